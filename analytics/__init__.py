@@ -12,7 +12,29 @@ Live and finished games go the same way: `findings.Metrics` sums games up as the
 once. Games can be added in any order, in any number of processes, and the numbers come out equal.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Result: TypeAlias = dict[str, Any]
 """Plain values that JSON takes as they stand; keys are strings, undefined is None, never NaN."""
+
+
+def look(findings: Any, *path: str) -> Any:
+    """Return what stands at `path` in nested findings, None if any step of it is missing."""
+    for step in path:
+        findings = findings.get(step) if isinstance(findings, Mapping) else None
+    return findings
+
+
+def at(found: Any, path: str) -> Any:
+    """Return what stands at a dotted path, or of ``a / b`` the share of the numbers at two of them.
+
+    A dot within a step is written as a null character.
+    """
+    first, ratio, second = path.partition(" / ")
+    if ratio:
+        part, whole = at(found, first), at(found, second)
+        return part / whole if part is not None and whole else None
+    return look(found, *(step.replace("\0", ".") for step in path.split("."))) if path else found

@@ -58,6 +58,8 @@ DECIMALS: Final = 12
 """D before a judgement is held to so many decimals: equal judgements in another order differ in the
 last bit, and are a tie all the same.
 """
+_LOOSE: Final = 10_000
+"""Judgements whose values are held before they become arrays, which are small then."""
 NO_CLAIM, TRUE, MISTAKE, LIE = UNKNOWN, *range(len(TRUTHS))
 """Truth of a statement: no checkable claim, every checkable claim true, a false one that the
 speaker could believe, a false one that it could not.
@@ -162,6 +164,8 @@ class ColumnsBuilder:
         self._blocks: list[str] = []
         self._names = {kind: _Places() for kind in _NAMED}
         self._parts: dict[str, list[Table]] = {name: [] for name in DTYPES}
+        self._loose: dict[str, dict[str, list[Any]]] = _no_values()
+        """Values of the latest games, which are no arrays yet."""
         self._statements = 0
 
     def __len__(self) -> int:
@@ -185,25 +189,34 @@ class ColumnsBuilder:
         self._seeds.append(game.seed)
         self._blocks.append(game.game if block is None else block)
         self._statements += len(game.statements)
+        if len(self._loose["judgements"]["game"]) >= _LOOSE:
+            self._gather()
 
     def _put(self, table: str, rows: Sequence[Any], indices: Mapping[str, Mapping[Any, int]]) -> None:
-        import numpy as np
-
-        if not rows:
-            return
-        part = {}
+        loose = self._loose[table]
         for field in _STORED[table]:
             values: Iterable[Any] = map(attrgetter(field.path), rows)
             codes = field.codes if field.index is None else indices[field.index]
             if codes is not None:
                 values = map(codes.__getitem__, values)
-            part[field.name] = np.array(list(values), field.dtype)
+            loose[field.name].extend(values)
         if table != "games":
-            part["game"] = np.full(len(rows), len(self._ids), "i4")
-        self._parts[table].append(part)
+            loose["game"].extend([len(self._ids)] * len(rows))
+
+    def _gather(self) -> None:
+        """Make arrays of the values that are none yet."""
+        import numpy as np
+
+        for table, columns in self._loose.items():
+            part = {name: np.array(values, DTYPES[table][name]) for name, values in columns.items()}
+            if any(map(len, columns.values())):
+                self._parts[table].append(part)
+        self._loose = _no_values()
 
     def merge(self, other: ColumnsBuilder) -> None:
         """Add all that `other` holds."""
+        other._gather()
+        self._gather()
         codes = {
             kind: _codes([own.setdefault(name, len(own)) for name in other._names[kind]])
             for kind, own in self._names.items()
@@ -220,6 +233,7 @@ class ColumnsBuilder:
 
     def pack(self) -> None:
         """Join what is held into one array a column: less to send to another process."""
+        self._gather()
         self._parts = {table: [_joined(table, parts)] for table, parts in self._parts.items()}
 
     def state(self) -> dict[str, Any]:
@@ -240,6 +254,7 @@ class ColumnsBuilder:
         """Hold what `state` returned, and nothing else."""
         import numpy as np
 
+        self._loose = _no_values()
         self._ids, self._seeds, self._blocks = list(state["ids"]), list(state["seeds"]), list(state["blocks"])
         self._names = {
             kind: _Places({name: place for place, name in enumerate(names)}) for kind, names in state["names"].items()
@@ -254,6 +269,7 @@ class ColumnsBuilder:
         """Return everything taken in so far, in the order of the games' ids."""
         import numpy as np
 
+        self._gather()
         order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
         rank = _codes(np.argsort(np.array(order, "i8"), kind="stable"))
         names = {kind: sorted(own) for kind, own in self._names.items()}
@@ -301,6 +317,10 @@ class _Places(dict[str, int]):
     def __missing__(self, name: str) -> int:
         place = self[name] = len(self)
         return place
+
+
+def _no_values() -> dict[str, dict[str, list[Any]]]:
+    return {table: {name: [] for name in dtypes} for table, dtypes in DTYPES.items()}
 
 
 def _codes(values: Any) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
@@ -15,7 +15,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import StatementNumber
 from wolfbus.messages.events import (
-    Answered,
+    ANSWERED,
     AnsweredAssessOther,
     AnsweredAssessOwn,
     AnsweredBid,
@@ -96,13 +96,15 @@ class GameFold:
         if time is not None:
             self._time = time
         self._line = line
-        if isinstance(event, Answered):
-            self._reply(event)
-        handler = self._HANDLERS.get(type(event))
+        handler = self._HANDLERS.get(event.__class__)
         if handler is not None:
             handler(self, event)
         if self._keep_text:
-            self._keep(event)
+            # what only exports show
+            self._whole.feed(event, line or 0)
+            keeper = self._KEEPERS.get(event.__class__)
+            if keeper is not None:
+                keeper(self, event)
 
     def take(self, recorded: Recorded) -> None:
         """Take in the next line of the record; see `feed`."""
@@ -186,22 +188,17 @@ class GameFold:
             thought=event.thought,
         )
 
-    def _keep(self, event: AnyEvent) -> None:
-        """Keep what only exports show."""
-        self._whole.feed(event, self._line or 0)
-        if isinstance(event, Asked):
-            self._places[event.batch] = event.round, event.turn
-            for asking in event.asks:
-                if asking.kind == "speak":
-                    self._floor[event.round, event.turn] = asking.seats[0]
-        elif isinstance(event, AnsweredBid):
-            self._bid(event)
-        elif isinstance(event, AnsweredWhisper):
-            self._whisper(event)
-        elif isinstance(event, ModelCall):
-            self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
-        elif isinstance(event, Step):
-            self._course.append(Noted(self._line or 0, self._time or 0.0, event))
+    def _place(self, event: Asked) -> None:
+        self._places[event.batch] = event.round, event.turn
+        for asking in event.asks:
+            if asking.kind == "speak":
+                self._floor[event.round, event.turn] = asking.seats[0]
+
+    def _keep_call(self, event: ModelCall) -> None:
+        self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
+
+    def _keep_step(self, event: Step) -> None:
+        self._course.append(Noted(self._line or 0, self._time or 0.0, event))
 
     def _bid(self, event: AnsweredBid) -> None:
         place, seat = self._places.get(event.batch), self._book.seats[event.seat]
@@ -257,6 +254,7 @@ class GameFold:
         return None if speaker is None else speaker == row.bidder
 
     def _think(self, event: AnsweredSpeak) -> None:
+        self._reply(event)
         self._thoughts[event.seat] = event.thought
 
     def _state(self, event: Statement) -> None:
@@ -268,6 +266,7 @@ class GameFold:
         )
 
     def _label(self, event: AnsweredAssessOwn) -> None:
+        self._reply(event)
         number, content, beside = _about(event), event.content, self._beside(event)
         if content is None or event.outcome != "accepted":
             self._book.label(number, event.outcome, None, None, beside=beside)
@@ -277,6 +276,7 @@ class GameFold:
             )
 
     def _judge(self, event: AnsweredAssessOther) -> None:
+        self._reply(event)
         number, content, beside = _about(event), event.content, self._beside(event)
         if content is None or event.outcome != "accepted":
             self._book.judge(number, event.seat, event.outcome, None, None, beside=beside)
@@ -294,10 +294,12 @@ class GameFold:
             )
 
     def _ballot(self, event: AnsweredVote) -> None:
+        self._reply(event)
         self._ballots[event.seat] = event
         self._ballot_lines[event.seat] = self._line
 
     def _protect(self, event: AnsweredProtect) -> None:
+        self._reply(event)
         if event.content is not None and event.content.target is not None:
             self._book.nights.protect(self._book.round, event.seat, event.content.target)
 
@@ -345,6 +347,7 @@ class GameFold:
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
         Opened: _open,
         Asked: _ask,
+        **dict.fromkeys(ANSWERED.values(), _reply),
         AnsweredSpeak: _think,
         Statement: _state,
         AnsweredAssessOwn: _label,
@@ -360,6 +363,13 @@ class GameFold:
         Dawn: _dawn,
         ModelCall: _call,
         Ended: _end,
+    }
+    _KEEPERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
+        Asked: _place,
+        AnsweredBid: _bid,
+        AnsweredWhisper: _whisper,
+        ModelCall: _keep_call,
+        **dict.fromkeys(get_args(Step), _keep_step),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import compress
 from zlib import crc32
 
 from analytics.books import NightBook, RoundSuspicion
@@ -74,6 +75,10 @@ class Scorebook:
         self.gone: set[SeatName] = set()
         self.nights = NightBook(game, self.seats, reveal)
         self._statements: dict[int, StatementRow] = {}
+        self._given_out: set[int] = set()
+        """Statements whose rows somebody has, and which so must not change."""
+        self._thoughts: dict[int, str] = {}
+        """What was thought before statements; it is searched for claims only where the statement makes one."""
         self._heard: dict[int, Heard] = {}
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
@@ -119,8 +124,9 @@ class Scorebook:
             claims=scored(self.nights.facts, speaker, heard.claims),
             length=len(text.split()),
             checksum=crc32(text.encode()),
-            thought_claims=claims_in(thought, speaker, self.nights.facts.roles) if thought else (),
         )
+        if thought:
+            self._thoughts[number] = thought
 
     def label(
         self,
@@ -137,21 +143,13 @@ class Scorebook:
         Raises:
             RulesError: there is no such statement.
         """
-        statement = self._statement(number)
+        statement = self._open_statement(number)
         if d is None and self.include_defaulted:
             d, c, kind = False, FILLER_CONFIDENCE, "none"
-        self._statements[number] = replace(
-            statement,
-            d=d,
-            c=c,
-            kind=kind,
-            outcome=outcome,
-            reading=reading,
-            fault=beside.fault,
-            stated_kind=beside.stated_kind,
-            reasoning=beside.reasoning,
-            label_thought=beside.thought,
-        )
+        statement.d, statement.c, statement.kind = d, c, kind
+        statement.outcome, statement.reading, statement.fault = outcome, reading, beside.fault
+        statement.stated_kind, statement.reasoning = beside.stated_kind, beside.reasoning
+        statement.label_thought = beside.thought
 
     def judge(
         self,
@@ -215,12 +213,13 @@ class Scorebook:
         Raises:
             RulesError: there is no such statement.
         """
-        statement = self._statement(number)
+        statement = self._open_statement(number)
         borne_out = self._heard[number].bears_out
-        given = tuple(each for each in claims if borne_out(each.claim))
+        heard = [borne_out(each.claim) for each in claims]
+        given = tuple(compress(claims, heard))
         found = (each for each in statement.claims if not any(says_it(own.claim, each.claim) for own in given))
-        unheard = tuple(each for each in claims if each not in given)
-        self._statements[number] = replace(statement, claims=(*given, *found), unheard=unheard)
+        unheard = tuple(each for each, said in zip(claims, heard, strict=True) if not said)
+        statement.claims, statement.unheard = (*given, *found), unheard
 
     def reply(
         self, seat: SeatName, kind: Kind, outcome: Outcome, reading: Reading | None, fault: Fault | None = None
@@ -303,6 +302,11 @@ class Scorebook:
 
     def rows(self) -> GameRows:
         """Return everything written so far; later entries do not change it."""
+        for number in [number for number in self._thoughts if self._statements[number].claims]:
+            statement = self._open_statement(number)
+            names = self.nights.facts.roles
+            statement.thought_claims = claims_in(self._thoughts.pop(number), statement.speaker, names)
+        self._given_out.update(self._statements)
         statements = tuple(self._statements[number] for number in sorted(self._statements))
         reasons = {(row.round, row.speaker): row.number for row in statements if row.phase == "vote"}
         return GameRows(
@@ -354,4 +358,12 @@ class Scorebook:
         statement = self._statements.get(number)
         if statement is None:
             raise RulesError(f"game {self.game}: an assessment of statement {number}, which nobody made")
+        return statement
+
+    def _open_statement(self, number: int) -> StatementRow:
+        """Return the row of a statement for changing it."""
+        statement = self._statement(number)
+        if number in self._given_out:
+            self._given_out.discard(number)
+            statement = self._statements[number] = replace(statement)
         return statement

@@ -233,7 +233,8 @@ def _listen(client: Redis, alive: Callable[[], bool]) -> list[float]:
                 gone += message["type"] == "goodbye"
                 for part in message.get("seats", ()) if message["type"] == "delivery" else ():
                     asked.update(dict.fromkeys((ask["id"] for ask in part.get("asks", ())), now))
-                if message["type"] == "reply":
+                # of a long mailbox a read returns the first part only, and perhaps the reply before the request
+                if message["type"] == "reply" and message["request"] in asked:
                     times.append(now - asked.pop(message["request"]))
     return times
 

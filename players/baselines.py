@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.draws import draw
@@ -56,12 +56,23 @@ class RandomBrain(Agent):
     def assess_own(self, ask: Ask, view: SeatView, /) -> Label:
         """Label the statement as anything."""
         dice = _Dice(ask, view)
-        return Label(deceptive=bool(dice.below(2)), **_assessment(dice))
+        return Label(
+            deceptive=bool(dice.below(2)),
+            confidence=dice.below(101) / 100,
+            kind=dice.one_of(DECEPTIONS),
+            reasoning=dice.one_of(("", "as the dice fell")),
+        )
 
     def assess_other(self, ask: Ask, view: SeatView, /) -> Judgement:
         """Judge the statement as anything."""
         dice = _Dice(ask, view)
-        return Judgement(deceptive=bool(dice.below(2)), suspicion=dice.below(1001) / 1000, **_assessment(dice))
+        return Judgement(
+            deceptive=bool(dice.below(2)),
+            suspicion=dice.below(1001) / 1000,
+            confidence=dice.below(101) / 100,
+            kind=dice.one_of(DECEPTIONS),
+            reasoning=dice.one_of(("", "as the dice fell")),
+        )
 
     def vote(self, ask: Ask, view: SeatView, /) -> Ballot:
         """Vote for anybody legal or abstain, with a reason or without."""
@@ -71,11 +82,9 @@ class RandomBrain(Agent):
             return Ballot(target=target)
         return Ballot(target=target, reason=_words(dice, view), claims=_claims(dice, view))
 
-    def kill(self, ask: Ask, view: SeatView, /) -> Choice:
-        """Choose anybody legal; so at all that is done at night."""
+    def choose(self, ask: Ask, view: SeatView, /) -> Choice:
+        """Choose anybody legal."""
         return Choice(target=_Dice(ask, view).legal(ask))
-
-    protect = inspect = kill
 
     def whisper(self, ask: Ask, view: SeatView, /) -> Proposal:
         """Propose anybody legal."""
@@ -104,14 +113,6 @@ class _Dice:
     def legal(self, ask: Ask) -> SeatName | None:
         """Return one of the legal names, None where there are none."""
         return self.one_of(ask.legal) if ask.legal else None
-
-
-def _assessment(dice: _Dice) -> dict[str, Any]:
-    return {
-        "confidence": dice.below(101) / 100,
-        "kind": dice.one_of(DECEPTIONS),
-        "reasoning": dice.one_of(("", "as the dice fell")),
-    }
 
 
 def _words(dice: _Dice, view: SeatView) -> str:

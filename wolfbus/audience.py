@@ -11,10 +11,8 @@ from typing import Literal
 
 from wolfbus.draws import brain_seed
 from wolfbus.messages.base import Audience, SeatName
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
 from wolfbus.messages.requests import Ask, PrivateFact, PublicFact, Revealed, Seated, Whispered
-
-_PUBLIC = frozenset({"statement", "silence", "tally", "exile", "dawn", "ended"})
 
 
 @dataclass(slots=True)
@@ -76,12 +74,10 @@ class Herald:
 
     def audience(self, event: AnyEvent) -> Audience:
         """Return who may know `event`, given all that was fed before."""
-        if event.type == "answered":
-            # a whisper too: its thought is private, and partners are told of the proposal in a fact of its own
+        # a whisper too: its thought is private, and partners are told of the proposal in a fact of its own
+        if isinstance(event, Answered | PrivateEvent):
             return (event.seat,)
-        if event.type == "inspection":
-            return (event.seat,)
-        return "everybody" if event.type in _PUBLIC else "researchers"
+        return "everybody" if isinstance(event, PublicEvent) else "researchers"
 
     def tell(self, event: AnyEvent) -> Told:
         """Take in `event` and return the facts it makes."""
@@ -97,17 +93,16 @@ class Herald:
             self._wolves = tuple(seat.name for seat in event.seats if seat.role == "Werewolf")
             for name, seated in _seated(event):
                 self._add_private(told, name, seated)
-        elif event.type == "inspection":
+        elif isinstance(event, PrivateEvent):
             self._add_private(told, event.seat, event)
-        elif event.type == "statement" or event.type == "silence" or event.type == "tally":
+        elif isinstance(event, PublicEvent):
             self._add_public(told, event)
-        elif event.type == "exile" or event.type == "dawn":
-            gone = event.seat if event.type == "exile" else event.died
-            self._wolves = tuple(seat for seat in self._wolves if seat != gone)
-            self._batches.clear()
-            self._add_public(told, event)
-        elif event.type == "ended":
-            self._tell_end(told, event)
+            if event.type == "exile" or event.type == "dawn":
+                gone = event.seat if event.type == "exile" else event.died
+                self._wolves = tuple(seat for seat in self._wolves if seat != gone)
+                self._batches.clear()
+            elif event.type == "ended":
+                self._reveal(told)
         return told
 
     def _tell_answer(self, told: Told, event: AnyAnswered) -> None:
@@ -130,8 +125,7 @@ class Herald:
             if partner != event.seat:
                 self._add_private(told, partner, whispered)
 
-    def _tell_end(self, told: Told, event: Ended) -> None:
-        self._add_public(told, event)
+    def _reveal(self, told: Told) -> None:
         if self._opened is not None:
             roles = {seat.name: seat.role for seat in sorted(self._opened.seats, key=lambda seat: seat.name)}
             self._add_public(told, Revealed(seed=self._opened.seed, roles=roles))

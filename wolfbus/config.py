@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError
+from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Kind, Protocol, Reveal, Role
 from wolfbus.whole_file import read_text_whole
 
@@ -177,16 +178,12 @@ class GameConfig(BaseModel):
     @property
     def seats(self) -> int:
         """Number of players."""
-        return self.villagers + self.werewolves + self.seers + self.doctors
+        return sum(map(self.count, ROLES))
 
     def count(self, role: Role) -> int:
         """Return how many seats hold `role`."""
-        return {
-            "Villager": self.villagers,
-            "Werewolf": self.werewolves,
-            "Seer": self.seers,
-            "Doctor": self.doctors,
-        }[role]
+        seats: int = getattr(self, FACTS[role].count)
+        return seats
 
     @property
     def exact_overbid_factor(self) -> Fraction:

@@ -11,7 +11,8 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -25,7 +26,7 @@ class PackageData(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Data = TypeVar("Data", bound=PackageData)
+Data = TypeVar("Data", bound=BaseModel)
 
 
 def _folded(text: object) -> object:
@@ -42,6 +43,11 @@ Lines: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_in_lines)]
 """Texts of which each has a line of its own in the file."""
 
 
+def folder_of(package: str) -> Path:
+    """Return the folder that a package's files are in."""
+    return Path(str(import_module(package).__file__)).parent
+
+
 def read_data(package: str, name: str, shape: type[Data]) -> Data:
     """Read a data file.
 
@@ -55,7 +61,7 @@ def read_data(package: str, name: str, shape: type[Data]) -> Data:
     """
     place = f"{package.replace('.', '/')}/{name}.toml"
     try:
-        table = tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))
+        table = tomllib.loads(folder_of(package).joinpath(f"{name}.toml").read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"{place}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

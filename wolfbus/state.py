@@ -43,7 +43,7 @@ from wolfbus.messages.events import (
 from wolfbus.suspicion import Suspicion
 from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
-from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role, team_of
+from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role
 
 
 class Waiting:
@@ -204,11 +204,6 @@ class GameState:
         """Return the role of `name`, None for a name that sits at no seat."""
         seat = self.seats.get(name)
         return seat.role if seat is not None else None
-
-    def is_wolf(self, name: SeatName) -> bool:
-        """Return whether `name` plays for the werewolves."""
-        role = self.role(name)
-        return role is not None and team_of(role) == "werewolves"
 
     def suspicion_of(self, target: SeatName) -> float | None:
         """Return the mean smoothed suspicion that `target` meets, in [0, 1].

@@ -153,10 +153,8 @@ TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 """What servers count: tokens of the prompt, those of them that were in the cache, and of the reply, hidden reasoning
 included."""
 
-_COUNTS: Final = (
-    *("calls", "requests", "failed", "reasks", "attempts", "cassette"),
-    *("uncounted", "unpriced", "_compared"),
-)
+_TOLD: Final = ("calls", "requests", "failed", "reasks", "attempts", "cassette")
+_COUNTS: Final = (*_TOLD, "uncounted", "unpriced", "_compared")
 _NAMED: Final = 3
 """Kinds that the name of a sort of call spells out."""
 
@@ -320,20 +318,10 @@ class Usage:
 
     def merge(self, other: Usage) -> None:
         """Add all that `other` holds."""
-        self.calls += other.calls
-        self.requests += other.requests
-        self.failed += other.failed
-        self.reasks += other.reasks
-        self.attempts += other.attempts
-        self.cassette += other.cassette
-        self.uncounted += other.uncounted
-        self.unpriced += other.unpriced
-        self._compared += other._compared
-        self.latency.merge(other.latency)
-        self.queue.merge(other.queue)
-        for name, known in self._tokens.items():
-            known.merge(other._tokens[name])
-        self.cost.merge(other.cost)
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for own, more in zip(self._sums(), other._sums(), strict=True):
+            own.merge(more)
 
     def state(self) -> list[Any]:
         """Return all that it holds as plain values; see `restore`."""
@@ -346,7 +334,7 @@ class Usage:
         for each, held in zip(self._sums(), state[len(_COUNTS) :], strict=True):
             each.restore(held)
 
-    def _sums(self) -> list[Distribution | Known]:
+    def _sums(self) -> list[Any]:
         return [self.latency, self.queue, self.cost, *self._tokens.values()]
 
     def copy(self) -> Usage:
@@ -375,14 +363,7 @@ class Usage:
         """Return everything as plain values; each ``…_missing`` counts the calls that its sum lacks, but for those
         that no server can have charged for.
         """
-        found: dict[str, Any] = {
-            "calls": self.calls,
-            "requests": self.requests,
-            "failed": self.failed,
-            "reasks": self.reasks,
-            "attempts": self.attempts,
-            "cassette": self.cassette,
-        }
+        found: dict[str, Any] = {name: getattr(self, name) for name in _TOLD}
         for name, known in self._tokens.items():
             found |= {name: self.tokens(name), f"{name}_missing": known.missing}
         found |= {"cost_usd": self.cost_usd, "cost_usd_missing": self.cost.missing}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias, get_args
 
 Role: TypeAlias = Literal["Villager", "Werewolf", "Seer", "Doctor"]
-"""What a seat is dealt (paper, section 3)."""
+"""What a seat is dealt (paper, section 3); what each role is stands in `wolfbus.roles`."""
 
 Team: TypeAlias = Literal["villagers", "werewolves"]
 """The two sides; Seer and Doctor belong to the villagers."""
@@ -17,7 +17,7 @@ Phase: TypeAlias = Literal["night", "debate", "vote"]
 """Parts of a round, in order."""
 
 Kind: TypeAlias = Literal["bid", "speak", "assess_own", "assess_other", "vote", "kill", "protect", "inspect", "whisper"]
-"""Kinds of request that a seat may be asked."""
+"""Kinds of request that a seat may be asked; what is asked at night belongs to a role, and stands last."""
 
 Reading: TypeAlias = Literal["clean", "extracted", "repaired", "coerced", "reasked"]
 """How much work it took to read a reply, set by whoever parsed the model's text.
@@ -54,10 +54,3 @@ Protocol: TypeAlias = Literal["paper", "compact"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DECEPTIONS: Final[tuple[Deception, ...]] = get_args(Deception)
-ROLE_WORDS: Final[dict[str, Role]] = {**{role.lower(): role for role in ROLES}, "wolf": "Werewolf"}
-"""Roles by the word for them in a text in lower case."""
-
-
-def team_of(role: Role) -> Team:
-    """Return the side that `role` wins with."""
-    return "werewolves" if role == "Werewolf" else "villagers"

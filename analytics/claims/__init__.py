@@ -19,8 +19,9 @@ from analytics.claims.words import LONGEST, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
+from wolfbus.roles import team_of
 from wolfbus.truth import Facts, verdict
-from wolfbus.vocabulary import Reveal, Role, Team, team_of
+from wolfbus.vocabulary import Reveal, Role, Team
 
 _HINTS: Final = tuple(hint.replace("_", " ") for hint in sorted(WORDS["hint"]))
 """A text in lower case with none of these in it claims nothing that is looked for."""

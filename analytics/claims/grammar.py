@@ -14,10 +14,10 @@ from analytics.claims import statement
 from analytics.claims.inspections import cleared, inspection, protections, result_of, seen
 from analytics.claims.lexicon import any_of
 from analytics.claims.statement import FoundClaim, Inspecting, StatementWords, closes, ironic, meant, taken_back
-from wolfbus.vocabulary import ROLE_WORDS, Role
+from wolfbus.roles import FACTS, ROLE_WORDS
+from wolfbus.vocabulary import Role
 
-_MANY: Final = {"werewolves" if word == "werewolf" else f"{word}s": role for word, role in ROLE_WORDS.items()}
-ROLES: Final[Mapping[str, Role]] = {**ROLE_WORDS, **_MANY}
+ROLES: Final[Mapping[str, Role]] = {**ROLE_WORDS, **{facts.plural.lower(): role for role, facts in FACTS.items()}}
 """Words for one and for many who have a role."""
 
 

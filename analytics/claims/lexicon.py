@@ -22,6 +22,7 @@ from typing import Final
 
 from wolfbus.marks import MARK, MARKS
 from wolfbus.package_data import PackageData, read_data
+from wolfbus.roles import FACTS, ROLE_WORDS
 
 
 class Lexicon(PackageData):
@@ -37,8 +38,13 @@ class Lexicon(PackageData):
 
 _DATA: Final = read_data("analytics.claims", "lexicon", Lexicon)
 
-SPELLING: Final = dict(_DATA.spelling)
-WORDS: Final = {name: frozenset(words.split()) for name, words in _DATA.words.items()}
+SPELLING: Final = dict(_DATA.spelling) | {word: role.lower() for role, facts in FACTS.items() for word in facts.words}
+_LISTS: Final = {name: frozenset(words.split()) for name, words in _DATA.words.items()}
+WORDS: Final = _LISTS | {
+    "role": frozenset(role.lower() for role in FACTS),
+    "roles": frozenset(facts.plural.lower() for facts in FACTS.values()),
+    "hint": _LISTS["hint"].union(ROLE_WORDS),
+}
 PATTERNS: Final = dict(_DATA.patterns)
 
 _PHRASES: Final = sorted(

@@ -16,8 +16,7 @@ from analytics.measures.agents import seats_of
 from analytics.measures.bootstrap import Draws, told
 from analytics.measures.formulas import number
 from analytics.measures.frames import HEADLINES, aligned
-from analytics.measures.headlines import MEASURES
-from analytics.measures.measure import Measure, Score, View, evaluate
+from analytics.measures.headlines import MEASURES, Measure, evaluate
 from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements
 from analytics.measures.study import Sheet, Study, describe
 
@@ -317,18 +316,16 @@ def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangemen
         moved = deals.moved(other - one, part)
         return np.stack([one.sum(axis=0, dtype=np.float64) + moved, other.sum(axis=0, dtype=np.float64) - moved])
 
-    def view(part: slice) -> View:
+    def values(part: slice) -> dict[str, Array]:
         # either side's frame will do: of an agent both know that its wins are those of its seats
         frame = back(both(one, other, part))
+        return evaluate(
+            measures, frame, lambda score, role: both(a.histogram(score, role), b.histogram(score, role), part)
+        )
 
-        def cells(score: Score, role: int) -> Array:
-            return both(a.histogram(score, role), b.histogram(score, role), part)
-
-        return View(frame, cells)
-
-    parts = [evaluate(measures, view(part)) for part in deals.parts()]
+    parts = [values(part) for part in deals.parts()]
     return {
-        measure.name: np.concatenate([values[measure.name][1] - values[measure.name][0] for values in parts])
+        measure.name: np.concatenate([found[measure.name][1] - found[measure.name][0] for found in parts])
         for measure in measures
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
-from analytics.export.inspect_measures import MEASURES
+from analytics.export.inspect_measures import measures
 from analytics.export.tables import TABLES, ExportTable
 from analytics.rows.fields import Column
 
@@ -19,7 +19,7 @@ _NOTICE: Final = "<!-- Made by: python -m analytics.export.dictionary > docs/dat
 
 def dictionary() -> str:
     """Return the whole page."""
-    scores = "\n".join(f"| `{measure.name}` | {_cell(measure.meaning)} |" for measure in MEASURES)
+    scores = "\n".join(f"| `{measure.name}` | {_cell(measure.meaning)} |" for measure in measures())
     guide = files("analytics.export").joinpath("guide.md").read_text("utf-8")
     guide = guide.replace("{scores}", scores).replace("{memory}", _MEMORY)
     return "\n".join([_NOTICE, "", guide, *_tables()])

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics.export.inspect_measures import (
-    MEASURES,
     TABLES,
     InspectLibrary,
     UsageBook,
     called_by,
+    measures,
     model_of,
     models_by_agent,
 )
@@ -162,21 +162,21 @@ class LogBuilder:
                 "study": self.study,
                 **told,
                 "usage_by_agent": usage.by_agent(),
-                "measures": {measure.name: measure.meaning for measure in MEASURES},
+                "measures": {measure.name: measure.meaning for measure in measures()},
             },
             # so that Inspect can compute mean and stderr anew when somebody edits a score
             scorers=[
                 {"name": measure.name, "metrics": [{"name": f"inspect_ai/{name}"} for name in ("mean", "stderr")]}
-                for measure in MEASURES
+                for measure in measures()
             ],
         )
 
     def _scores(self) -> list[Any]:
         pooled = self._metrics.sections(*TABLES)
         found = []
-        for measure in MEASURES:
+        for measure in measures():
             values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]
-            figures = {"mean": mean(values), "stderr": standard_error(values), "pooled": measure.of(pooled)}
+            figures = {"mean": mean(values), "stderr": standard_error(values), "pooled": measure.value(pooled)}
             found.append(
                 self.library.log.EvalScore(
                     name=measure.name,
@@ -188,7 +188,7 @@ class LogBuilder:
                         for name, value in figures.items()
                         if value is not None
                     },
-                    metadata={"meaning": measure.meaning, "n": measure.n(pooled)},
+                    metadata={"meaning": measure.meaning, "n": measure.counted(pooled)},
                 )
             )
         return found

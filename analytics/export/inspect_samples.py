@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from analytics import Result
 from analytics.export.inspect_measures import (
-    MEASURES,
     TABLES,
     InspectLibrary,
     UsageBook,
     called_by,
+    measures,
     model_of,
     usage_of,
 )
@@ -296,12 +296,12 @@ def scores_of(library: InspectLibrary, game: ExportedGame) -> tuple[dict[str, An
     result: Result = board.sections(*TABLES)
     scores: dict[str, Any] = {}
     undefined: dict[str, str] = {}
-    for measure in MEASURES:
-        value = measure.of(result)
+    for measure in measures():
+        value = measure.value(result)
         if value is None:
             undefined[measure.name] = measure.undefined
         else:
-            scores[measure.name] = library.scorer.Score(value=value, metadata={"n": measure.n(result)})
+            scores[measure.name] = library.scorer.Score(value=value, metadata={"n": measure.counted(result)})
     return scores, undefined
 
 

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Collection, Mapping
+from importlib.resources import files
 from typing import Any, Final
 
 from analytics.export.tables import ExportTable
 from analytics.rows.fields import Column
 from wolfbus import __version__
+from wolfbus.package_data import PackageData, Prose, read_data
 
 PACKAGE: Final = "datapackage.json"
-"""Name of its file."""
+CARD: Final = "README.md"
+CROISSANT: Final = "croissant.json"
+UNKNOWN_LICENCE: Final = "unknown"
 
-_TYPES: Final = {"text": "string", "category": "string", "boolean": "boolean", "integer": "integer", "real": "number"}
+
+class _Words(PackageData):
+    name: str
+    cite: str
+    about: Prose
+    sizes: Mapping[str, int]
+    encodings: Mapping[str, str]
+    types: Mapping[str, tuple[str, str]]
+    context: Mapping[str, Any]
+
+
+@functools.cache
+def _words() -> _Words:
+    return read_data("analytics.export", "package", _Words)
 
 
 def package(tables: Collection[ExportTable], licence: str | None = None) -> bytes:
-    """Return the file's content: the tables with their columns' types and meanings, keys, and links between tables.
+    """Return the data package (Frictionless Data, "tabular data package"): the tables with their columns' types and
+    meanings, keys, and links between tables.
 
     Args:
         tables: the tables of the folder.
         licence: an SPDX identifier, None where nobody stated one.
     """
     names = {table.name for table in tables}
-    value = {
+    return _json({
         "profile": "tabular-data-package",
-        "name": "wolfbus-export",
+        "name": _words().name,
         "description": f"Games of WOLF, exported by wolfbus {__version__}",
         **({"licenses": [{"name": licence}]} if licence else {}),
         "resources": [_resource(table, names) for table in tables],
-    }
+    })  # fmt: skip
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
@@ -44,7 +66,7 @@ def _resource(table: ExportTable, names: Collection[str]) -> dict[str, Any]:
         "profile": "tabular-data-resource",
         "name": table.name,
         "path": f"{table.name}.csv",
-        "description": f"One row per {table.row}." if not table.note else f"One row: {table.row}. {table.note}",
+        "description": f"One row: {table.row}. {table.note}" if table.note else f"One row per {table.row}.",
         "encoding": "utf-8",
         "dialect": {"delimiter": ",", "lineTerminator": "\r\n", "quoteChar": '"', "doubleQuote": True, "header": True},
         "schema": {
@@ -56,42 +78,22 @@ def _resource(table: ExportTable, names: Collection[str]) -> dict[str, Any]:
     }
 
 
+def _described(column: Column) -> str:
+    unit = f" ({column.unit})" if column.unit else ""
+    null = f"; null: {column.null}" if column.null is not None else ""
+    return f"{column.meaning}{unit}{null}"
+
+
 def _field(column: Column) -> dict[str, Any]:
     constraints: dict[str, Any] = {"required": True} if column.null is None else {}
     if column.values:
         constraints["enum"] = list(column.values)
-    unit = f" ({column.unit})" if column.unit else ""
-    null = f"; null: {column.null}" if column.null is not None else ""
     return {
         "name": column.name,
-        "type": _TYPES[column.kind],
-        "description": f"{column.meaning}{unit}{null}",
+        "type": _words().types[column.kind][0],
+        "description": _described(column),
         **({"constraints": constraints} if constraints else {}),
     }
-
-
-CARD: Final = "README.md"
-CROISSANT: Final = "croissant.json"
-UNKNOWN_LICENCE: Final = "unknown"
-
-_CROISSANT_TYPES: Final = {
-    "text": "sc:Text",
-    "category": "sc:Text",
-    "boolean": "sc:Boolean",
-    "integer": "sc:Integer",
-    "real": "sc:Float",
-}
-_ENCODINGS: Final = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
-_NAME: Final = "wolfbus-export"
-_ABOUT: Final = (
-    "Games of Werewolf among language models and scripts: statements with their speakers' own labels, what every "
-    "observer made of them, votes, nights and smoothed suspicion, after the WOLF benchmark of deception."
-)
-_NOTE: Final = (
-    "`judgements.informed` tells whether what the observer knew entailed whether the speaker is a Werewolf: who knows "
-    "detects nothing. Games of one `games.block` belong together: resample blocks, not games."
-)
-_CITE: Final = "WOLF: Werewolf-based Observations for LLM Deception and Falsehoods"
 
 
 def card(tables: Collection[ExportTable], suffix: str, counts: Mapping[str, int], licence: str | None) -> bytes:
@@ -103,49 +105,24 @@ def card(tables: Collection[ExportTable], suffix: str, counts: Mapping[str, int]
         counts: rows of each.
         licence: an SPDX identifier, None where nobody stated one.
     """
-    largest = max(counts.values(), default=0)
-    header = [
-        "---",
-        f"pretty_name: {json.dumps('Games of WOLF')}",
-        f"license: {(licence or UNKNOWN_LICENCE).lower()}",
-        "language:",
-        "- en",
-        "tags:",
-        *(f"- {tag}" for tag in ("deception", "werewolf", "multi-agent", "llm-evaluation", "wolfbus")),
-        "size_categories:",
-        f"- {_size(largest)}",
-        "configs:",
+    words, largest = _words(), max(counts.values(), default=0)
+    configs = [
+        f"- config_name: {table.name}\n  data_files: {table.name}.{suffix}"
+        + ("\n  default: true" if table.name == "statements" else "")
+        for table in tables
     ]
-    for table in tables:
-        header += [f"- config_name: {table.name}", f"  data_files: {table.name}.{suffix}"]
-        if table.name == "statements":
-            header.append("  default: true")
-    lines = [
-        *header,
-        "---",
-        "",
-        "# Games of WOLF",
-        "",
-        _ABOUT,
-        "",
-        f"Exported by wolfbus {__version__}. What every column means stands in `{CROISSANT}`"
-        + (" and `datapackage.json`" if suffix == "csv" else " and in the files' own metadata")
-        + ".",
-        "",
-        "| table | one row | rows |",
-        "| --- | --- | ---: |",
-        *(f"| `{table.name}` | {table.row} | {counts.get(table.name, 0):,} |" for table in tables),
-        "",
-        _NOTE,
-        "",
-        "Texts are those of models, unchanged, and roles and private thoughts are in the tables.",
-        "",
-        "Licence: " + (licence or "none was stated; ask whoever shares the data") + ".",
-        "",
-        f"After: {_CITE}.",
-        "",
-    ]
-    return "\n".join(lines).encode()
+    text = files("analytics.export").joinpath("card.md").read_text("utf-8")
+    return text.format(
+        licence_id=(licence or UNKNOWN_LICENCE).lower(),
+        licence=licence or "none was stated; ask whoever shares the data",
+        size=next((word for word, limit in words.sizes.items() if largest < limit), list(words.sizes)[-1]),
+        configs="\n".join(configs),
+        about=words.about,
+        cite=words.cite,
+        version=__version__,
+        and_also=" and `datapackage.json`" if suffix == "csv" else " and in the files' own metadata",
+        rows="\n".join(f"| `{table.name}` | {table.row} | {counts.get(table.name, 0):,} |" for table in tables),
+    ).encode()
 
 
 def croissant(tables: Collection[ExportTable], suffix: str, sums: Mapping[str, str], licence: str | None) -> bytes:
@@ -157,80 +134,46 @@ def croissant(tables: Collection[ExportTable], suffix: str, sums: Mapping[str, s
         sums: SHA-256 of each table's file, in hex.
         licence: an SPDX identifier, None where nobody stated one.
     """
-    value = {
-        "@context": _CONTEXT,
+    words, names = _words(), {table.name for table in tables}
+    return _json({
+        "@context": words.context,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": _NAME,
-        "description": f"{_ABOUT} Exported by wolfbus {__version__}.",
-        "citeAs": _CITE,
+        "name": words.name,
+        "description": f"{words.about} Exported by wolfbus {__version__}.",
+        "citeAs": words.cite,
         **({"license": f"https://spdx.org/licenses/{licence}.html"} if licence else {}),
         "distribution": [
             {
                 "@type": "cr:FileObject",
-                "@id": f"{table.name}.{suffix}",
-                "name": f"{table.name}.{suffix}",
-                "contentUrl": f"{table.name}.{suffix}",
-                "encodingFormat": _ENCODINGS[suffix],
+                **dict.fromkeys(("@id", "name", "contentUrl"), f"{table.name}.{suffix}"),
+                "encodingFormat": words.encodings[suffix],
                 "sha256": sums[table.name],
             }
             for table in tables
         ],
-        "recordSet": [_records(table, suffix, {each.name for each in tables}) for table in tables],
-    }
-    return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
-
-
-def _records(table: ExportTable, suffix: str, names: Collection[str]) -> dict[str, Any]:
-    return {
-        "@type": "cr:RecordSet",
-        "@id": table.name,
-        "name": table.name,
-        "description": f"One row: {table.row}. {table.note}".strip(),
-        "key": [{"@id": f"{table.name}/{name}"} for name in table.key],
-        "field": [_croissant_field(table, column, suffix, names) for column in table.columns],
-    }
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": table.name,
+                "name": table.name,
+                "description": f"One row: {table.row}. {table.note}".strip(),
+                "key": [{"@id": f"{table.name}/{name}"} for name in table.key],
+                "field": [_croissant_field(table, column, suffix, names) for column in table.columns],
+            }
+            for table in tables
+        ],
+    })  # fmt: skip
 
 
 def _croissant_field(table: ExportTable, column: Column, suffix: str, names: Collection[str]) -> dict[str, Any]:
-    unit = f" ({column.unit})" if column.unit else ""
-    null = f"; null: {column.null}" if column.null is not None else ""
     refers = column.refers if column.refers in names else None
     return {
         "@type": "cr:Field",
         "@id": f"{table.name}/{column.name}",
         "name": column.name,
-        "description": f"{column.meaning}{unit}{null}",
-        "dataType": _CROISSANT_TYPES[column.kind],
+        "description": _described(column),
+        "dataType": _words().types[column.kind][1],
         "source": {"fileObject": {"@id": f"{table.name}.{suffix}"}, "extract": {"column": column.name}},
         **({"references": {"field": {"@id": f"{refers}/{refers[:-1]}_id"}}} if refers else {}),
     }
-
-
-def _size(rows: int) -> str:
-    """Return Hugging Face's word for so many rows."""
-    for limit, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")):
-        if rows < limit:
-            return word
-    return "1M<n<10M"
-
-
-_CONTEXT: Final = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "key": "cr:key",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "sc": "https://schema.org/",
-    "source": "cr:source",
-}

@@ -8,10 +8,10 @@ include.
 from __future__ import annotations
 
 from analytics.figures.bars import confusion, production_by_role, win_shares
+from analytics.figures.chart import css
 from analytics.figures.curves import figure1, reliability, roc
 from analytics.figures.forest import Panel, forest
 from analytics.figures.heatmap import suspicion_heatmap
-from analytics.figures.palette import css
 
 __all__ = [
     "Panel",

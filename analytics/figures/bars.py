@@ -6,7 +6,6 @@ from typing import Final
 
 from analytics import Result
 from analytics.figures.chart import PERCENTS, SMALL, Axes, Drawing, KeyEntry, width_of
-from analytics.figures.palette import palette
 from wolfbus.document.formats import listed, percent
 from wolfbus.vocabulary import ROLES
 
@@ -67,7 +66,7 @@ def production_by_role(findings: Result) -> str | None:
     drawing.text(590, 220, "statements", anchor="middle")
     said = []
     for place, role in enumerate(ROLES):
-        row, middle, ink = rates["by_role"][role], 54 + 37 * place, palette().hands[role].colour
+        row, middle, ink = rates["by_role"][role], 54 + 37 * place, role.lower()
         drawing.text(76, middle, role, anchor="end")
         if row["rate"] is None:
             drawing.text(88, middle, "no label that counts", "muted", size=SMALL)

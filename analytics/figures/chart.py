@@ -7,6 +7,7 @@ drawing, so that many figures share one page. Equal drawings give equal bytes.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,63 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
-from analytics.figures.palette import Marker, paint
+from wolfbus.package_data import PackageData, read_data
+from wolfbus.roles import FACTS, Marker
+
+HEATS: Final = 9
+"""Steps of the scale of the heat map."""
+DARK_HEATS: Final = 5
+"""Step of that scale from which its words are in the colour of the paper, not of the ink."""
+
+
+class Palette(PackageData):
+    """What ``palette.toml`` holds.
+
+    Attributes:
+        light: names without their prefix, and the colours on a light ground.
+        dark: the same names, and the colours on a dark ground.
+    """
+
+    light: Mapping[str, str]
+    dark: Mapping[str, str]
+
+
+@functools.cache
+def palette() -> Palette:
+    """Return the palette, with the colours of the roles by their names in lower case."""
+    held = read_data("analytics.figures", "palette", Palette)
+    marks = {role.lower(): facts.figure for role, facts in FACTS.items()}
+    return Palette(
+        light={**held.light, **{name: mark.light for name, mark in marks.items()}},
+        dark={**held.dark, **{name: mark.dark for name, mark in marks.items()}},
+    )
+
+
+def paint(name: str) -> str:
+    """Return the CSS variable of a colour, with the light colour for a figure that is shown on its own."""
+    return f"var(--wb-{name}, {palette().light[name]})"
+
+
+def css() -> str:
+    """Return the rules that a page with figures includes in its stylesheet.
+
+    Variables ``--wb-NAME`` for every name of the palette, dark where the reader's system is dark, light in print; and
+    the size of ``svg.wb-figure``, which shrinks with the page down to where its words would become too small and then
+    scrolls within a ``.wb-scroll`` around it.
+    """
+    light, dark = (
+        " ".join(f"--wb-{name}: {colour};" for name, colour in colours.items())
+        for colours in (palette().light, palette().dark)
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+        "svg.wb-figure { display: block; width: 100%; max-width: 46rem; height: auto; }\n"
+        ".wb-scroll { overflow-x: auto; }\n"
+        "@media screen { .wb-scroll > svg.wb-figure { min-width: 34rem; } }\n"
+        "@media print { svg.wb-figure { break-inside: avoid; } }\n"
+    )
+
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 

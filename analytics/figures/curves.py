@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
-from analytics.figures.palette import palette
 from analytics.measures.bootstrap import around_mean
 from wolfbus.document.formats import number, percent
+from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
-    from analytics.measures.measure import Score
+    from analytics.measures.headlines import Score
 
 SCORE_WORDS: Final[Mapping[Score, str]] = {
     "suspicion": "stated suspicion",
@@ -59,8 +59,7 @@ def figure1(findings: Result) -> str | None:
     _suspicion(Axes(drawing, (116, 34, 708, 260), across, _limits(lines, prior)), lines, prior, rounds)
     table = Axes(drawing, (116, 260, 708, 372), across)
     lower = Axes(drawing, (116, 378, 708, 470), across)
-    hands = palette().hands
-    rows = [(f"{role} games", hands[role].colour, lines[role]) for role in ROLES]
+    rows = [(f"{role} games", role.lower(), lines[role]) for role in ROLES]
     for place, (name, ink, points) in enumerate([*rows, ("judgements", "accent", flags)]):
         # the last row belongs to the panel below and stands apart
         middle = 278 + 19 * place + (6 if points is flags else 0)
@@ -88,18 +87,18 @@ def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float 
         key.append(KeyEntry(f"prior {prior:g}", "muted", "2 4", width=1.2))
     apart = max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1)))
     for place, role in enumerate(ROLES):
-        points, hand = lines[role], palette().hands[role]
+        points, ink, mark = lines[role], role.lower(), FACTS[role].figure
         if not points:
             continue
-        key.append(KeyEntry(role, hand.colour, hand.dash, hand.marker))
+        key.append(KeyEntry(role, ink, mark.dash, mark.marker))
         places = axes.points((point["round"] + (place - 1.5) * apart, point["mean"]) for point in points)
-        drawing.line(places, hand.colour, width=2.4, dash=hand.dash)
+        drawing.line(places, ink, width=2.4, dash=mark.dash)
         for (x, y), point in zip(places, points, strict=True):
             low, high = around_mean(point["mean"], point["sem"], point["n"])
             if low is not None and high is not None:
                 ends = [axes.y(min(max(end, axes.up[0]), axes.up[1])) for end in (low, high)]
-                drawing.line([(x, ends[0]), (x, ends[1])], hand.colour, width=1.4)
-            drawing.marker(hand.marker, x, y, hand.colour, hollow=low is None)
+                drawing.line([(x, ends[0]), (x, ends[1])], ink, width=1.4)
+            drawing.marker(mark.marker, x, y, ink, hollow=low is None)
     axes.key(key)
 
 

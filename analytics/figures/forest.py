@@ -14,7 +14,7 @@ from wolfbus.printable import told_apart
 
 _LEFT: Final = 196
 """Pixels for the names."""
-_APART: Final = 30
+_APART: Final = 50
 """Pixels between two panels."""
 _LINE: Final = 26
 _NAME: Final = 25

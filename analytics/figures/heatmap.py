@@ -6,8 +6,7 @@ import math
 from typing import Final
 
 from analytics import Result
-from analytics.figures.chart import SMALL, Drawing
-from analytics.figures.palette import DARK_HEATS, HEATS
+from analytics.figures.chart import DARK_HEATS, HEATS, SMALL, Drawing
 from wolfbus.document.formats import number, of, percent
 from wolfbus.vocabulary import ROLES
 

@@ -136,7 +136,7 @@ def each_game(
         if source is None:
             yield waiting[path], None
         else:
-            yield read_game(source, criteria, keep_text=keep_text)
+            yield read_game(source, criteria, keep_text=keep_text, digest=False)
 
 
 def _read_all(parts: Sequence[SourceBatch], workers: int) -> Iterator[tuple[SourceBatch, Read]]:
@@ -181,7 +181,7 @@ def _read(part: SourceBatch) -> Read:
     try:
         ledger, builder, notes = Ledger(), ColumnsBuilder(), []
         for source in part.sources:
-            note, rows = read_game(source, part.criteria)
+            note, rows = read_game(source, part.criteria, digest=False)
             notes.append(note)
             if rows is not None:
                 ledger.add(rows)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from wolfbus.errors import WolfError
 from wolfbus.printable import counted
 from wolfbus.record.line import Recorded
 from wolfbus.record.published_log import meta_beside, read_paper_log
-from wolfbus.record.reader import Checked, Prover, open_lines, read_checked
+from wolfbus.record.reader import Checked, DigestOf, Prover, open_lines, read_checked
 from wolfbus.study.manifest import study_hash
 
 
@@ -29,6 +30,7 @@ def read_rows(
     prover: Prover | None = None,
     watch: Callable[[Recorded], None] | None = None,
     lenient: bool = False,
+    digest_of: DigestOf = "events",
 ) -> tuple[Checked, GameRows | None]:
     r"""Read a record to its end or to the first line that does not hold, and return what was found and its rows.
 
@@ -38,18 +40,19 @@ def read_rows(
         prover: re-executes the record; None not to.
         watch: called with every event that holds; may raise RecordError or RulesError to end the record before it.
         lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.
+        digest_of: see `read_checked`.
 
     Returns:
         What was found of the record; and the rows of what holds, None where not even the opening does.
     """
-
-    def take(recorded: Recorded) -> None:
-        fold.take(recorded)
-        if watch is not None:
-            watch(recorded)
-
-    checked = read_checked(lines, take, prover, lenient=lenient)
+    take = fold.take if watch is None else partial(_take_both, fold.take, watch)
+    checked = read_checked(lines, take, prover, lenient=lenient, digest_of=digest_of)
     return checked, None if checked.opened is None else fold.rows()
+
+
+def _take_both(one: Callable[[Recorded], None], other: Callable[[Recorded], None], recorded: Recorded) -> None:
+    one(recorded)
+    other(recorded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def read_game(
     *,
     keep_text: bool = False,
     watch: Callable[[Recorded], None] | None = None,
+    digest: bool = True,
 ) -> tuple[FileNote, GameRows | None]:
     """Return what became of a file, and the rows of as much of its game as holds and counts, None for nothing.
 
@@ -92,6 +96,7 @@ def read_game(
         criteria: how to compute, what to count, and who re-executes records.
         keep_text: keep the statements' words.
         watch: called with every event of a record that holds; may raise RecordError or RulesError to end it there.
+        digest: note the digest, too, of a record that has none to be compared with.
     """
     path = str(source.path)
     if source.problem is not None or source.kind is None:
@@ -99,21 +104,34 @@ def read_game(
     try:
         if source.kind == "paper":
             return _paper(source, criteria, keep_text=keep_text)
-        return _record(source, criteria, keep_text=keep_text, watch=watch)
+        # who looks at every line, or proves it, is to see all of it
+        lenient = watch is None and criteria.prover is None
+        digest_of: DigestOf = "events"
+        if lenient and source.noted is not None and "digest" in source.noted.compared:
+            note, rows = _record(source, criteria, keep_text=keep_text, lenient=True, digest_of="lines")
+            if note.problem is None:
+                return note, rows
+            # the lines' own bytes prove a digest; that it is another one, only the events do
+        elif lenient and source.noted is None and not digest:
+            digest_of = "nothing"
+        return _record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient, digest_of=digest_of)
     except WolfError as error:
         return FileNote(path, source.game, 0, False, str(error).removeprefix(f"{path}: ")), None
 
 
 def _record(
-    source: Source, criteria: Criteria, *, keep_text: bool, watch: Callable[[Recorded], None] | None
+    source: Source,
+    criteria: Criteria,
+    *,
+    keep_text: bool,
+    watch: Callable[[Recorded], None] | None = None,
+    lenient: bool = False,
+    digest_of: DigestOf = "events",
 ) -> tuple[FileNote, GameRows | None]:
     fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=keep_text)
-
     prover = None if criteria.prover is None else criteria.prover()
     with closing(open_lines(source.path)) as lines:
-        # who looks at every line, or proves it, is to see all of it
-        lenient = watch is None and prover is None
-        checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient)
+        checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient, digest_of=digest_of)
     differs = _difference(source, checked)
     problem = None if checked.problem is None else checked.problem.removeprefix(f"{source.path}: ")
     problem = problem or differs
@@ -127,7 +145,7 @@ def _record(
         counted=counted,
         problem=problem,
         head=checked.head,
-        digest=checked.digest if checked.problem is None else None,
+        digest=checked.digest or None if checked.problem is None else None,
         compared=source.noted.compared if source.noted is not None and problem is None else (),
         proven=checked.proven,
     )

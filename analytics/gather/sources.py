@@ -87,7 +87,8 @@ class FileNote:
         problem: what is wrong with the file, None for nothing; the lines before it may be counted all the same.
         published: whether it is a log of the paper's code, which has no seals.
         head: hash on the last line that holds; "" for none.
-        digest: digest of a game that was played to its end and whose every line holds; None otherwise.
+        digest: digest of a game that was played to its end and whose every line holds; None otherwise, and where
+            nobody asked for it.
         compared: by what of its outcome the record was compared with what its study noted, and found equal.
         proven: whether the rules give all its derived events; None where nobody re-executed them.
     """

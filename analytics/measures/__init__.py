@@ -7,7 +7,7 @@ give their intervals.
 - `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap.
 - `tables`, `rounds`: the paper's tables and figures; `truth`: claims against the hidden state, and how
   deception goes.
-- `headlines`: the registry of headline metrics, each a `measure`; `study`: their values and intervals;
+- `headlines`: the registry of headline metrics, each a `Measure`; `study`: their values and intervals;
   `agents`: by agent, and who wins; `primary`: what a study is judged by, tested and adjusted together.
 - `scores`, `table4`, `maps`, `recalibration`: suspicion as a probability, and made into flags.
 - `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale; `penalised`: intervals of such fits.

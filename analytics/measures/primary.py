@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from analytics import Result
 from analytics.measures.abilities import ability_lead, ranked
 from analytics.measures.bootstrap import SEED, UNDEFINED_SHARE, draws_of, told
-from analytics.measures.headlines import MEASURES
-from analytics.measures.measure import Measure
+from analytics.measures.headlines import MEASURES, Measure
 from analytics.measures.study import Sheet, Study, describe
 from wolfbus.errors import ConfigError
 

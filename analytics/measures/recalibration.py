@@ -13,8 +13,8 @@ from analytics.columns import columns_of
 from analytics.measures import formulas
 from analytics.measures.bootstrap import Leaf, by_cell, draws_of
 from analytics.measures.formulas import Confusion, number, ratio, roc_pairs
+from analytics.measures.headlines import SCORES, Score
 from analytics.measures.maps import KINDS, Kind, SavedMap, fit
-from analytics.measures.measure import SCORES, Score
 from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
 from analytics.measures.study import Study
 from analytics.measures.table4 import Scored, own_cells, row_intervals, scored

@@ -19,7 +19,7 @@ from analytics import Result
 from analytics.measures.bootstrap import by_cell
 from analytics.measures.formulas import BINS, average_precision, bins_of, number, roc_area
 from analytics.measures.frames import ALL, Pairs
-from analytics.measures.measure import Score
+from analytics.measures.headlines import Score
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns

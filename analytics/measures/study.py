@@ -15,8 +15,7 @@ from analytics import Result
 from analytics.measures.bootstrap import Draws, Interval, draws_of, rate_of_games, told, undefined
 from analytics.measures.formulas import BINS, bins_of, number
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
-from analytics.measures.headlines import MEASURES
-from analytics.measures.measure import SCORES, Measure, Score, View, evaluate, role_of_area
+from analytics.measures.headlines import MEASURES, SCORES, Measure, Score, evaluate, role_of_area
 from analytics.measures.scores import Scores, cells_of, scores_of
 from analytics.measures.summing import Rows, one, sums_of
 from analytics.measures.sums import Entries, Estimates
@@ -208,9 +207,9 @@ class Sheet:
 
         matrix, back = self.frame.stacked(HEADLINES)
         frame = back(vary(matrix))
-        found = evaluate(measures, View(frame, cells))
+        found = evaluate(measures, frame, cells)
         areas = [measure for measure in measures if measure.area is not None]
-        coarse = evaluate(areas, View(self.total, lambda score, role: whole[score, role]))
+        coarse = evaluate(areas, self.total, lambda score, role: whole[score, role])
         for name, exact in self.pooled(areas).items():
             if not isnan(exact):
                 lowest = -1 if MEASURES[name].unit == "points" else 0

@@ -24,7 +24,8 @@ from analytics.measures.ballots import WOLF, ballots_of
 from analytics.measures.formulas import ratio, theil_sen
 from analytics.measures.frames import ALL, DECIMALS, FAMILIES, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
 from analytics.measures.sums import Sums, exact_sums
-from wolfbus.vocabulary import DECEPTIONS, ROLES, team_of
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     """The code of each row, and what the codes from 0 stand for."""
     Groups: TypeAlias = Sequence[Codes]
     """The codes of each axis."""
+    Figure: TypeAlias = Callable[[Frame], Array]
+    Quotient: TypeAlias = Callable[[Frame], tuple[Array, Array]]
 
 _COARSE: Final = -1
 _REST: Final = -2
@@ -282,13 +284,6 @@ def _groups(code: int, groups: Groups) -> Iterator[Group]:
         found.append(values[code % size] if len(values) else None)
         code //= size
     return reversed(found)
-
-
-if TYPE_CHECKING:
-    from analytics.columns import Array
-
-    Figure: TypeAlias = Callable[[Frame], Array]
-    Quotient: TypeAlias = Callable[[Frame], tuple[Array, Array]]
 
 
 def quotient_of(name: str, above: str = "sum", below: str = "n", **where: Group) -> Quotient:

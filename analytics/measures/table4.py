@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.measures.bootstrap import Leaf, by_block, by_cell, draws_of
 from analytics.measures.formulas import BINS, average_precision, bins_of, ratio, roc_area
-from analytics.measures.measure import SCORES
+from analytics.measures.headlines import SCORES
 from analytics.measures.scores import (
     Scores,
     Tied,

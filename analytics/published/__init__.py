@@ -56,6 +56,11 @@ class PublishedValues(PackageData):
     table5: Mapping[Deception, Row]
     passing: Passing
 
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that the paper has."""
+        return tuple(role for role in ROLES if role in self.table1)
+
 
 @cache
 def values() -> PublishedValues:
@@ -176,12 +181,12 @@ def _of_suspicion(paper: PublishedValues) -> dict[str, Any]:
 
 def _of_detection(paper: PublishedValues) -> dict[str, Any]:
     overall, printed = counts("overall"), paper.table3["overall"]
-    measures, accuracies = overall.measures(), {role: _measures(role)["accuracy"] for role in ROLES}
+    measures, accuracies = overall.measures(), {role: _measures(role)["accuracy"] for role in paper.roles}
     flagged = [row["flagged"] for row in paper.table1.values()]
-    precisions, recalls = ([paper.table3[role][name] for role in ROLES] for name in ("precision", "recall"))
+    precisions, recalls = ([paper.table3[role][name] for role in paper.roles] for name in ("precision", "recall"))
     return {
-        "accuracies_printed": ", ".join(f"{role} {paper.table3[role]['accuracy']:.2f}" for role in ROLES),
-        "accuracies_that_follow": ", ".join(f"{role} {accuracies[role]:.3f}" for role in ROLES),
+        "accuracies_printed": ", ".join(f"{role} {paper.table3[role]['accuracy']:.2f}" for role in paper.roles),
+        "accuracies_that_follow": ", ".join(f"{role} {accuracies[role]:.3f}" for role in paper.roles),
         "best_accuracy": max(accuracies.values()),
         "seer_f1": _measures("Seer")["f1"],
         "seer_f1_printed": paper.table3["Seer"]["f1"],
@@ -205,12 +210,12 @@ def _of_detection(paper: PublishedValues) -> dict[str, Any]:
 
 
 def _of_scores(paper: PublishedValues) -> dict[str, Any]:
-    rates = {role: _measures(role)["base_rate"] for role in ROLES}
+    rates = {role: _measures(role)["base_rate"] for role in paper.roles}
     overall = _measures("overall")["base_rate"]
     briers = [row["brier"] for row in paper.table4.values()]
     return {
         "auprc_by_role": ", ".join(
-            f"{role} {paper.table4[role]['auprc']:.2f} against {rates[role]:.3f}" for role in ROLES
+            f"{role} {paper.table4[role]['auprc']:.2f} against {rates[role]:.3f}" for role in paper.roles
         ),
         "brier_least": min(briers),
         "brier_most": max(briers),

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
-from analytics import Result
+from analytics import Result, look
 from analytics.measures.primary import TELLING
-from analytics.report.context import Context, look
+from analytics.report.context import Context
 from wolfbus.document.formats import count, listed, of
 from wolfbus.printable import told_apart
 

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
+from analytics import at, look
 from wolfbus.document.blocks import Cell, Figure, LinkText, Target
 from wolfbus.document.formats import Ends, between, count, shown, visible
 from wolfbus.printable import cut_middle, told_apart
@@ -22,30 +23,6 @@ if TYPE_CHECKING:
     from analytics.gather.reading import StudyCheck
 
 NO_INTERVAL: Final = "no interval"
-
-
-def look(findings: Any, *path: str | int) -> Any:
-    """Return what stands at `path` in nested findings, None if any step of it is missing."""
-    for step in path:
-        if isinstance(findings, Mapping):
-            findings = findings.get(step)
-        elif isinstance(findings, (list, tuple)) and isinstance(step, int) and -len(findings) <= step < len(findings):
-            findings = findings[step]
-        else:
-            return None
-    return findings
-
-
-def at(found: Any, path: str) -> Any:
-    """Return what stands at a dotted path, or of ``a / b`` the share of the numbers at two of them.
-
-    A dot within a step is written as a null character.
-    """
-    first, ratio, second = path.partition(" / ")
-    if ratio:
-        part, whole = at(found, first), at(found, second)
-        return part / whole if part is not None and whole else None
-    return look(found, *(step.replace("\0", ".") for step in path.split("."))) if path else found
 
 
 def metric(findings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -59,22 +36,9 @@ def over_all(findings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found.get("all_observers") or found
 
 
-def interval(findings: Mapping[str, Any], *path: str) -> Ends:
-    """Return the interval that the findings' ``intervals`` have for a cell of a table, if they have one."""
-    match look(findings, "intervals", *path):
-        case [int() | float() as low, int() | float() as high]:
-            return low, high
-    return None, None
-
-
 def ends(found: Mapping[str, Any] | None) -> Ends:
     """Return the interval of an estimate."""
     return look(found, "low"), look(found, "high")
-
-
-def either(first: Ends, second: Ends) -> Ends:
-    """Return the first of two intervals, the second where it is missing."""
-    return second if None in first else first
 
 
 def value(
@@ -133,11 +97,6 @@ def counted(found: int | None, *, paper: float | None = None, link: Target | Non
     """Return the cell of a whole number."""
     published = "" if paper is None else count(paper)
     return Cell(count(found), paper=published, link=link if found else None, reason=None if found is not None else "")
-
-
-def text(words: str) -> Cell:
-    """Return a cell of words."""
-    return Cell(words)
 
 
 INDEX: Final = "statements"
@@ -303,21 +262,6 @@ class Context:
         """Return the value that the paper published at a dotted path, None if it has none there."""
         found = at(self.published, path)
         return found if isinstance(found, (int, float)) else None
-
-    def cell(
-        self, findings: Any, path: tuple[str, ...], *, link: Target | None = None, reason: str | None = None
-    ) -> Cell:
-        """Return the cell of a share: what it is over, its interval and the paper's value are found by its own path.
-
-        Args:
-            findings: the findings.
-            path: where the share stands in them; a name that ends in ``_n`` beside it says what it is over.
-            link: the statements behind it.
-            reason: why it is undefined, if it is.
-        """
-        n = look(findings, *path[:-1], f"{path[-1]}_n")
-        within, paper = interval(findings, *path), self.paper(*path)
-        return value(look(findings, *path), n=n, within=within, paper=paper, link=link, reason=reason)
 
     @property
     def shown(self) -> tuple[str, ...]:

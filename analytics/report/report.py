@@ -13,20 +13,7 @@ from analytics.published import published
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
 from analytics.report.html import Index, page
-from analytics.report.sections import (
-    agents,
-    answer,
-    apparatus,
-    calibration,
-    design,
-    evidence,
-    example,
-    methods,
-    outcomes,
-    rounds,
-    tables,
-    truth,
-)
+from analytics.report.sections import agents, answer, calibration, design, evidence, methods, rounds, tables, truth
 from analytics.report.sections.methods import bibtex, cite
 from wolfbus import __version__
 from wolfbus.document.blocks import Section
@@ -34,15 +21,15 @@ from wolfbus.document.formats import visible
 from wolfbus.document.writers import escaped, section_markdown
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
-    answer.section,
+    answer.answer,
     evidence.primary,
     agents.agents,
-    outcomes.section,
-    truth.section,
+    tables.outcomes,
+    truth.truth,
     tables.table1,
     tables.table2,
     tables.table3,
-    rounds.section,
+    rounds.figure1,
     calibration.table4,
     calibration.calibration,
     tables.table5,
@@ -51,9 +38,9 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     rounds.votes,
     evidence.bias,
     evidence.variability,
-    apparatus.repair,
-    apparatus.cost,
-    design.section,
+    design.repair,
+    design.cost,
+    design.design,
     methods.paper,
     methods.methods,
 )
@@ -108,8 +95,8 @@ class Report:
         indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
         context = replace(self.context, indexed=indexed)
         sections = self._sections(context)
-        if (shown := example.chosen_example(games)) is not None:
-            sections.insert(1, example.section(shown, context))
+        if (shown := answer.chosen_example(games)) is not None:
+            sections.insert(1, answer.example(shown, context))
         return page(self.title, sections, context, index)
 
     def markdown(self) -> str:

@@ -15,11 +15,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from analytics import Result
-from analytics.report.context import Context, Selection, at, counted, ends, estimate, look, over_all, value
+from analytics import Result, at, look
+from analytics.report.context import Context, Selection, counted, ends, estimate, over_all, value
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import Ends
 from wolfbus.package_data import PackageData, Prose, read_data
+from wolfbus.vocabulary import ROLES
 
 OWN: Final = "own"
 """Template of the path at which a cell's own value stands in the findings."""
@@ -41,6 +42,7 @@ class ColumnSpec(PackageData):
         link: the statements behind it, as a query of the index.
         reason: why it may be undefined.
         wide: whether it holds words.
+        each_role: whether there is such a column for every role, which ``{column}`` stands for.
     """
 
     name: str
@@ -52,6 +54,14 @@ class ColumnSpec(PackageData):
     link: str = ""
     reason: str = ""
     wide: bool = False
+    each_role: bool = False
+
+    def spread(self) -> tuple[ColumnSpec, ...]:
+        """Return the columns that this one stands for."""
+        if not self.each_role:
+            return (self,)
+        told = self.model_dump_json()
+        return tuple(ColumnSpec.model_validate_json(told.replace("{column}", role)) for role in ROLES)
 
 
 class LineSpec(PackageData):
@@ -103,11 +113,21 @@ class TableSpec(PackageData):
 
 
 class Specs(PackageData):
-    """What a file of specs holds: tables and sentences by their names, and what verdicts on metrics let one say."""
+    """What a file of specs holds.
+
+    Attributes:
+        tables: by name.
+        words: sentences by name.
+        verdicts: what each verdict on a metric lets a sentence say.
+        titles: of sections of the findings.
+        behind: sections of the findings behind a section of the page.
+    """
 
     tables: Mapping[str, TableSpec] = {}
     words: Mapping[str, Prose] = {}
     verdicts: Mapping[str, Mapping[str, str]] = {}
+    titles: Mapping[str, str] = {}
+    behind: Mapping[str, tuple[str, ...]] = {}
 
 
 class Line(NamedTuple):
@@ -122,7 +142,8 @@ class Line(NamedTuple):
 
 
 @functools.cache
-def _specs(file: str) -> Specs:
+def specs(file: str) -> Specs:
+    """Return what a file holds."""
     return read_data("analytics.report.sections", file, Specs)
 
 
@@ -134,12 +155,7 @@ def told(spec: str, /, **words: Any) -> str:
         words: what stands in its braces.
     """
     file, _, name = spec.partition("/")
-    return _specs(file).words[name].format(**words)
-
-
-def verdicts(file: str) -> Mapping[str, Mapping[str, str]]:
-    """Return what each verdict on a metric lets a sentence say."""
-    return _specs(file).verdicts
+    return specs(file).words[name].format(**words)
 
 
 def table(
@@ -169,11 +185,11 @@ def table(
         words: what stands in braces of the spec.
     """
     file, _, name = place.partition("/")
-    spec, words = _specs(file).tables[name], {**_specs(file).words, **words}
+    spec, words = specs(file).tables[name], {**specs(file).words, **words}
     if lines is None:
         lines = _lines(spec, findings, context, rows, words)
-    columns = spec.columns or _specs(file).tables[spec.like].columns
-    shown = [column for column in columns if column.name not in without]
+    columns = spec.columns or specs(file).tables[spec.like].columns
+    shown = [column for each in columns for column in each.spread() if column.name not in without]
     made = tuple(
         Row(line.head, tuple(_cell(each, line, findings, context, words) for each in shown), line.total)
         for line in (*lines, *more)

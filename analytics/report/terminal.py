@@ -8,23 +8,23 @@ from typing import Final
 from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
-from analytics.report.sections import apparatus, outcomes, rounds, tables
+from analytics.report.sections import design, rounds, tables
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
 from wolfbus.document.formats import count, number, of
 from wolfbus.document.writers import written
 from wolfbus.printable import shortened
 
 _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
-    outcomes.section,
+    tables.outcomes,
     tables.table1,
     tables.table2,
     tables.table3,
     tables.table5,
-    rounds.section,
+    rounds.figure1,
     rounds.events,
     rounds.votes,
-    apparatus.repair,
-    apparatus.cost,
+    design.repair,
+    design.cost,
 )
 _SCORES: Final = ("brier", "ece", "auc")
 
@@ -46,7 +46,7 @@ def _blocks(result: Result, reasons: Mapping[str, str] | None) -> Iterator[Block
     context = Context(agents=tuple(result["repair"]["by_brain"]))
     overall = result["repair"]["overall"]
     for section in _ORDER:
-        if section is apparatus.repair and overall["replies"] == overall["clean"]:
+        if section is design.repair and overall["replies"] == overall["clean"]:
             continue
         for block in section(result, context).blocks:
             if isinstance(block, TableBlock) and _tells(block):

@@ -33,8 +33,9 @@ from wolfbus.canonical import canonical
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyEvent, Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
+from wolfbus.roles import team_of
 from wolfbus.usage import is_free, sort_of
-from wolfbus.vocabulary import Kind, Role, Team, team_of
+from wolfbus.vocabulary import Kind, Role, Team
 
 Departure: TypeAlias = Literal["night", "exile"]
 """How a player left the game."""

@@ -81,7 +81,8 @@ def _sided(claim: Claim) -> tuple[bool | None, Role | None]:
     return claim.role == "Werewolf", claim.role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# not frozen: its label and its claims come after it, while nobody else has it yet
+@dataclass(slots=True, kw_only=True)
 class StatementRow:
     """One public statement with its speaker's own label.
 
@@ -91,7 +92,7 @@ class StatementRow:
         unheard: those attached that the words do not bear out; they count for nothing else.
         length: words in it.
         checksum: of the words, CRC-32: equal where the same was said.
-        thought_claims: claims found in the speaker's private thought before it spoke.
+        thought_claims: claims found in the speaker's private thought before it spoke, if the statement makes any.
         against_thought: whether one of these contradicts what was said; None where none is about the same player.
     """
 

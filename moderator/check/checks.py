@@ -20,9 +20,8 @@ from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Dawn, Exile
 from wolfbus.messages.house import Goodbye, RollCall, Welcome
-from wolfbus.vocabulary import Kind, Role
-
-_NIGHT: Final[dict[Role, Kind]] = {"Werewolf": "kill", "Seer": "inspect", "Doctor": "protect"}
+from wolfbus.roles import FACTS
+from wolfbus.vocabulary import Role
 
 
 def roll_call(stage: Stage, sheet: FindingSheet) -> None:
@@ -45,8 +44,8 @@ def alone(role: Role) -> Callable[[Stage, FindingSheet], None]:
     """Return the check that puts every kind of request to a seat with `role`, with as little before it as can be."""
 
     def plot(scene: Scene) -> Script[None]:
-        if role in _NIGHT:
-            yield from scene.ask(_NIGHT[role], scene.others)
+        if FACTS[role].acts:
+            yield from scene.ask(next(iter(FACTS[role].acts)), scene.others)
         yield Dawn(round=1)
         yield from scene.ask("bid")
         content = (yield from scene.ask("speak")).content

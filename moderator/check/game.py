@@ -22,6 +22,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import AnyAnswered, Asked, Asking, Ended, Opened, Rejected, Statement
 from wolfbus.record.line import parse_flat
+from wolfbus.roles import ACTS
 from wolfbus.vocabulary import KINDS, Kind, Phase
 
 
@@ -244,10 +245,7 @@ def _a(kind: Kind) -> str:
 
 PHASES: dict[Kind, Phase] = {
     "vote": "vote",
-    "kill": "night",
-    "protect": "night",
-    "inspect": "night",
-    "whisper": "night",
+    **dict.fromkeys(ACTS, "night"),
 }
 """Part of the round in which a kind is asked for, where it is not the debate."""
 

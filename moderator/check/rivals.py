@@ -18,6 +18,7 @@ from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal
 from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import Ask
+from wolfbus.roles import FACTS
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Role
 
@@ -73,13 +74,13 @@ def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: 
         cast: who plays.
     """
     deck = list(PACK if cast.pack else LONE)
-    deck.remove(role)
+    deck.remove(role if role in deck else "Villager")
     dealt = [role if place == mine[0] else deck.pop(0) for place in range(len(cast.names))]
+    counts: dict[str, Any] = {facts.count: dealt.count(role) for role, facts in FACTS.items()}
     config = GameConfig(
+        **counts,
         names=cast.names,
         roles=dict(zip(cast.names, dealt, strict=True)),
-        villagers=dealt.count("Villager"),
-        werewolves=dealt.count("Werewolf"),
         debate_turns=2,
         max_rounds=cast.rounds,
         deadlines=Deadlines(**{**dict.fromkeys(Deadlines.model_fields, deadline_s), "bid": cast.bid_s or deadline_s}),
@@ -151,11 +152,9 @@ class Rival(Agent):
         """Propose somebody else than the agent."""
         return Proposal(target=self._target(ask), word="Quietly.")
 
-    def kill(self, ask: Ask, _view: SeatView, /) -> Choice:
-        """Choose somebody else than the agent; so at all that is done at night."""
+    def choose(self, ask: Ask, _view: SeatView, /) -> Choice:
+        """Choose somebody else than the agent, at all that is done at night."""
         return Choice(target=self._target(ask))
-
-    protect = inspect = kill
 
     def _target(self, ask: Ask) -> SeatName | None:
         spared = self._rivals.spared[self.game]

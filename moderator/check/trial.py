@@ -14,6 +14,7 @@ from moderator.check.rivals import ODD, Cast
 from moderator.check.stage import SilentError, Stage, TrialTerms
 from wolfbus.bus.protocol import Bus
 from wolfbus.messages.house import Join
+from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES
 
 Check: TypeAlias = Callable[[Stage, FindingSheet], None]
@@ -76,8 +77,8 @@ class Trial:
                 self._ledger.fault("not joined", "fail", why)
             else:
                 join = self._house.member
-                seats = "1 seat" if join.seats == 1 else f"{join.seats} seats"
-                sheet.seen = f"{join.agent} ({join.version}) takes {seats}, after {time.monotonic() - began:.1f} s"
+                seats, took = counted(join.seats, "seat"), time.monotonic() - began
+                sheet.seen = f"{join.agent} ({join.version}) takes {seats}, after {took:.1f} s"
                 if join.seats == 0:
                     self._ledger.fault("no seats", "fail", "its join says seats = 0: it could be seated nowhere")
         self._show()

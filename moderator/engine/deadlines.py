@@ -19,13 +19,11 @@ from wolfbus.actors import Timer, Timers
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
-from wolfbus.vocabulary import Kind, Role
+from wolfbus.roles import FACTS, team_of
+from wolfbus.vocabulary import Kind
 
 _BLIND: Final = frozenset({"scripted", "random", "silent"})
 """Brains that know nothing of time, as language models (``llm:…``) do not."""
-
-_PARTS: Final[dict[Role, Kind]] = {"Doctor": "protect", "Seer": "inspect"}
-"""What others than Werewolves are asked at night."""
 
 _LEAST_S: Final = 1e-4
 """Seconds below which answers count as equally quick."""
@@ -109,7 +107,12 @@ class NightTime:
         self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
         self._places = {seat.name: place for place, seat in enumerate(opened.seats)}
         self._wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
-        self._others = {s.name: _PARTS[s.role] for s in opened.seats if s.role in _PARTS}
+        self._others: dict[SeatName, Kind] = {
+            seat.name: kind
+            for seat in opened.seats
+            if team_of(seat.role) != "werewolves"
+            for kind in FACTS[seat.role].acts
+        }
         self._hunt: Kind = "whisper" if len(self._wolves) > 1 else "kill"
         self._turns = self._config.whispers if len(self._wolves) > 1 else 1
         self._round = 0

@@ -8,10 +8,11 @@ from typing import Final
 
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyEvent, Asked, Opened
+from wolfbus.roles import ACTS
 from wolfbus.vocabulary import Kind
 
 _KINDS: Final = {
-    "night": ("whisper", "kill", "protect", "inspect"),
+    "night": tuple(ACTS),
     "debate": ("bid", "speak", "assess_own", "assess_other"),
     "vote": ("vote", "assess_own", "assess_other"),
 }

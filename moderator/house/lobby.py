@@ -18,7 +18,7 @@ from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN, Part
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
-from wolfbus.printable import printable
+from wolfbus.printable import counted, printable
 
 logger = logging.getLogger(__name__)
 
@@ -253,11 +253,10 @@ class Lobby:
     def _introduced(self, join: Join) -> str:
         if join.service == "analytics":
             return f"{join.version}, analytics"
-        seats = f"{join.seats} seat{'' if join.seats == 1 else 's'}"
         places = f" (only {', '.join(map(str, join.places))})" if join.places else ""
         brain = self.roster.brain(join)
         announced = f" by its ticket; it announces {join.brain}" if brain != join.brain else ""
-        return f"{join.version}, {seats}{places}, {brain}{announced}"
+        return f"{join.version}, {counted(join.seats, 'seat')}{places}, {brain}{announced}"
 
     def welcome(self, agent: str, join: Join) -> None:
         """Welcome an agent; an analytics service then says of every record that is here still what it has of it."""
@@ -327,15 +326,13 @@ class Complaints:
         if said is not None and now - said.at < COMPLAIN_EVERY_S:
             said.more += 1
             return
-        counted = (
-            f" (and {said.more} more not taken since the last such line)" if said is not None and said.more else ""
-        )
+        more = f" (and {said.more} more not taken since the last such line)" if said is not None and said.more else ""
         # the youngest stand last
         self._said.pop(agent, None)
         if len(self._said) >= COMPLAINTS_KEPT:
             del self._said[next(iter(self._said))]
         self._said[agent] = _Said(now)
-        logger.warning("%s%s", complaint, counted, extra={"agent": agent})
+        logger.warning("%s%s", complaint, more, extra={"agent": agent})
 
     def sum_up(self, now: float) -> None:
         """Tell how much was only counted, of those whose minute is over; that is a warning too."""

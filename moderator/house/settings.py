@@ -16,6 +16,7 @@ from moderator.house.session import Seeds
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId
 from wolfbus.messages.events import Opened
+from wolfbus.printable import counted
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import Winner
 
@@ -198,7 +199,7 @@ class GameReport:
         if self.error is not None:
             return f"game {self.number} failed after {self.seconds:.1f} s: {self.error}"
         ending = f"the {self.winner} won" if self.winner else "nobody won"
-        rounds = f"{self.rounds} round{'' if self.rounds == 1 else 's'}"
+        rounds = counted(self.rounds or 0, "round")
         seed = self.seed or ""
         shown = f", seed {seed}" if 0 < len(seed) <= SHORT_SEED and seed.isprintable() else ""
         return f"game {self.number}: {ending} in {rounds}, {self.seconds:.1f} s{shown}, digest {self.digest}"

@@ -10,6 +10,7 @@ from typing import Final
 
 from moderator.engine.seating import Offer, reserved
 from moderator.house.roster import OUTSIDE
+from wolfbus.document.formats import listed
 from wolfbus.printable import counted, printable
 
 AGAIN_S: Final = 10.0
@@ -93,7 +94,7 @@ def waiting_line(coverage: Coverage, lagging: Sequence[str] = (), *, archivist: 
     if lagging:
         parts.append(f"{_listed(lagging, NAMES_SHOWN)} must first read what waits in the mailbox")
     if missing:
-        parts.append(f"{missing} seat{'' if missing == 1 else 's'} missing")
+        parts.append(f"{counted(missing, 'seat')} missing")
     if archivist:
         parts.append("an analytics service is missing")
     return "waiting for agents: " + "; ".join(parts)
@@ -110,8 +111,8 @@ def blocked_line(coverage: Coverage, agent: str) -> str:
 def _listed(words: Sequence[object], limit: int | None = None) -> str:
     shown = [str(word) for word in words]
     if limit is not None and len(shown) > limit:
-        return f"{', '.join(shown[:limit])} and {len(shown) - limit} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+        shown[limit:] = [f"{len(shown) - limit} more"]
+    return listed(shown)
 
 
 def brains_line(

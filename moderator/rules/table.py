@@ -23,7 +23,8 @@ from wolfbus.messages.events import (
     Returned,
     Statement,
 )
-from wolfbus.vocabulary import Outcome, Phase, Role, Team, team_of
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import Outcome, Phase, Role, Team
 
 Answers = dict[SeatName, AnyAnswered]
 """What became of one batch, by seat, in seating order."""

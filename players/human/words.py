@@ -7,13 +7,14 @@ from typing import Final
 
 from wolfbus.agent import Answer
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
 from wolfbus.messages.requests import Ask, PublicFact, Whispered
 from wolfbus.package_data import Lines, PackageData, Prose, read_data
 from wolfbus.printable import STATEMENT_SHOWN, counted, name_of, printable, spoken
+from wolfbus.roles import ACTS, team_of
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind, team_of
+from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind
 
 WHOLE: Final = 4_000
 """Characters of a statement that are shown to somebody who has to judge it."""
@@ -36,17 +37,18 @@ class _Words(PackageData):
 
 
 _WORDS: Final = read_data("players.human", "words", _Words)
-COUNTS_AS: Final = {kind: words.counts_as for kind, words in _WORDS.kinds.items()}
+_KINDS: Final[dict[Kind, _KindWords]] = _WORDS.kinds | {
+    kind: _KindWords(noun=act.noun, counts_as=act.default, question=(act.asked,), help=(act.help,))
+    for kind, act in ACTS.items()
+}
+COUNTS_AS: Final = {kind: words.counts_as for kind, words in _KINDS.items()}
 """The conservative default per kind of request."""
 
-_AT_NIGHT: Final[frozenset[Kind]] = frozenset({"kill", "protect", "inspect", "whisper"})
 _NOTHING: Final[dict[Kind, Content]] = {
     "bid": Bid(bid=0),
     "speak": Speech(text=""),
     "vote": Ballot(),
-    "kill": Choice(),
-    "protect": Choice(),
-    "inspect": Choice(),
+    **{kind: Choice() for kind in ACTS if CONTENT[kind] is Choice},
 }
 """What a person who gives no answer says by that; other kinds are left without content."""
 
@@ -124,11 +126,11 @@ KINDS_TYPED: Final = tuple(kind for kind in DECEPTIONS if kind not in {"none", "
 def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
     """Return what is asked, in a few lines."""
     where = f"debate, turn {ask.turn} of {view.config.debate_turns}" if ask.phase == "debate" else ask.phase
-    yield f"── Round {ask.round}, {where}: your {_WORDS.kinds[ask.kind].noun}"
+    yield f"── Round {ask.round}, {where}: your {_KINDS[ask.kind].noun}"
     if ask.kind == "whisper":
         yield from _proposed(view)
     said = view.statements.get(ask.about or 0)
-    for line in _WORDS.kinds[ask.kind].question:
+    for line in _KINDS[ask.kind].question:
         yield line.format(
             bid_max=view.config.bid_max,
             published=" A reason is published." if view.config.vote_reasons else "",
@@ -149,12 +151,12 @@ def _proposed(view: SeatView) -> Iterator[str]:
 
 def prompt_for(ask: Ask, seconds: float) -> str:
     """Return what stands before the person's words: what is asked, and the time left in seconds."""
-    return f"{_WORDS.kinds[ask.kind].noun} ({seconds_in_words(seconds)} left, ? for help) >"
+    return f"{_KINDS[ask.kind].noun} ({seconds_in_words(seconds)} left, ? for help) >"
 
 
 def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
     """Return how to answer this question."""
-    for line in _WORDS.kinds[ask.kind].help:
+    for line in _KINDS[ask.kind].help:
         yield line.format(bid_max=view.config.bid_max, kinds=", ".join(KINDS_TYPED))
     if ask.legal is not None:
         yield _WORDS.names
@@ -167,7 +169,7 @@ def help_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
 
 def empty_is_legal(ask: Ask) -> bool:
     """Return whether an empty line may stand for the default: at night only where nobody is a choice."""
-    return ask.kind not in _AT_NIGHT or None in (ask.legal or ())
+    return ask.kind not in ACTS or None in (ask.legal or ())
 
 
 class UnreadNews:
@@ -273,7 +275,7 @@ def _own_answer(view: SeatView, own: OwnAnswer) -> Iterator[str]:
     about = f" of #{own.about}" if own.about is not None else ""
     if own.content is None:
         how = "came too late" if own.outcome == "timed_out" else "was not given"
-        yield f"Your {_WORDS.kinds[own.kind].noun}{about} {how}: it counts as {COUNTS_AS[own.kind]}."
+        yield f"Your {_KINDS[own.kind].noun}{about} {how}: it counts as {COUNTS_AS[own.kind]}."
     elif own.kind not in {"speak", "vote"}:
         # what was said and how everybody voted stands among the public facts
         yield f"Counted: {content_in_words(own.content, view, own.about)}"

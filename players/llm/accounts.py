@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -56,10 +55,7 @@ class Accounts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._taken: dict[tuple[str, Purpose], Usage] = {}
-        self._timed_out: Counter[tuple[str, Purpose]] = Counter()
-        # seconds of calls with a reply, the recorded ones of a cassette too
-        self._replied: dict[tuple[str, Purpose], Distribution] = {}
+        self._taken: dict[tuple[str, Purpose], _Sum] = {}
 
     def add(self, model: str, purpose: Purpose, completion: Completion) -> None:
         """Count one call.
@@ -70,12 +66,12 @@ class Accounts:
             completion: what came of it; its `cost_usd` is taken as it stands.
         """
         with self._lock:
-            part = model, purpose
-            self._taken.setdefault(part, Usage()).add(completion)
-            self._timed_out[part] += completion.timed_out
-            replied = self._replied.setdefault(part, Distribution())
+            taken = self._taken.setdefault((model, purpose), _Sum())
+            taken.usage.add(completion)
+            taken.timed_out += completion.timed_out
+            taken.probes += purpose == "probe"
             if completion.error is None and not completion.timed_out:
-                replied.add(completion.latency_s)
+                taken.replied.add(completion.latency_s)
 
     def summary(self) -> dict[str, Any]:
         """Return all sums for JSON: ``total``, and ``models`` by name, each with its ``purposes``.
@@ -114,16 +110,19 @@ class Accounts:
     def _sum(self, parts: Iterable[tuple[str, Purpose]]) -> _Sum:
         total = _Sum()
         for part in parts:
-            total.usage.merge(self._taken[part])
-            total.replied.merge(self._replied[part])
-            total.timed_out += self._timed_out[part]
-            total.probes += self._taken[part].calls if part[1] == "probe" else 0
+            taken = self._taken[part]
+            total.usage.merge(taken.usage)
+            total.replied.merge(taken.replied)
+            total.timed_out += taken.timed_out
+            total.probes += taken.probes
         return total
 
 
 @dataclass(slots=True)
 class _Sum:
-    """What some calls took, and besides: seconds of those with a reply, those whose time ran out, and probes."""
+    """What some calls took, and besides: seconds of those with a reply (the recorded ones of a cassette too), those
+    whose time ran out, and probes.
+    """
 
     usage: Usage = field(default_factory=Usage)
     replied: Distribution = field(default_factory=Distribution)

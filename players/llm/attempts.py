@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
 from players.llm.limits import Pass, Paused, urgency
 from players.llm.loop import loop_time
-from players.llm.provider import Completion, Failed, Failure, ModelQuestion, ProviderReply, Request, known_counts
+from players.llm.provider import WORDS, Completion, Failed, Failure, ModelQuestion, ProviderReply, Request, known_counts
 from players.llm.tempo import Backoff, Down
 from wolfbus.messages.calls import Scalar
 
@@ -79,7 +79,7 @@ class Attempts:
         self._last_failure = ""
         self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
         self._waits_for = ""
-        self._tokens: dict[str, int | None] = {}
+        self._tokens: dict[str, Any] = {}
         self._parameters: dict[str, Scalar] = {}
 
     async def run(self) -> Completion:
@@ -277,14 +277,8 @@ class Attempts:
     def _with(self, reply: ProviderReply) -> Completion:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
         error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
-        return replace(
-            self._completion(error=error),
-            text=reply.text,
-            thought=reply.thought,
-            refusal=reply.refusal,
-            finish=reply.finish,
-            served=reply.served,
-        )
+        words = {name: getattr(reply, name) for name in WORDS}
+        return replace(self._completion(error=error), **words)
 
     def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
         latency = 0.0
@@ -296,13 +290,11 @@ class Attempts:
             attempts=self._attempts,
             queue_s=self._queue_s,
             latency_s=max(0.0, latency),
-            prompt_tokens=self._tokens.get("prompt_tokens"),
-            cached_tokens=self._tokens.get("cached_tokens"),
-            completion_tokens=self._tokens.get("completion_tokens"),
             parameters=self._parameters,
             url=self._server.url if self._attempts else None,
             failures=tuple(self._failures),
             charged=self.charged,
+            **self._tokens,
         )
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
 from players.llm.cassette_file import CassetteWriter
-from players.llm.provider import Completion, ModelQuestion
+from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
 from wolfbus.errors import CassetteError, reason_of
@@ -344,7 +344,7 @@ def _played(kept: Completion) -> Completion:
 
 
 def _with_words_of(kept: Completion, completion: Completion) -> Completion:
-    words = {name: getattr(kept, name) for name in ("text", "thought", "refusal", "finish", "served")}
+    words = {name: getattr(kept, name) for name in WORDS}
     return dataclasses.replace(completion, error=None, timed_out=False, **words)
 
 

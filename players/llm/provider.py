@@ -145,6 +145,9 @@ connection: none stood, or it broke · timeout: no reply in the attempt's time �
 says that all is well, and there is no reply that can be read · busy: it has a queue · rejected: it would fail again.
 """
 
+WORDS: Final = ("text", "thought", "refusal", "finish", "served")
+"""What of a reply, and of the completion that it makes, is the server's own words."""
+
 SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
 """Fields of a model that are sent as they are."""
 
@@ -242,7 +245,7 @@ class ProviderReply:
 
     def mapped(self, change: Callable[[str], str]) -> ProviderReply:
         """Return the reply with all its words changed."""
-        words = {name: getattr(self, name) for name in ("text", "thought", "refusal", "finish", "served")}
+        words = {name: getattr(self, name) for name in WORDS}
         changed: dict[str, Any] = {name: change(value) for name, value in words.items() if value is not None}
         return replace(self, **changed)
 

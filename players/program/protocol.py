@@ -19,9 +19,10 @@ from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import printable
 from wolfbus.reading import Question, read
+from wolfbus.roles import team_of
 from wolfbus.rules import rules_text
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import ROLES, Fault, team_of
+from wolfbus.vocabulary import ROLES, Fault
 
 LINE_PROTOCOL: Final = 1
 """Version of the line protocol; the `v` of every line to a child."""

@@ -308,6 +308,12 @@ class ScriptedBrain(Agent):
         """Inspect the most suspicious player not known yet."""
         return Answer(inspect(self._standpoint(ask, view)))
 
+    def choose(self, ask: Ask, view: SeatView, /) -> Answer:
+        """Choose at random, for a role that no rule here is about."""
+        at = self._standpoint(ask, view)
+        names = [name for name in ask.legal or () if name is not None]
+        return Answer(Choice(target=at.pick(ask.kind, names) if names else None))
+
     def whisper(self, ask: Ask, view: SeatView, /) -> Answer:
         """Propose the greatest threat, then agree."""
         content, thought = whisper(self._standpoint(ask, view))

@@ -15,7 +15,8 @@ from typing import Final
 
 from wolfbus.marks import MARK, MARKS, marked, marks_in, marks_of, without_marks
 from wolfbus.messages.base import SeatName
-from wolfbus.vocabulary import ROLE_WORDS, Role
+from wolfbus.roles import ROLE_WORDS
+from wolfbus.vocabulary import Role
 
 LONGEST: Final = 1500
 """Characters of a statement that are read."""

@@ -274,3 +274,12 @@ def unaware(rows: GameRows) -> GameRows:
             for row in rows.votes
         ),
     )
+
+
+def leaves(tree, *path):
+    """Yield every value of nested results, with its path."""
+    if not isinstance(tree, dict | list):
+        yield path, tree
+        return
+    for name, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from leaves(part, *path, name)

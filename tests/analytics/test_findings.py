@@ -13,7 +13,7 @@ from analytics.columns import ColumnsBuilder
 from analytics.findings import findings
 from analytics.gather import Gathered
 from analytics.measures.ledger import Ledger
-from tests.analytics.script import Script, random_game
+from tests.analytics.script import Script, leaves, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(10)]
 
@@ -84,14 +84,6 @@ def estimates(value, path=()):
     elif isinstance(value, list):
         for each in value:
             yield from estimates(each, path)
-
-
-def leaves(tree, path=()):
-    if isinstance(tree, dict):
-        for key, part in tree.items():
-            yield from leaves(part, (*path, key))
-    else:
-        yield path, tree
 
 
 @pytest.mark.parametrize("games", FEW.values(), ids=FEW)

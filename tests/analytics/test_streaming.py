@@ -18,38 +18,13 @@ from analytics.findings import TABLES, Metrics, metrics, tables
 from analytics.measures.summing import sums_of
 from analytics.measures.sums import Estimates
 from analytics.rows import GameRows
-from tests.analytics.script import TABLE, Script, held_by, random_game
+from tests.analytics.script import TABLE, Script, held_by, leaves, random_game
 from wolfbus.usage import Mean
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
 
 
 WHOLE = metrics(GAMES)
-
-
-SECTIONS = {
-    *("outcomes", "production", "table1", "table2", "table3", "table5", "figure1", "trends", "labels"),
-    *("headline", "repair", "cost", "events", "votes", "claims"),
-}
-
-
-def nulls(value):
-    """Every number of a nested result, with its path."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            for path, leaf in nulls(item):
-                yield (key, *path), leaf
-    elif isinstance(value, list):
-        for place, item in enumerate(value):
-            for path, leaf in nulls(item):
-                yield (place, *path), leaf
-    else:
-        yield (), value
-
-
-def test_every_section_is_there():
-    assert set(WHOLE) == SECTIONS | {"settings", "definitions"}
-    assert WHOLE["settings"] == {"alpha": [0.7], "prior": [0.5], "include_defaulted": [False]}
 
 
 @given(st.integers(0, 2**32))
@@ -115,7 +90,7 @@ def test_a_game_in_which_everything_is_missing_gives_nulls_and_no_zeros():
     result = metrics([script.end().rows()])
     assert result["labels"] == {"total": 8, "clean": 0, "repaired": 0, "defaulted": 8}
     for name in ("table1", "table2", "table3", "table5", "figure1", "trends"):
-        for path, leaf in nulls(result[name]):
+        for path, leaf in leaves(result[name]):
             counts = {"n", "pairs", "tp", "tn", "fp", "fn", "statements", "labelled", "deceptive", "count"}
             if path[-1] not in counts | {"suspicion_n", "flagged_n", "paper_reading_rounds", "reason"}:
                 assert leaf is None, (name, path)
@@ -194,15 +169,6 @@ def test_a_game_leaves_a_kilobyte_and_a_half_even_where_eight_agents_play(in_sma
     finally:
         tracemalloc.stop()
     assert 0 < a_game < 1600
-
-
-def leaves(value: object, *path: object) -> Iterator[tuple[tuple[object, ...], object]]:
-    """Yield every value of nested results, with its path."""
-    if not isinstance(value, dict | list):
-        yield path, value
-        return
-    for name, item in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from leaves(item, *path, name)
 
 
 def test_values_equal_those_of_every_single_entry_to_the_last_bit_and_intervals_to_the_twelfth_digit(in_small_parts):

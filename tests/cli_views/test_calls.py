@@ -138,15 +138,6 @@ def test_requests_that_are_open_or_of_an_outsiders_own_making_are_shown_as_such(
     assert all(is_harmless(line) for line in shown.splitlines())
 
 
-def test_a_prompt_is_shown_message_by_message_and_then_the_reply():
-    last = calls_in(played(one_each))[-1]
-    head, page = exchange_at(played(one_each), last.n).page().split("\n\n", 1)
-    assert head.startswith(f"call at line {last.n}:\n  asked for ")
-    assert page.startswith("system:\n  These are the rules.\n\n\nuser:\n  ")
-    assert f"\n  You are {last.event.seat}.\n  Now: {last.event.requests[0]}\n" in page
-    assert page.endswith(f"\nreply of double to {last.event.seat}:\n  {last.event.reply}\n")
-
-
 @pytest.mark.parametrize("words", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(words: str):
     text = f"{words}\nuser:\n    indented\n"
@@ -270,23 +261,6 @@ def test_replay_lists_calls_and_shows_one_prompt(folder: Path):
     assert value["messages"][0]["content"] == "These are the rules.\n"
     assert value["reply"] == value["call"]["reply"]
     assert (value["call"]["line"], value["call"]["read"]) == (line, ["clean"])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--prompt", "1"], ["line 1", "opened"]),
-        (["--prompt", "99999"], ["99999", "readable lines"]),
-        (["--calls", "--prompt", "5"], ["--calls", "--prompt"]),
-        (["--calls", "--as", "Ada"], ["--calls"]),
-        (["--prompt", "5", "--alpha", "0.1"], ["--prompt"]),
-    ],
-)
-def test_what_cannot_be_shown_is_one_line(folder: Path, arguments: list[str], words: list[str]):
-    said = wolfbus(folder, "replay", "game.ndjson", *arguments)
-    assert (said.code, said.out) == (2, "")
-    last = said.err.strip().splitlines()[-1]
-    assert all(word in last for word in words), last
 
 
 def test_what_is_wrong_with_a_record_is_told_before_the_calls_that_hold(folder: Path):

@@ -1,4 +1,4 @@
-"""A game as plain lines: complete, and one event a line."""
+"""A game as plain lines: complete, and one event a line. How they read is among the golden texts."""
 
 from __future__ import annotations
 
@@ -7,49 +7,8 @@ import io
 import pytest
 
 from tests.cli_views.games import SEEDS, lines_of, lively, recorded
-from tests.game.driver import play
 from wolfbus.cli.terminal.lines import PlainLines
-from wolfbus.config import GameConfig
-from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Absent, Rejected, Returned
-
-NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
-ROLES = ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4)
-TABLE = GameConfig(names=NAMES, roles=dict(zip(NAMES, ROLES, strict=True)), debate_turns=1)
-
-
-def test_a_day_and_a_night_read_like_this():
-    answers = {
-        "whisper": lambda _: Proposal(target="Vic", word="him"),
-        "protect": lambda _: Choice(target="Val"),
-        "inspect": lambda _: Choice(target="Wim"),
-        "speak": lambda _: Speech(text="I saw\nWim."),
-        "assess_own": lambda _: Label(deceptive=True, confidence=1.0, kind="fabrication"),
-        "assess_other": lambda seat: Judgement(deceptive=seat in {"Wim", "Wes"}, suspicion=0.25, confidence=1.0),
-        "vote": lambda seat: Ballot(
-            target="Wim" if seat != "Wim" else None, reason="So be it." if seat == "Sia" else None
-        ),
-    }
-
-    def answer(question):
-        later = question.round > 1 and question.legal
-        return None if later or question.kind not in answers else answers[question.kind](question.seat)
-
-    lines = lines_of(recorded(play(TABLE, "1", answer).events))
-    speaker = next(line for line in lines if line.startswith("r1 debate 1")).split()[3]
-    assert lines[2:11] == [
-        "             played by test",
-        "r1 night     the wolves go for Vic; Doc protects Val; Vic died",
-        "r1 night     Sia (Seer) sees that Wim is a Werewolf",
-        f"r1 debate 1  {speaker} ({TABLE.roles[speaker]}): “I saw Wim.”",
-        f"               self: fabrication · suspected 0.25 by 6, flagged by {2 - (speaker in {'Wim', 'Wes'})}",
-        "r1 vote      Wim 6 (Doc, Sia, Val, Von, Vox, Wes); 1 abstains (Wim); 4 needed",
-        "r1 vote      Sia (Seer) for Wim: “So be it.”",
-        "               Sia · self: fabrication · suspected 0.25 by 6, flagged by 2",
-        "r1 vote      Wim (Werewolf) is exiled",
-    ]
-    assert lines[11].startswith("r2 night     ")
-    assert lines[-2].startswith("end          ")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

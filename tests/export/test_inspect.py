@@ -8,7 +8,7 @@ import json
 import pytest
 
 from analytics.export.inspect_log import write_inspect
-from analytics.export.inspect_measures import MEASURES
+from analytics.export.inspect_measures import measures
 from analytics.findings import Metrics
 from analytics.gather import Criteria
 from tests.export.records import HOSTILE, game, with_calls, write
@@ -71,8 +71,8 @@ def test_scores_of_a_game_are_its_metrics(log, games):
         metrics = Metrics()
         metrics.add(rows)
         result = metrics.result()
-        for measure in MEASURES:
-            expected = measure.of(result)
+        for measure in measures():
+            expected = measure.value(result)
             found = sample.scores.get(measure.name)
             assert (None if found is None else found.value) == expected
             assert (measure.name in sample.metadata["undefined"]) == (expected is None)
@@ -80,13 +80,13 @@ def test_scores_of_a_game_are_its_metrics(log, games):
 
 def test_results_hold_the_mean_over_games_and_the_pooled_figure(log, games):
     pooled = metrics_of(games)
-    assert [score.name for score in log.results.scores] == [measure.name for measure in MEASURES]
-    for score, measure in zip(log.results.scores, MEASURES, strict=True):
+    assert [score.name for score in log.results.scores] == [measure.name for measure in measures()]
+    for score, measure in zip(log.results.scores, measures(), strict=True):
         values = [sample.scores[score.name].value for sample in log.samples if score.name in sample.scores]
         assert (score.scored_samples, score.unscored_samples) == (len(values), 3 - len(values))
         assert score.metrics["mean"].value == pytest.approx(sum(values) / len(values))
-        assert score.metrics["pooled"].value == measure.of(pooled)
-        assert score.metadata["n"] == measure.n(pooled)
+        assert score.metrics["pooled"].value == measure.value(pooled)
+        assert score.metadata["n"] == measure.counted(pooled)
 
 
 def test_inspect_computes_the_same_mean_and_error_anew(log):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from moderator.rules.table import Table
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
+from wolfbus.roles import team_of
 from wolfbus.truth import entailed, thinkable, verdict
-from wolfbus.vocabulary import ROLES, team_of
+from wolfbus.vocabulary import ROLES
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
 ROLE_LIST = ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4)

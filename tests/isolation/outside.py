@@ -7,7 +7,6 @@ differ only in who is what is then what the rules and the machinery make of it.
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +14,11 @@ from typing import Any
 
 import msgpack
 
-from moderator.engine.context import GameOver, HouseContext
+from moderator.engine.context import GameOver
 from moderator.house.games import Games
-from wolfbus.actors import ActorPool, Timers
-from wolfbus.bus import Bus, open_bus, streams
+from tests.moderator.process import HOUSE, Process
+from wolfbus.bus import Bus, streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import decode_delivery, pack, plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
@@ -108,6 +106,11 @@ class Heard:
         ]
 
 
+def is_end(entry: Entry) -> bool:
+    """Tell whether a delivery tells of the end."""
+    return any(public.fact.type == "ended" for public in decode_delivery(entry.body).facts)
+
+
 def clear(entry: Entry) -> tuple[str, str, str, str]:
     return entry.type, entry.sender, entry.game, str(entry.number)
 
@@ -147,10 +150,9 @@ def opening(game: str, roles: Roles, seed: str, config: GameConfig, plan: Plan, 
 
 def play(tables: Sequence[Outside], bus_url: str = "memory://") -> None:
     """Play games on a real bus, by the real moderator, all at once; the tables then hold all that was received."""
-    with contextlib.ExitStack() as stack:
-        bus = open_bus(bus_url)
-        stack.callback(bus.close)
-        house, finished = open_house(bus, stack)
+    process = Process(bus_url)
+    with contextlib.closing(process):
+        bus, house = process.bus.bus, process.house
         agents = {seat.agent: (table, seat.name) for table in tables for seat in table.opened.seats}
         reader = bus.reader()
         for agent, (table, seat) in agents.items():
@@ -159,49 +161,14 @@ def play(tables: Sequence[Outside], bus_url: str = "memory://") -> None:
             house.listen(agent)
         house.tell([(agent, Welcome(house=HOUSE, agent="you", instance="i", again_s=5.0)) for agent in agents])
         for table in tables:
-            house.open(table.opened, None, finished)
+            house.open(table.opened, None, process.overs.put)
         _answer_all(bus, house, reader.read, agents)
-        overs = {over.game: over for over in finished.wait(len(tables))}
+        overs = {over.game: over for over in (process.over() for _ in tables)}
         for table in tables:
             table.over = overs[table.opened.game]
             assert table.over.error is None, table.over.error
             record = bus.entries(streams.record(HOUSE, table.opened.game), limit=100_000)
             table.record = [msgpack.unpackb(entry.body) for entry in record]
-
-
-HOUSE = "h"
-
-
-class Finished:
-    """Collects how games ended."""
-
-    def __init__(self) -> None:
-        self._overs: list[GameOver] = []
-        self._changed = threading.Condition()
-
-    def __call__(self, over: GameOver) -> None:
-        with self._changed:
-            self._overs.append(over)
-            self._changed.notify()
-
-    def wait(self, number: int) -> list[GameOver]:
-        with self._changed:
-            assert self._changed.wait_for(lambda: len(self._overs) >= number, PATIENCE_S)
-            return self._overs
-
-
-def open_house(bus: Bus, stack: contextlib.ExitStack, name: str = HOUSE) -> tuple[Games, Finished]:
-    """Open a house with a moderator, that closes with `stack`."""
-    errors: list[Exception] = []
-    pool, timers = stack.enter_context(ActorPool(1)), stack.enter_context(Timers())
-    writer, reader = BusWriter(bus, on_error=errors.append), BusReader(bus, on_error=errors.append)
-    stack.callback(writer.close)
-    stack.callback(reader.close)
-    house = Games(HouseContext(name, bus.claim(name, "test"), bus, reader, writer, pool, timers))
-    stack.callback(house.stop)
-    writer.start()
-    reader.start()
-    return house, Finished()
 
 
 Read = Callable[[float], list[tuple[str, list[Entry]]]]
@@ -247,7 +214,7 @@ def _hear(table: Outside, heard: Heard, entry: Entry) -> list[Ask] | None:
         return []
     delivery = decode_delivery(entry.body)
     assert all(part.seat == heard.seat for part in delivery.seats)
-    if any(public.fact.type == "ended" for public in delivery.facts):
+    if is_end(entry):
         heard.ended = len(heard.entries) - 1
         return None
     return [ask for part in delivery.seats for ask in part.asks]

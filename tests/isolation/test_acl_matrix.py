@@ -1,12 +1,15 @@
 """Who may do what to which stream: every kind of ticket, every stream of a house, every class of command.
 
-The tables below are the whole of what is allowed. Everything else must be NOPERM, by the server, over real connections.
+What ``acl.toml`` allows is all that is. Everything else must be NOPERM, by the server, over real connections.
 """
 
 from __future__ import annotations
 
 import contextlib
+import tomllib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
@@ -19,125 +22,10 @@ from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, NotAllowed
 from wolfbus.tickets.holders import read_bus
 
-OWN_STREAMS = ("in:ada", "out:ada", "in:bruno", "out:bruno", "in:keeper", "out:keeper", "in:gone", "out:gone")
-OF_GAMES = ("record:G", "table:G", "games", "live")
-OF_THE_HOUSE = ("lobby", "dead", "owner", "heads", "cursors", "tickets", "tickets:services", "anything")
-KEYS = OWN_STREAMS + OF_GAMES + OF_THE_HOUSE
-FOREIGN = ("wolf:{other}:in:ada", "wolf:{other}:out:ada", "wolf:{other}:record:G", "wolf:{main2}:in:ada", "ada", "*")
-
-READING = {
-    "XREAD": "XREAD COUNT 1 STREAMS {key} 0-0",
-    "XRANGE": "XRANGE {key} - + COUNT 1",
-    "XINFO STREAM": "XINFO STREAM {key}",
-    "XLEN": "XLEN {key}",
-}
-"""Everybody's ways to read a stream."""
-
-WITH_A_KEY = {
-    **READING,
-    "XREAD BLOCK": "XREAD BLOCK 1 STREAMS {key} 0-0",
-    "XADD": "XADD {key} * type x",
-    "XADD NOMKSTREAM": "XADD {key} NOMKSTREAM * type x",
-    "XADD MAXLEN": "XADD {key} MAXLEN 5 * type x",
-    "XREVRANGE": "XREVRANGE {key} + - COUNT 1",
-    "XINFO GROUPS": "XINFO GROUPS {key}",
-    "XINFO CONSUMERS": "XINFO CONSUMERS {key} g",
-    "XTRIM": "XTRIM {key} MAXLEN 1000",
-    "XDEL": "XDEL {key} 1-1",
-    "XSETID": "XSETID {key} 9-9",
-    "XGROUP CREATE": "XGROUP CREATE {key} g 0 MKSTREAM",
-    "XREADGROUP": "XREADGROUP GROUP g c COUNT 1 STREAMS {key} >",
-    "XACK": "XACK {key} g 1-1",
-    "XCLAIM": "XCLAIM {key} g c 0 1-1",
-    "XAUTOCLAIM": "XAUTOCLAIM {key} g c 0 0",
-    "XPENDING": "XPENDING {key} g",
-    "DEL": "DEL {key}",
-    "UNLINK": "UNLINK {key}",
-    "GETDEL": "GETDEL {key}",
-    "RENAME": "RENAME {key} stolen",
-    "COPY": "COPY {key} stolen",
-    "MOVE": "MOVE {key} 1",
-    "DUMP": "DUMP {key}",
-    "RESTORE": "RESTORE {key} 0 x",
-    "MIGRATE": "MIGRATE 127.0.0.1 1 {key} 0 10",
-    "EXPIRE": "EXPIRE {key} 1000",
-    "PEXPIRE": "PEXPIRE {key} 1000000",
-    "PERSIST": "PERSIST {key}",
-    "TTL": "TTL {key}",
-    "TYPE": "TYPE {key}",
-    "EXISTS": "EXISTS {key}",
-    "TOUCH": "TOUCH {key}",
-    "SORT": "SORT {key}",
-    "SORT_RO": "SORT_RO {key}",
-    "OBJECT": "OBJECT ENCODING {key}",
-    "MEMORY USAGE": "MEMORY USAGE {key}",
-    "DEBUG OBJECT": "DEBUG OBJECT {key}",
-    "SET": "SET {key} x",
-    "GET": "GET {key}",
-    "HGET": "HGET {key} f",
-    "HMGET": "HMGET {key} f",
-    "HGETALL": "HGETALL {key}",
-    "HSET": "HSET {key} f v",
-    "HDEL": "HDEL {key} f",
-    "HINCRBY": "HINCRBY {key} f 1",
-    "SADD": "SADD {key} mallory",
-    "SREM": "SREM {key} ada",
-    "SMEMBERS": "SMEMBERS {key}",
-    "SISMEMBER": "SISMEMBER {key} ada",
-    "WATCH": "WATCH {key}",
-    "EVAL": "EVAL return 1 {key}",
-    "EVAL_RO": "EVAL_RO return 1 {key}",
-    "EVALSHA": "EVALSHA 0000000000000000000000000000000000000000 1 {key}",
-    "FCALL": "FCALL f 1 {key}",
-}
-
-WITHOUT_A_KEY = (
-    "HELLO 2", "PING", "CLIENT ID", "CLIENT SETNAME x", "TIME", "SELECT 0", "SELECT 1", "ECHO x",
-    "MULTI", "EXEC", "DISCARD", "UNWATCH", "KEYS *", "SCAN 0", "RANDOMKEY", "DBSIZE", "INFO", "INFO clients", "COMMAND",
-    "COMMAND GETKEYS GET x", "LASTSAVE", "ROLE", "WAIT 0 1", "LOLWUT",
-    "CLIENT LIST", "CLIENT INFO", "CLIENT GETNAME", "CLIENT KILL TYPE normal", "CLIENT UNBLOCK 1", "CLIENT PAUSE 1",
-    "CLIENT NO-EVICT on", "CLIENT TRACKING on BCAST", "CLIENT TRACKINGINFO",
-    "CONFIG GET *", "CONFIG SET maxmemory 0", "CONFIG REWRITE", "CONFIG RESETSTAT",
-    "ACL WHOAMI", "ACL LIST", "ACL USERS", "ACL GETUSER default", "ACL SETUSER x on", "ACL CAT", "ACL LOG",
-    "ACL GENPASS", "ACL DRYRUN default PING", "ACL LOAD", "ACL SAVE", "ACL DELUSER nobody",
-    "MONITOR", "DEBUG SLEEP 0", "SLOWLOG GET", "LATENCY LATEST", "MEMORY STATS", "MODULE LIST",
-    "FLUSHALL", "FLUSHDB", "SWAPDB 0 1", "SAVE", "BGSAVE", "BGREWRITEAOF", "SHUTDOWN NOSAVE", "REPLICAOF NO ONE",
-    "SYNC", "PSYNC ? -1", "FAILOVER ABORT", "CLUSTER INFO", "READONLY", "ASKING",
-    "SUBSCRIBE c", "PSUBSCRIBE *", "SSUBSCRIBE c", "PUBLISH c x", "SPUBLISH c x", "PUBSUB CHANNELS",
-    "SCRIPT LOAD x", "SCRIPT EXISTS x", "SCRIPT FLUSH", "SCRIPT KILL", "FUNCTION LIST", "FUNCTION LOAD x",
-    "FUNCTION DUMP", "EVALSHA 0000000000000000000000000000000000000000 0",
-)  # fmt: skip
-
-# -- what is allowed, and nothing else
-
-READ = frozenset(READING) | {"XREAD BLOCK"}
-APPEND = frozenset({"XADD", "XADD NOMKSTREAM", "XADD MAXLEN"})
-KEEP_HOUSE = frozenset(
-    {"XTRIM", "XDEL", "DEL", "PEXPIRE", "TYPE", "EXISTS", "EVALSHA", "SMEMBERS", "SISMEMBER", "SREM"}
-    | {"HGET", "HMGET", "HGETALL", "HSET", "HDEL", "HINCRBY"}
-)
-EVERY_KEY = frozenset(KEYS)
-
-ALLOWED: dict[str, dict[frozenset[str], frozenset[str]]] = {
-    "ada": {READ: frozenset({"in:ada", "out:ada"}), APPEND: frozenset({"out:ada"})},
-    "bruno": {READ: frozenset({"in:bruno", "out:bruno"}), APPEND: frozenset({"out:bruno"})},
-    "watcher": {READ: frozenset({"table:G", "games"})},
-    "keeper": {
-        READ | {"HMGET"}: frozenset({"record:G", "table:G", "games", "owner", "live", "in:keeper", "out:keeper"}),
-        APPEND | {"XTRIM"}: frozenset({"live", "out:keeper"}),
-    },
-    "moderator": {READ | APPEND | KEEP_HOUSE: EVERY_KEY},
-}
-ENTER = frozenset({"HELLO 2", "PING", "CLIENT ID", "CLIENT SETNAME x"})
-ALLOWED_WITHOUT_A_KEY = {
-    "ada": ENTER,
-    "bruno": ENTER,
-    "watcher": ENTER,
-    "keeper": ENTER | {"TIME"},
-    "moderator": ENTER
-    | {"TIME", "SCRIPT LOAD x", "EVALSHA 0000000000000000000000000000000000000000 0"}
-    | {"ACL DELUSER nobody", "ACL SAVE"},
-}
+TABLE = tomllib.loads(Path(__file__).with_name("acl.toml").read_text("utf-8"))
+KEYS, FOREIGN, WITHOUT_A_KEY = TABLE["keys"], TABLE["foreign"], TABLE["without_a_key"]
+WITH_A_KEY: dict[str, str] = TABLE["with_a_key"]
+ALLOWED: dict[str, dict[str, Any]] = TABLE["allowed"]
 
 
 @pytest.fixture(scope="module")
@@ -173,9 +61,9 @@ def is_noperm(reply: object) -> bool:
 def expected(name: str) -> set[str]:
     return {
         WITH_A_KEY[command].format(key=streams.house_key(HOUSE, key))
-        for commands, keys in ALLOWED[name].items()
-        for command in commands
-        for key in keys
+        for right in ALLOWED[name]["keys"]
+        for command in right["commands"]
+        for key in (KEYS if right["keys"] == ["*"] else right["keys"])
     }
 
 
@@ -195,7 +83,7 @@ def test_no_ticket_opens_another_house_or_any_other_key(name: str, links: dict[s
 
 @pytest.mark.parametrize("name", ALLOWED)
 def test_no_ticket_may_do_more_without_a_key_than_the_table_says(name: str, links: dict[str, RedisLink]) -> None:
-    assert allowed(links[name], WITHOUT_A_KEY) == ALLOWED_WITHOUT_A_KEY[name]
+    assert allowed(links[name], WITHOUT_A_KEY) == set(ALLOWED[name]["without_a_key"])
 
 
 def test_the_server_lists_no_command_for_an_agent_but_these(guarded: Guarded) -> None:

@@ -29,7 +29,7 @@ from wolfbus.messages.codec import (
 )
 from wolfbus.messages.content import Bid, Judgement, Speech
 from wolfbus.messages.house import Join
-from wolfbus.messages.requests import BidReply
+from wolfbus.messages.requests import REPLY as TYPES
 
 REPLY: dict[str, Any] = {
     "v": 1,
@@ -58,7 +58,7 @@ def an_example(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def test_the_reply_that_these_tests_spoil_is_fine() -> None:
-    assert validate(REPLIES, unpack(pack(REPLY))) == BidReply(game="g", request="r", seat="A", content=Bid(bid=3))
+    assert validate(REPLIES, unpack(pack(REPLY))) == TYPES["bid"](game="g", request="r", seat="A", content=Bid(bid=3))
 
 
 @pytest.mark.parametrize("model", kinds.EVERYTHING, ids=lambda model: model.__name__)
@@ -185,7 +185,7 @@ def test_lone_surrogates_are_refused_by_every_text_and_by_the_record() -> None:
     with pytest.raises(ValidationError, match="unicode"):
         Speech(text="\ud83d")
     with pytest.raises(ValidationError, match="unicode"):
-        BidReply(game="g", request="r", seat="A", thought="\udc00")
+        TYPES["bid"](game="g", request="r", seat="A", thought="\udc00")
     with pytest.raises(UnicodeEncodeError):
         canonical({"text": "\ud83d"})
     with pytest.raises(MessageError):

@@ -21,54 +21,6 @@ def land(cursors: Cursors, game: str, heard: dict[str, int]) -> None:
     cursors.landed(game, {stream: (1, n) for stream, n in heard.items()})
 
 
-def test_a_game_holds_the_cursor_back_until_its_messages_are_recorded():
-    cursors = Cursors(every_s=0.0)
-    cursors.follow("s", (1, 4))
-    for game in ("a", "b"):
-        cursors.enter(game)
-    cursors.hand("s", {"a": 1}, (1, 6))
-    cursors.hand("s", {"b": 1, "over": 1}, (1, 9))
-    assert carried(cursors, "b", {"s": 9}) == {}
-    land(cursors, "b", {"s": 9})
-    taken = carried(cursors, "a", {"s": 6})
-    assert taken == {"s": "1-9"}
-    land(cursors, "a", {"s": 6})
-    assert not cursors.behind
-
-
-def test_a_game_that_is_over_and_one_that_is_unknown_hold_nothing_back():
-    cursors = Cursors(every_s=0.0)
-    cursors.follow("s", (0, 0))
-    cursors.enter("a")
-    cursors.hand("s", {"a": 1, "unknown": 1}, (1, 5))
-    assert not cursors.behind
-    cursors.leave("a")
-    assert cursors.behind
-    assert carried(cursors, "", {}) == {"s": "1-5"}
-
-
-def test_a_game_that_has_recorded_some_of_what_it_was_handed_holds_the_cursor_there():
-    cursors = Cursors(every_s=0.0)
-    cursors.follow("s", (0, 0))
-    cursors.enter("a")
-    cursors.hand("s", {"a": 1}, (1, 5))
-    cursors.hand("s", {"a": 1}, (1, 8))
-    taken = carried(cursors, "a", {"s": 5})
-    assert taken == {"s": "1-5"}
-    land(cursors, "a", {"s": 5})
-    assert carried(cursors, "", {}) == {}
-    assert carried(cursors, "a", {"s": 8}) == {"s": "1-8"}
-
-
-def test_what_is_read_again_does_not_move_the_cursor_back():
-    cursors = Cursors(every_s=0.0)
-    cursors.follow("s", (0, 0))
-    cursors.enter("a")
-    cursors.hand("s", {"a": 1}, (1, 8))
-    cursors.hand("s", {"a": 1}, (1, 5))
-    assert carried(cursors, "a", {"s": 8}) == {"s": "1-8"}
-
-
 def test_streams_are_looked_at_now_and_then_but_a_games_own_at_its_end():
     now = [0.0]
     cursors = Cursors(every_s=1.0, clock=lambda: now[0])

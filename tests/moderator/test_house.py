@@ -7,15 +7,14 @@ import threading
 import pytest
 
 from moderator.engine.context import HandOver, dealt_with
-from tests.moderator.process import HOUSE, SMALL, MortalBus, events_of, opened, replies_of
+from tests.moderator.process import HOUSE, SMALL, events_of, opened, replies_of
 from wolfbus.bus import streams
 from wolfbus.bus.memory import store_named
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, WolfError
-from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, encode, pack, unpack, validate
+from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, encode, unpack, validate
 from wolfbus.messages.house import Archived, Goodbye, HouseClosed, HouseOpened, RollCall
-from wolfbus.messages.requests import Ask
 
 AGENTS = ("one", "two")
 
@@ -260,29 +259,6 @@ def test_an_absent_seat_whose_agent_comes_back_gets_its_full_time_again(memory_u
     events = events_of(bus)
     back = {event.seat for event in events if event.type == "returned"}
     assert back == {seat.name for seat in opened(AGENTS).seats if seat.agent == "two"} & back != set()
-
-
-def test_a_forged_sender_is_recorded_and_closes_nothing(memory_url, stage, whole_digest):
-    bus = stage.watch(memory_url)
-
-    def forged(name: str, ask: Ask, reply: bytes) -> list[bytes]:
-        return [pack(unpack(reply) | {"seat": "Somebody"}), reply]
-
-    stage.agents(memory_url, *AGENTS, answers=forged)
-    process = stage.process(memory_url)
-    process.open(opened(AGENTS))
-    assert process.over().digest == whole_digest
-    assert {event.reason for event in events_of(bus) if event.type == "rejected"} == {"sender"}
-
-
-def test_a_bus_that_dies_is_dead_to_its_process_alone(memory_url, stage):
-    bus = stage.watch(memory_url)
-    mortal = MortalBus(memory_url)
-    mortal.died.set()
-    with pytest.raises(BusDown):
-        mortal.last_id("x")
-    assert bus.last_id("x") == "0-0"
-    mortal.close()
 
 
 def test_a_full_memory_is_waited_for_like_an_outage_and_said_once(memory_url, stage, whole_digest, caplog):

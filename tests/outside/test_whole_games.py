@@ -141,9 +141,3 @@ def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes
             process.kill()
     assert (process.returncode, said) == (0, b"")
     check(redis_url, "h", games, "js", "outside:bus_agent.js")
-
-
-def test_the_bare_agent_imports_nothing_of_ours() -> None:
-    text = (Path(__file__).parent / "bare_agent.py").read_text(encoding="utf-8")
-    imports = {line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))}
-    assert imports == {"contextlib", "os", "sys", "threading", "time", "msgpack", "redis"}

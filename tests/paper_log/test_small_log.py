@@ -13,7 +13,6 @@ from wolfbus.record.published_log import (
     PaperLog,
     is_paper_log,
     meta_beside,
-    read_meta,
     read_paper_log,
 )
 
@@ -43,36 +42,20 @@ def test_the_first_line_tells_a_paper_log_from_anything_else() -> None:
         assert not is_paper_log(other)
 
 
-def test_roles_and_model_come_from_the_metadata_beside_the_log(log: PaperLog) -> None:
+def test_its_course_is_recovered_from_metadata_and_the_order_of_events(log: PaperLog) -> None:
     assert (log.run, log.model, log.name) == ("small-1", "a-model", "small-events.ndjson")
-    assert log.players == ("Ines", "Otto", "Pavel", "Quinn", "Rosa")
-    assert log.roles["Otto"] == "Werewolf"
-
-
-def test_rounds_are_recovered_from_the_order_of_events(log: PaperLog) -> None:
-    assert log.rounds == 2
-    assert [(each.number, each.line, each.round) for each in log.statements] == [
-        (1, 6, 1),
-        (2, 8, 1),
-        (3, 10, 1),
-        (4, 11, 1),
-        (5, 20, 2),
+    assert (log.players, log.roles["Otto"]) == (("Ines", "Otto", "Pavel", "Quinn", "Rosa"), "Werewolf")
+    assert (log.rounds, log.winner, log.ended, log.unknown) == (2, "villagers", True, 1)
+    assert [(each.number, each.line, each.round, each.speaker, each.phase) for each in log.statements] == [
+        (1, 6, 1, "Rosa", "debate"),
+        (2, 8, 1, "Otto", "debate"),
+        (3, 10, 1, "Quinn", "debate"),
+        (4, 11, 1, "Rosa", "vote"),
+        (5, 20, 2, "Ines", "debate"),
     ]
-
-
-def test_a_statement_is_of_the_debate_where_its_turn_follows_and_of_the_vote_where_none_does(log: PaperLog) -> None:
-    assert [(each.speaker, each.phase) for each in log.statements] == [
-        ("Rosa", "debate"),
-        ("Otto", "debate"),
-        ("Quinn", "debate"),
-        ("Rosa", "vote"),
-        ("Ines", "debate"),
-    ]
-
-
-def test_a_turn_that_nobody_analysed_is_a_statement_all_the_same(log: PaperLog) -> None:
-    third = log.statements[2]
-    assert (third.text, third.own, dict(third.others)) == ("That is absurd.", None, {})
+    # a turn that nobody analysed is a statement all the same
+    assert (log.statements[2].text, log.statements[2].own, log.statements[2].others) == ("That is absurd.", None, {})
+    assert [(day.named, day.exiled) for day in log.days] == [(None, None), ("Otto", "Otto")]
 
 
 def test_nights_say_who_acted_and_who_died(log: PaperLog) -> None:
@@ -101,56 +84,47 @@ def test_votes_stand_as_recorded_and_are_read_again_where_the_log_kept_the_reply
     assert (reread["Rosa"].content, reread["Rosa"].reading) == (Ballot(target="Otto", reason="At last."), "coerced")
 
 
-def test_exiles_and_the_end_are_found(log: PaperLog) -> None:
-    assert [(day.named, day.exiled) for day in log.days] == [(None, None), ("Otto", "Otto")]
-    assert (log.winner, log.ended, log.unknown) == ("villagers", True, 1)
-
-
 def test_a_filler_counts_as_the_papers_code_counted_it_when_read_as_recorded(log: PaperLog) -> None:
     analysis = log.statements[0].others["Ines"]
     assert analysis.filler
-    recorded = analysis.label(as_recorded=True)
-    assert recorded is not None
-    assert (recorded.deceptive, recorded.suspicion, recorded.confidence, recorded.kind) == (False, 0.5, 0.0, "none")
+    assert analysis.label(as_recorded=True) == PaperLabel(
+        False, 0.5, 0.0, "none", None, analysis.recorded.reasoning, analysis.recorded.reading
+    )
 
 
-def test_whole_json_in_a_fence_is_recovered(log: PaperLog) -> None:
-    reread = log.statements[0].others["Ines"].label(as_recorded=False)
-    assert reread == PaperLabel(False, 0.2, 0.8, "none", None, "It matches what I heard.", "extracted")
+@pytest.mark.parametrize(
+    ("statement", "whose", "label"),
+    [
+        (1, "Ines", PaperLabel(False, 0.2, 0.8, "none", None, "It matches what I heard.", "extracted")),
+        # one that the paper's code could parse is no filler
+        (1, "own", PaperLabel(False, None, 0.9, "none", None, "I said what I saw.", "clean")),
+        # never came
+        (1, "Pavel", None),
+        # a refusal
+        (1, "Quinn", None),
+        # older logs keep the raw reply elsewhere: under "raw_response", or in the text that stands for the failed parse
+        (2, "Ines", PaperLabel(True, 1.0, 1.0, "fabrication", None, "I am the Seer.", "extracted")),
+        (2, "Pavel", PaperLabel(True, 0.6, 0.5, "distortion", None, "It comes too pat.", "extracted")),
+    ],
+)
+def test_raw_replies_are_read_again(log: PaperLog, statement: int, whose: str, label: PaperLabel | None) -> None:
+    said = log.statements[statement - 1]
+    analysis = said.own if whose == "own" else said.others[whose]
+    assert analysis is not None
+    assert analysis.label(as_recorded=False) == label
+    assert (analysis.filler, analysis.lost) == (whose != "own", label is None)
 
 
-def test_an_analysis_that_was_parsed_is_no_filler_and_reads_clean(log: PaperLog) -> None:
-    own = log.statements[0].own
-    assert own is not None
-    assert not own.filler
-    assert own.reread == PaperLabel(False, None, 0.9, "none", None, "I said what I saw.", "clean")
-
-
-def test_a_cut_off_reply_keeps_the_fields_it_holds_and_no_others(log: PaperLog) -> None:
-    analysis = log.statements[0].others["Otto"]
-    assert analysis.partial
-    assert not analysis.lost
-    assert analysis.reread is not None
-    assert (analysis.reread.deceptive, analysis.reread.confidence, analysis.reread.kind) == (True, 0.65, "misdirection")
-    assert (analysis.reread.suspicion, analysis.reread.reading) == (None, "repaired")
-
-
-def test_a_reply_that_never_came_and_a_refusal_are_lost(log: PaperLog) -> None:
+def test_a_cut_off_reply_keeps_the_fields_it_holds_and_a_lost_one_says_why(log: PaperLog) -> None:
     others = log.statements[0].others
-    for name in ("Pavel", "Quinn"):
-        assert others[name].filler
-        assert others[name].lost
-        assert others[name].label(as_recorded=False) is None
+    cut = others["Otto"]
+    assert cut.partial
+    assert cut.reread is not None
+    assert (cut.reread.deceptive, cut.reread.confidence, cut.reread.kind) == (True, 0.65, "misdirection")
+    assert (cut.reread.suspicion, cut.reread.reading) == (None, "repaired")
     assert others["Pavel"].read is None
     assert others["Quinn"].read is not None
     assert others["Quinn"].read.fault == "refused"
-
-
-def test_older_logs_keep_the_raw_reply_elsewhere(log: PaperLog) -> None:
-    others = log.statements[1].others
-    # Ines's under "raw_response", Pavel's only in the text that stands for the failed parse
-    assert others["Ines"].reread == PaperLabel(True, 1.0, 1.0, "fabrication", None, "I am the Seer.", "extracted")
-    assert others["Pavel"].reread == PaperLabel(True, 0.6, 0.5, "distortion", None, "It comes too pat.", "extracted")
 
 
 def test_counts_say_what_our_reading_recovers(log: PaperLog) -> None:
@@ -195,6 +169,7 @@ def test_the_metadata_is_found_by_the_logs_name_or_in_its_folder(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "what"),
     [
+        ("", "no such file"),
         ("{", "not JSON"),
         ("[]", 'no "roles"'),
         ('{"roles": {}}', 'no "roles"'),
@@ -204,15 +179,11 @@ def test_the_metadata_is_found_by_the_logs_name_or_in_its_folder(tmp_path: Path)
 )
 def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text: str, what: str) -> None:
     path = tmp_path / "run_meta.json"
-    path.write_text(text)
+    if text:
+        path.write_text(text)
     with pytest.raises(ConfigError, match=what) as caught:
-        read_meta(path)
+        read_paper_log(LOG, path)
     assert "\n" not in str(caught.value)
-
-
-def test_metadata_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such file"):
-        read_paper_log(LOG, tmp_path / "none.json")
 
 
 def test_metadata_of_another_run_is_noticed(tmp_path: Path) -> None:
@@ -239,6 +210,10 @@ def test_metadata_of_another_run_is_noticed(tmp_path: Path) -> None:
             b'{"event":"deception_analysis","actor":"Ines","details":{"statement":"","other_analyses":{"Otto":1}}}',
             "the analysis by Otto is no object",
         ),
+        (
+            b'{"event":"deception_analysis","actor":"Ines","details":{"statement":"","self_analysis":{},"other_analyses":{}}}',
+            "the analysis by Ines has no is_deceptive",
+        ),
         (b'{"event": "vote", "actor": "system", "details": {}}', "votes is missing"),
         (b'{"event": "check_winner_day", "actor": "system", "details": {"winner": "Bears"}}', "'Bears' is no winner"),
         (b'{"event": "resolve_night", "actor": "system", "details": {}}', "announcement is missing"),
@@ -249,13 +224,6 @@ def test_a_line_that_cannot_be_read_is_named_by_its_number(line: bytes, what: st
         read_paper_log([*LINES[:5], line], META, name="x")
     assert caught.value.line == 6
     assert "\n" not in str(caught.value)
-
-
-def test_an_analysis_must_say_whether_the_statement_is_deceptive() -> None:
-    details = {"statement": "x", "self_analysis": {"confidence": 0.5}, "other_analyses": {}}
-    line = json.dumps({"event": "deception_analysis", "actor": "Otto", "details": details}).encode()
-    with pytest.raises(RecordError, match="the analysis by Otto has no is_deceptive"):
-        read_paper_log([line], META)
 
 
 def test_an_empty_log_is_refused() -> None:

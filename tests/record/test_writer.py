@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.record import synthetic
+from wolfbus.cli import run
 from wolfbus.errors import RecordError
 from wolfbus.record import writer
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.record.writer import RecordFile
+from wolfbus.record.writer import RecordFile, prepare_folder
 
 LINES = [line[:-1] for line in synthetic.record(synthetic.small_game())]
 
@@ -94,8 +95,9 @@ def test_a_file_that_cannot_be_created_is_named() -> None:
 
 FULL_DISK = """
 import resource, sys
+from wolfbus.cli import run
 from wolfbus.errors import RecordError
-from wolfbus.record.writer import RecordFile
+from wolfbus.record.writer import RecordFile, prepare_folder
 file = RecordFile(sys.argv[1])
 file.write([b"a" * 99, b"b" * 99])
 resource.setrlimit(resource.RLIMIT_FSIZE, (250, resource.RLIM_INFINITY))
@@ -176,7 +178,7 @@ def test_a_closed_file_takes_no_more(path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from tests.record import synthetic
-from wolfbus.record.writer import RecordFile
+from wolfbus.record.writer import RecordFile, prepare_folder
 file = RecordFile(sys.argv[1])
 for line in synthetic.record(synthetic.small_game())[:9]:
     file.write([line[:-1]])
@@ -259,3 +261,24 @@ def test_a_step_that_does_not_fit_behind_a_resumed_record_is_taken_back(
         with pytest.raises(RecordError, match="no space left on device"):
             file.write(LINES[2:4])
     assert path.read_bytes() == LINES[0] + b"\n" + LINES[1] + b"\n"
+
+
+def test_a_folder_that_is_missing_is_made_and_left_empty(tmp_path: Path):
+    folder = tmp_path / "a" / "b"
+    prepare_folder(folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_place_that_can_hold_no_folder_is_named(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordError, match=r"file/runs: records cannot be kept there: that is no folder"):
+        prepare_folder(tmp_path / "file" / "runs")
+
+
+@pytest.mark.parametrize("command", ["up", "analytics"])
+def test_nothing_is_started_for_records_that_cannot_be_kept(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "file").touch()
+    assert run([command, "--out", str(tmp_path / "file" / "runs")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -231,7 +231,7 @@ def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened, re
     assert len(page.pdf()) > 20_000
 
 
-def test_the_page_can_be_used_by_keyboard_and_by_ear(opened, report: Path):
+def test_the_page_can_be_used_by_keyboard_and_by_ear_which_hears_why_a_number_is_undefined(opened, report: Path):
     page = opened().page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
@@ -245,10 +245,6 @@ def test_the_page_can_be_used_by_keyboard_and_by_ear(opened, report: Path):
     assert page.locator("svg:not([role=img])").count() == 0
     assert page.locator("svg:not(:has(title))").count() == 0
     assert page.locator("h1").count() == 1
-
-
-def test_undefined_numbers_are_read_out_with_their_reason(opened, report: Path):
-    page = opened().page
     unfold(page)
     spoken = page.locator("#events-table .spoken").first
     reason = "undefined: no Seer who claims in public to be one has a judged statement of this sort"

@@ -94,7 +94,7 @@ def test_a_cycle_is_exactly_balanced_for_fewer_and_more_agents_than_seats(shares
     assert whole["meetings_equal"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     shares=st.lists(st.integers(1, 4), min_size=1, max_size=7),
     seed=st.text(max_size=4),

@@ -87,7 +87,8 @@ def test_a_view_that_crashes_is_left_behind(tmp_path):
         for seed in range(2):
             game = house.open(GameConfig(), str(seed), ("random",) * 8)
             assert game.finished.wait(60)
-            assert game.rows is not None
+            assert game.over is not None
+            assert game.over.error is None
 
 
 def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import Said
 from wolfbus.audience import PrivateNews, PublicNews
+from wolfbus.messages.content import CONTENT, Choice
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
@@ -65,8 +66,8 @@ class Agent:
     seat: str = ""
 
     def answer(self, ask: Ask, view: SeatView, /) -> Returned:
-        """Hand a request to the method named after its kind; override it to answer all kinds."""
-        method: Callable[[Ask, SeatView], Returned] = getattr(self, ask.kind)
+        """Hand a request to the method named after its kind, or else to `choose`; override it to answer all kinds."""
+        method: Callable[[Ask, SeatView], Returned] = getattr(self, ask.kind, self.choose)
         return method(ask, view)
 
     def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> object:
@@ -104,14 +105,18 @@ class Agent:
 
     def kill(self, ask: Ask, view: SeatView, /) -> Returned:
         """Choose the victim of the only Werewolf left: a name of ``ask.legal``."""
-        raise NotImplementedError
+        return self.choose(ask, view)
 
     def protect(self, ask: Ask, view: SeatView, /) -> Returned:
         """Choose whom this Doctor protects tonight: a name of ``ask.legal``."""
-        raise NotImplementedError
+        return self.choose(ask, view)
 
     def inspect(self, ask: Ask, view: SeatView, /) -> Returned:
         """Choose whose role this Seer learns at dawn: a name of ``ask.legal``."""
+        return self.choose(ask, view)
+
+    def choose(self, ask: Ask, view: SeatView, /) -> Returned:
+        """Choose a player at night, whatever for, where there is no method named after ``ask.kind``."""
         raise NotImplementedError
 
     def whisper(self, ask: Ask, view: SeatView, /) -> Returned:
@@ -155,7 +160,12 @@ class Agent:
         """Return the kinds of request that this class does not answer."""
         if cls.answer is not Agent.answer or cls.start is not Agent.start:
             return ()
-        return tuple(kind for kind in KINDS if getattr(cls, kind) is getattr(Agent, kind))
+        chooses = cls.choose is not Agent.choose
+        return tuple(
+            kind
+            for kind in KINDS
+            if getattr(cls, kind, None) is getattr(Agent, kind, None) and not (chooses and CONTENT[kind] is Choice)
+        )
 
     @classmethod
     def serve(

@@ -13,7 +13,7 @@ from wolfbus.messages.codec import first_fault, pack, plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask, LocalReply
 from wolfbus.printable import storable
-from wolfbus.vocabulary import Fault, Kind, Reading
+from wolfbus.vocabulary import KINDS, Fault, Kind, Reading
 
 Simple: TypeAlias = Content | int | str | dict[str, Any] | None
 """An answer: its content type (`Bid`, `Speech`, `Label`, `Judgement`, `Ballot`, `Choice`,
@@ -51,14 +51,12 @@ Said: TypeAlias = Simple | Answer
 """What a method of an agent may return."""
 
 _WANTED: Final[dict[Kind, str]] = {
+    **dict.fromkeys(KINDS, "a name, or None for nobody"),
     "bid": "a whole number",
     "speak": "a string, or None for silence",
     "assess_own": "a dict of the fields of Label, or None",
     "assess_other": "a dict of the fields of Judgement, or None",
     "vote": "a name, a dict with target and reason, or None to abstain",
-    "kill": "a name, or None for nobody",
-    "protect": "a name, or None for nobody",
-    "inspect": "a name, or None for nobody",
     "whisper": "a name, a dict with target and word, or None for nobody",
 }
 
@@ -108,7 +106,7 @@ def _from_value(kind: Kind, simple: object) -> Content | None:
         return Ballot(target=simple)
     if kind == "whisper":
         return Proposal(target=simple)
-    return Choice(target=simple) if kind in {"kill", "protect", "inspect"} else None
+    return Choice(target=simple) if CONTENT[kind] is Choice else None
 
 
 def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, Any]:

@@ -256,7 +256,7 @@ class SeatActor(PooledActor):
             self._calls.append(_Call(agent.start, (asks, view, self._writer), asks))
             return
         for ask in asks:
-            method = getattr(agent, ask.kind) if self._by_kind else agent.answer
+            method = getattr(agent, ask.kind, agent.choose) if self._by_kind else agent.answer
             self._calls.append(_Call(method, (ask, view), (ask,), answers=True, heard=news.heard))
 
     def _call(self, call: _Call) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wolfbus.cli.options import taking_away
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threads", type=click.IntRange(1), default=2, show_default=True, help="Pool threads that run a process's actors."
 )
-@click.option("--no-records", is_flag=True, help="Write no record files.")
+@taking_away("--no-records", "records", "Write no record files.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bench(
     games: int,
@@ -45,7 +46,7 @@ def bench(
     seed: int,
     threads: int,
     *,
-    no_records: bool,
+    records: bool,
     as_json: bool,
 ) -> None:
     """Play many games and print games per second, CPU per statement, record bytes per statement and peak memory.
@@ -77,7 +78,7 @@ def bench(
         orders = Orders(
             url,
             config,
-            None if no_records else folder,
+            folder if records else None,
             tuple(dict.fromkeys(brains)),
             workers=min(count, games, at_once),
             at_once=at_once,
@@ -94,7 +95,7 @@ def bench(
         finally:
             local.close(hasty=hasty)
         cpu += local.cpu_s
-        size = 0 if no_records else sum((folder / game.record).stat().st_size for game in planned)
+        size = sum((folder / game.record).stat().st_size for game in planned) if records else 0
     statements = sum(result.statements for result in results)
     winners = sorted(str(result.winner) for result in results if result.state == "ended")
     told = {

@@ -21,13 +21,22 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from moderator.check import Trial, TrialTerms
+from players.context import BrainContext
+from players.service import PlayerSettings, serve
+from players.spec import check
+from wolfbus.agent.introduction import Introduction
+from wolfbus.agent.membership import Membership
+from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.options import Name, RedisUrl, seconds_option
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
+from wolfbus.service.lifecycle import Stopping
+from wolfbus.service.redis import LocalRedis
 
 if TYPE_CHECKING:
-    from moderator.check import Finding, TrialTerms
+    from moderator.check import Finding
 
 PRIVATE: Final = "auto"
 _CHECK_WIDTH: Final = 34
@@ -89,8 +98,6 @@ def check_agent(
     start the agent yourself. At the end it is told goodbye. OK: as the protocol wants it. WARN: put up with, at a
     price. FAIL: not; the exit code is then 1.
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from moderator.check import TrialTerms
-
     terms = TrialTerms(join_s=wait, deadline_s=deadline, tight_s=min(1.0, deadline / 2))
     if url is None and not command:
         raise click.UsageError("name a COMMAND that speaks the line protocol, or a --bus for the agent to join on")
@@ -114,15 +121,6 @@ def _try_program(
     command: Sequence[str], house: str, seats: int, terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try a program that speaks the line protocol: as a member of a house in this process."""
-    from moderator.check import Trial
-    from players.context import BrainContext
-    from players.service import PlayerSettings, serve
-    from players.spec import check
-    from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.membership import Membership
-    from wolfbus.bus import open_bus
-    from wolfbus.service.lifecycle import Stopping
-
     brain = f"exec:{shlex.join(command)}"
     url = f"memory://check-{secrets.token_hex(4)}"
     # how our own member keeps time is no question here
@@ -159,10 +157,6 @@ def _try_member(
     url: str, house: str, name: str | None, command: Sequence[str], terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try an agent that joins over Redis."""
-    from moderator.check import Trial
-    from wolfbus.bus import open_bus
-    from wolfbus.service.redis import LocalRedis
-
     with contextlib.ExitStack() as ending:
         if url == PRIVATE:
             url = ending.enter_context(LocalRedis()).url

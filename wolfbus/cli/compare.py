@@ -62,7 +62,7 @@ def compare(
     *,
     as_json: bool,
     as_table: bool,
-    no_cache: bool,
+    cached: bool,
     **criteria: Any,
 ) -> int:
     """Compare two studies, folders or files A and B in every headline metric: the two values, their difference with a
@@ -85,7 +85,7 @@ def compare(
     if agents is None and len(sources) != 2:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
     groups = [sources] if agents is not None else [[source] for source in sources]
-    read = [_read(group, how, workers, cached=not no_cache) for group in groups]
+    read = [_read(group, how, workers, cached=cached) for group in groups]
     columns, primary = [each.columns for each in read], _primary(read)
     if agents is not None:
         x, y = names = _agent(columns[0], agents[0]), _agent(columns[0], agents[1])

@@ -17,22 +17,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
+from moderator.engine.context import GameOver
+from moderator.engine.seating import Taker, opening
+from moderator.house.host import Host
+from moderator.house.lease import Claim
+from moderator.house.settings import Agenda, AgendaItem, ModeratorSettings
+from players.context import BrainContext
+from players.spec import build, declined_by, model_name
 from wolfbus.actors import tell_if_alive
+from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams
+from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
+from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.study.counts import GameCounts, RecordFollower
 
 if TYPE_CHECKING:
     from pykka import ActorRef
 
-    from moderator.engine.context import GameOver, HouseContext
-    from moderator.house.settings import GameReport, ModeratorSettings
-    from players.context import BrainContext
-    from wolfbus.agent.router import SeatRouter
+    from moderator.engine.context import HouseContext
+    from moderator.house.settings import GameReport
     from wolfbus.bus.protocol import Bus, Entry
 
 logger = logging.getLogger(__name__)
@@ -100,11 +108,6 @@ class EmbeddedHouse:
         brain_context: BrainContext | None = None,
         keep_s: float | None = None,
     ) -> None:
-        from moderator.house.host import Host
-        from moderator.house.lease import Claim
-        from moderator.house.settings import Agenda
-        from wolfbus.service.lifecycle import Health, Stopping
-
         self.name = name or f"play-{secrets.token_hex(4)}"
         self._watch = watch
         self._done = done
@@ -140,9 +143,6 @@ class EmbeddedHouse:
             raise
 
     def _settings(self, bus: str | Bus, threads: int, keep_s: float | None) -> ModeratorSettings:
-        from moderator.house.settings import ModeratorSettings
-        from wolfbus.bus.url import read_address
-
         given = isinstance(bus, str) and not self._in_memory
         return ModeratorSettings(
             self._bus.url,
@@ -179,8 +179,6 @@ class EmbeddedHouse:
         Raises:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
-        from moderator.house.settings import AgendaItem
-
         opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
         asked = Game(opened, time.monotonic())
         self._check_open()
@@ -200,9 +198,6 @@ class EmbeddedHouse:
 
     def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
         """Return the opening event of a game whose seats are all played by this process."""
-        from moderator.engine.seating import Taker, opening
-        from players.spec import declined_by, model_name
-
         models = self._brain_context.models if self._brain_context is not None else {}
         takers = [Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
         return opening(config, seed, takers, game, title)
@@ -258,10 +253,6 @@ class EmbeddedHouse:
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
         """Begin to play and to count, by what the host reads and writes with."""
-        from players.context import BrainContext
-        from players.spec import build
-        from wolfbus.agent.router import SeatRouter
-
         self._follower = RecordFollower.start_in(context.pool, self._counted, self._watch)
         ending.callback(self._follower.stop)
         brain_context = self._brain_context
@@ -294,8 +285,6 @@ class EmbeddedHouse:
             self._finish(game)
 
     def _lose(self, game: str, why: WolfError) -> None:
-        from moderator.engine.context import GameOver
-
         self._over(GameOver(game, None, why, "", 0))
 
     # -- what is seen of the records

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+from wolfbus.cli.options import taking_away
 
 
 def _shares(_ctx: click.Context, param: click.Parameter, value: str) -> float | dict[str, float]:
@@ -18,11 +17,6 @@ def _shares(_ctx: click.Context, param: click.Parameter, value: str) -> float | 
         return parse_shares(value, UGLY if param.name == "ugly" else (*ERRORS, "hang"))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def _refusal(flag: str, trait: str, meaning: str) -> Callable[[_Command], _Command]:
-    """Return a flag that takes a trait away."""
-    return click.option(flag, trait, is_flag=True, callback=lambda _ctx, _param, given: not given, help=meaning)
 
 
 _SHARE = click.FloatRange(0, 1)
@@ -55,11 +49,11 @@ _SECONDS = click.FloatRange(0, 3600)
 )
 @click.option("--hangs", type=_SHARE, default=0.0, show_default=True, help="Share of requests that get no answer.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model it has; repeatable. Any, unless given.")
-@_refusal("--no-schema", "takes_schema", "Refuse JSON Schema as response_format.")
-@_refusal("--ignore-schema", "keeps_schema", "Take JSON Schema as response_format, and answer without it.")
-@_refusal("--no-json-mode", "takes_json_mode", "Refuse JSON mode as response_format.")
-@_refusal("--no-system", "takes_system", "Refuse messages of the system.")
-@_refusal("--no-temperature", "takes_temperature", "Refuse temperature and top_p.")
+@taking_away("--no-schema", "takes_schema", "Refuse JSON Schema as response_format.")
+@taking_away("--ignore-schema", "keeps_schema", "Take JSON Schema as response_format, and answer without it.")
+@taking_away("--no-json-mode", "takes_json_mode", "Refuse JSON mode as response_format.")
+@taking_away("--no-system", "takes_system", "Refuse messages of the system.")
+@taking_away("--no-temperature", "takes_temperature", "Refuse temperature and top_p.")
 @click.option(
     "--needs",
     type=click.Choice(["max_tokens", "max_completion_tokens"]),

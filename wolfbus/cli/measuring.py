@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli.options import Share, together
+from wolfbus.cli.options import Share, taking_away, together
 from wolfbus.errors import RecordError
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.study.manifest import FILE
@@ -58,11 +58,11 @@ criteria_options = together(
 
 workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
 
-cache_option = click.option(
+cache_option = taking_away(
     "--no-cache",
-    is_flag=True,
-    help="Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long"
-    " as their bytes are the same.",
+    "cached",
+    "Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long as "
+    "their bytes are the same.",
 )
 
 

@@ -233,6 +233,11 @@ def seconds_option(*names: str, least: float = 0, **more: Any) -> Callable[[_Com
     return click.option(*names, type=click.FloatRange(least), show_default="default" in more, metavar="SECONDS", **more)
 
 
+def taking_away(flag: str, trait: str, meaning: str) -> Callable[[_Command], _Command]:
+    """Return a flag that takes something away that there is otherwise."""
+    return click.option(flag, trait, is_flag=True, callback=lambda _context, _option, given: not given, help=meaning)
+
+
 def config_option(meaning: str) -> Callable[[_Command], _Command]:
     """Return --config as ``config_file``, for `load_config`."""
     return click.option("--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help=meaning)

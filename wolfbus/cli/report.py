@@ -81,7 +81,7 @@ class Wanted:
 @criteria_options
 @workers_option
 @cache_option
-def report(sources: tuple[str, ...], workers: int | None, *, no_cache: bool, **told: Any) -> int:
+def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **told: Any) -> int:
     """Report on the games in folders and files: a page to read and cite, with the way back from every number.
 
     DIR is a study's folder or any other with records in it; FILE a record or a log that the paper's authors published.
@@ -102,7 +102,7 @@ def report(sources: tuple[str, ...], workers: int | None, *, no_cache: bool, **t
         if importlib.util.find_spec(package) is None:
             raise ConfigError(f'the report needs {package}: pip install "wolfbus[report]"')
     criteria = criteria_of(**told)
-    gathered = read_games(sources, criteria, workers, cached=not no_cache)
+    gathered = read_games(sources, criteria, workers, cached=cached)
     _write(sources, wanted, criteria, gathered)
     tell_how_many(gathered.problems)
     return FAILED if gathered.problems else 0

@@ -10,20 +10,14 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from wolfbus.cli.options import load_config
+from wolfbus.cli.options import config_option, load_config
 from wolfbus.config import GameConfig
-from wolfbus.package_data import field_docs
+from wolfbus.package_data import PackageData, field_docs, read_data
 from wolfbus.rules import rules_text
 
 
 @click.command()
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE.toml",
-    help="Rules that differ from the paper's.",
-)
+@config_option("Rules that differ from the paper's.")
 @click.option(
     "--toml",
     "as_toml",
@@ -39,42 +33,28 @@ def rules(config_file: Path | None, *, as_toml: bool) -> None:
         click.echo(rules_text(config), nl=False)
 
 
-_PLAYERS = """
-# Who plays: one spec, a list of one brain per seat, or a table of seat name to brain (needs `names`).
-# players = "llm:mini*6,scripted*2"
-"""
-
-_MODELS = """
-# Language models by an alias of yours: `llm:mini` then names this one. Every member may be left out.
-
-# [models.mini]
-"""
-_ENDPOINTS = """
-# Servers, and how hard they may be pressed; models name them.
-
-# [endpoints.local]
-"""
-_SHOWN = {
-    "model": '"gpt-4o-mini"',
-    "endpoint": '"local"',
-    "url": '"http://localhost:8000/v1"',
-    "key_env": '"OPENAI_API_KEY"',
-    "follow_redirects": '"https://gpu2.example:8443"',
-    "timeouts": "{ bid = 30.0, speak = 60.0 }",
-    "price": "{ input = 0.0, cached = 0.0, output = 0.0 }   # US dollars per million tokens",
-    "extra": "{ seed = 1 }",
-}
-"""What stands in the template where a default says too little."""
+class _Template(PackageData):
+    players: str
+    models: str
+    endpoints: str
+    shown: dict[str, str]
 
 
 def config_template(config: GameConfig) -> str:
     """Return `config` as TOML with every field explained; fields without a value stand as comments."""
+    from players.llm.settings import Endpoint, Model
+
+    said = read_data("wolfbus.cli", "template", _Template)
     lines = ["# Rules of a WOLF game: every field, with its value and meaning."]
     _write_fields(lines, config)
-    lines.extend(_PLAYERS.splitlines())
-    lines.extend(["", "[deadlines]", *_comment(type(config.deadlines).__doc__ or "")])
+    lines += [*said.players.splitlines(), "", "[deadlines]", *_comment(type(config.deadlines).__doc__ or "")]
     _write_fields(lines, config.deadlines)
-    _write_models(lines)
+    for heading, model in ((said.models, Model), (said.endpoints, Endpoint)):
+        lines += heading.splitlines()
+        for name, field in model.model_fields.items():
+            lines += _comment(field_docs(model).get(name, ""))
+            unsaid = field.is_required() or field.default is None
+            lines.append(f"# {name} = {said.shown.get(name) or ('…' if unsaid else _toml(field.default))}")
     return "\n".join(lines) + "\n"
 
 
@@ -87,17 +67,6 @@ def _write_fields(lines: list[str], model: BaseModel) -> None:
         if name in docs:
             lines.extend(["", *_comment(docs[name])])
         lines.append(f"# {name} = …" if value is None else f"{name} = {_toml(value)}")
-
-
-def _write_models(lines: list[str]) -> None:
-    from players.llm.settings import Endpoint, Model
-
-    for heading, model in ((_MODELS, Model), (_ENDPOINTS, Endpoint)):
-        lines.extend(heading.splitlines())
-        for name, field in model.model_fields.items():
-            lines.extend(_comment(field_docs(model).get(name, "")))
-            default = "…" if field.is_required() or field.default is None else field.default
-            lines.append(f"# {name} = {_SHOWN.get(name) or (default if default == '…' else _toml(default))}")
 
 
 def _comment(text: str) -> list[str]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from wolfbus.cli.options import Name, taking_away, together
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
-from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE, check_house
+from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
+from wolfbus.tickets.holders import MODERATOR, Holder, read_bus, redis_address, ticket_path
+from wolfbus.tickets.issuing import Office
+from wolfbus.tickets.issuing import issue as issue_tickets
+from wolfbus.tickets.issuing import revoke as revoke_tickets
 
 if TYPE_CHECKING:
     from wolfbus.tickets.issuing import Issued, Saved
@@ -18,54 +23,54 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 DEFAULT_OUT = Path("tickets")
+_SERVICES: Final = ("agent", "player", "analytics", "spectator")
+_OPEN: Final = "wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket"
 
 
-def _bus(_context: click.Context, _option: click.Parameter, text: str) -> str:
-    from wolfbus.tickets.holders import read_bus
-
-    return read_bus(text)
-
-
-def _where(command: _Command) -> _Command:
-    for option in (
-        click.option(
-            "--aclfile",
-            type=click.Path(path_type=Path, dir_okay=False),
-            metavar="FILE",
-            help="Also write all users to FILE, for a server that is to be started with --aclfile FILE.",
-        ),
-        click.option(
-            "--out",
-            type=click.Path(path_type=Path, file_okay=False),
-            metavar="DIR",
-            help="Folder of the tickets. [default: tickets/HOUSE]",
-        ),
-        _house_option,
-        _bus_option,
-    ):
-        command = option(command)
-    return command
-
-
-_house_option = click.option(
-    "--house",
-    envvar=["WOLFBUS_TICKETS_HOUSE", "WOLFBUS_HOUSE"],
-    default=DEFAULT_HOUSE,
-    show_default=True,
-    callback=lambda _context, _option, house: check_house(house),
-    help="The house the tickets are for.",
-)
 _bus_option = click.option(
     "--bus",
     "url",
     envvar=["WOLFBUS_TICKETS_BUS", "WOLFBUS_BUS", "REDIS_URL"],
     default=DEFAULT_BUS,
     show_default=True,
-    callback=_bus,
+    callback=lambda _context, _option, text: read_bus(text),
     metavar="URL|@FILE",
     help="The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
     "administrator's.",
 )
+_house_option = click.option(
+    "--house",
+    type=Name(),
+    envvar=["WOLFBUS_TICKETS_HOUSE", "WOLFBUS_HOUSE"],
+    default=DEFAULT_HOUSE,
+    show_default=True,
+    help="The house the tickets are for.",
+)
+_where = together(
+    _bus_option,
+    _house_option,
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Folder of the tickets. [default: tickets/HOUSE]",
+    ),
+    click.option(
+        "--aclfile",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Also write all users to FILE, for a server that is to be started with --aclfile FILE.",
+    ),
+)
+
+
+def _holders(flag: str, service: str, meaning: str) -> Callable[[_Command], _Command]:
+    """Return an option of names, separated by commas, each of which is to get a ticket of a service."""
+
+    def names(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
+        return [name.strip() for name in text.split(",") if name.strip()]
+
+    return click.option(flag, service, default="", callback=names, metavar="NAMES", help=meaning)
 
 
 @click.group()
@@ -83,12 +88,10 @@ def tickets() -> None:
 
 @tickets.command(short_help="Issue tickets, a file each.")
 @_where
-@click.option("--agents", default="", metavar="NAMES", help="Outside agents that play seats, separated by commas.")
-@click.option(
-    "--players", default="", metavar="NAMES", help="Players you run yourself; their brains may get seeds of their own."
-)
-@click.option("--analytics", default="", metavar="NAMES", help="Who keeps the records: reads everything.")
-@click.option("--spectator", default="", metavar="NAMES", help="Who may watch what everybody may know.")
+@_holders("--agents", "agent", "Outside agents that play seats, separated by commas.")
+@_holders("--players", "player", "Players you run yourself; their brains may get seeds of their own.")
+@_holders("--analytics", "analytics", "Who keeps the records: reads everything.")
+@_holders("--spectator", "spectator", "Who may watch what everybody may know.")
 @click.option("--moderator", is_flag=True, help="The moderator's; issued anyhow where there is none.")
 @click.option(
     "--address",
@@ -104,55 +107,26 @@ def tickets() -> None:
     help="Whether the moderator may revoke tickets when the house closes. Redis cannot limit that right to one house: "
     "keep, where houses of several owners share a server.",
 )
-@click.option(
-    "--keep-default", is_flag=True, help="Leave the user `default` on: then tickets protect nothing from strangers."
+@taking_away(
+    "--keep-default",
+    "close_default",
+    "Leave the user `default` on: then tickets protect nothing from strangers.",
 )
 @click.option("--force", is_flag=True, help="Replace tickets that are there; who holds an old one is cut off.")
-def issue(
-    url: str,
-    house: str,
-    out: Path | None,
-    aclfile: Path | None,
-    agents: str,
-    players: str,
-    analytics: str,
-    spectator: str,
-    reached_at: str | None,
-    *,
-    moderator: bool,
-    revoking: bool,
-    keep_default: bool,
-    force: bool,
-) -> None:
+def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moderator: bool, **told: Any) -> None:
     """Issue tickets: a file DIR/NAME.ticket each, and no password anywhere else.
 
     The first time, the moderator and the administrator get theirs too; then the user `default` is switched off, so
     that nobody gets in without a ticket.
     """
-    from wolfbus.tickets.holders import MODERATOR, Holder, redis_address
-    from wolfbus.tickets.issuing import Office
-    from wolfbus.tickets.issuing import issue as issue_tickets
-
-    holders = [Holder(house, "agent", name) for name in _names(agents)]
-    holders += [Holder(house, "player", name) for name in _names(players)]
-    holders += [Holder(house, "analytics", name) for name in _names(analytics)]
-    holders += [Holder(house, "spectator", name) for name in _names(spectator)]
+    holders = [Holder(house, service, name) for service in _SERVICES for name in told.pop(service)]
     chair = Holder(house, "moderator", MODERATOR)
     if not moderator:
         with Office(redis_address(url)) as office:
             moderator = chair not in office.holders(house)
     if moderator:
         holders.append(chair)
-    issued = issue_tickets(
-        url,
-        holders,
-        out or DEFAULT_OUT / house,
-        reached_at=reached_at,
-        revoking=revoking,
-        close_default=not keep_default,
-        aclfile=aclfile,
-        force=force,
-    )
+    issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **told)
     _show(issued)
     _say_saved(issued.saved, aclfile)
 
@@ -162,9 +136,6 @@ def issue(
 @_house_option
 def list_(url: str, house: str) -> None:
     """List who holds a ticket, and how many connections each has."""
-    from wolfbus.tickets.holders import redis_address
-    from wolfbus.tickets.issuing import Office
-
     with Office(redis_address(url)) as office:
         holders, connections = office.holders(house), office.connections()
         is_open = office.is_on("default")
@@ -174,7 +145,7 @@ def list_(url: str, house: str) -> None:
     if not holders:
         click.echo(f"house {house}: no tickets")
     if is_open:
-        click.echo("wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket", err=True)
+        click.echo(_OPEN, err=True)
 
 
 @tickets.command(short_help="Revoke tickets: users go, connections end.")
@@ -188,10 +159,6 @@ def revoke(
 
     The files in DIR are removed as well. The user `default` stays off, and the administrator stays.
     """
-    from wolfbus.tickets.holders import redis_address, ticket_path
-    from wolfbus.tickets.issuing import Office
-    from wolfbus.tickets.issuing import revoke as revoke_tickets
-
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")
     with Office(redis_address(url)) as office:
@@ -206,10 +173,6 @@ def revoke(
     _say_saved(revoked.saved, aclfile)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _show(issued: Issued) -> None:
     for holder, path in issued.tickets:
         click.echo(f"{holder.name:<24} {holder.service:<10} {path}")
@@ -219,7 +182,7 @@ def _show(issued: Issued) -> None:
         ended = counted(issued.ended, "other connection")
         click.echo(f"the user `default` is switched off ({ended} of it ended): nobody gets in without a ticket")
     if issued.open:
-        click.echo("wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket", err=True)
+        click.echo(_OPEN, err=True)
 
 
 def _say_saved(saved: Saved, aclfile: Path | None) -> None:

@@ -17,17 +17,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from players.spec import expand
+from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.options import Name, RedisUrl, config_option, load_config, seed_option, view_options
 from wolfbus.cli.viewing import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
+from wolfbus.record.digest import digest_of
+from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import prepare_folder
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.options import LOG_STYLES
+from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
+from wolfbus.service.redis import RedisHome
+from wolfbus.service.supervisor import OWN, Speaker, Supervisor
+from wolfbus.stage.house import HouseSource
+from wolfbus.stage.sources import FolderSource
 
 if TYPE_CHECKING:
-    from wolfbus.service.plan import HousePlan
     from wolfbus.service.supervisor import RunOutcome
 
 
@@ -94,9 +103,6 @@ def up(
     On Linux no process is left even if this one is killed with -9; elsewhere the others then play on to the end of the
     session. Budgets and cassettes belong to `wolfbus player`: each of its processes has its own.
     """
-    from wolfbus.service.plan import HousePlan
-    from wolfbus.service.supervisor import Speaker
-
     if not hasattr(os, "killpg"):
         raise ConfigError("up needs process groups, which this system lacks; `wolfbus play` runs everywhere")
     loaded = load_config(config_file)
@@ -120,9 +126,6 @@ def up(
 
 def seats_of(spec: str, seats: int) -> tuple[str, ...]:
     """Return the brain of every seat of a players spec that may hold `open` seats; raises ConfigError."""
-    from players.spec import expand
-    from wolfbus.service.plan import OPEN
-
     # to the spec's own reader an open seat is a brain of that form
     stand_in = f"{OPEN}:Seat"
     try:
@@ -134,21 +137,12 @@ def seats_of(spec: str, seats: int) -> tuple[str, ...]:
 
 def _show(context: click.Context, host: str, port: int, out: Path, url: str, house: str) -> None:
     """Show the house on a page while it plays, and then its records: it stays when all else of the command is done."""
-    from wolfbus.bus import open_bus
-    from wolfbus.stage.house import HouseSource
-    from wolfbus.stage.sources import FolderSource
-
     live = HouseSource(open_bus(url), house)
     served = served_with([live, FolderSource(out)], out, live)
     context.with_resource(page_server(served, host, port, "watch it at URL/"))
 
 
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
-    from wolfbus.service.lifecycle import Stopping
-    from wolfbus.service.plan import Closed
-    from wolfbus.service.redis import RedisHome
-    from wolfbus.service.supervisor import OWN, Supervisor
-
     with contextlib.ExitStack() as around:
         stopping = around.enter_context(Stopping())
         beneath = []
@@ -194,9 +188,6 @@ def _games(metrics: str | None) -> list[dict[str, Any]]:
 
 
 def _digest(record: Path) -> str | None:
-    from wolfbus.record.digest import digest_of
-    from wolfbus.record.reader import open_lines, read_record
-
     try:
         with contextlib.closing(open_lines(record)) as lines:
             return digest_of(line.event for line in read_record(lines))
@@ -205,8 +196,6 @@ def _digest(record: Path) -> str | None:
 
 
 def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
-    from wolfbus.service.plan import ANALYTICS, MODERATOR
-
     played = _games(_fresh(plan.out / "metrics.json", began))
     code = _code(ended, (MODERATOR, ANALYTICS))
     if as_json:

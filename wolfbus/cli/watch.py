@@ -10,16 +10,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from rich.console import Console, Group
+from rich.live import Live
 from rich.text import Text
 
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import every_entry
 from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, fit, heat, hundredths, line, section
 from wolfbus.errors import MessageError, StreamLost
+from wolfbus.messages.codec import unpack
 from wolfbus.printable import counted, name_of, printable
+from wolfbus.service.lifecycle import Stopping, open_when_there
 from wolfbus.service.options import service_address
 
 if TYPE_CHECKING:
     from wolfbus.bus.protocol import Bus, Entry
-    from wolfbus.service.lifecycle import Stopping
 
 _BLOCK_S: Final = 1.0
 """Seconds after which a request to stop is seen."""
@@ -49,8 +54,6 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     Needs a running `wolfbus analytics`. For researchers: it tells players too much. Leaves when the house closes; exits
     1 if nothing was ever shown.
     """
-    from wolfbus.service.lifecycle import Stopping, open_when_there
-
     with Stopping() as stopping, contextlib.ExitStack() as around:
         bus = open_when_there(url, stopping)
         if bus is None:
@@ -77,9 +80,6 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
 
 def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
     """Yield how it stands now, and then whenever that changes, until the session closes or somebody asks to stop."""
-    from wolfbus.bus import streams
-    from wolfbus.bus.protocol import every_entry
-
     live, games = streams.live(house), streams.games(house)
     closed, after = False, "0-0"
     for entry in every_entry(bus, games):
@@ -123,8 +123,6 @@ def _closed(before: bool, entry: Entry) -> bool:
 
 
 def _read(entry: Entry | None) -> dict[str, Any] | None:
-    from wolfbus.messages.codec import unpack
-
     if entry is None:
         return None
     try:
@@ -153,9 +151,6 @@ def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Shown], None]]:
     if plain or not sys.stdout.isatty():
         yield lambda shown: click.echo("\n".join(lines(shown.picture or {}, closed=shown.closed)) + "\n")
         return
-    from rich.console import Console, Group
-    from rich.live import Live
-
     console = Console()
     with Live(console=console, auto_refresh=False, screen=True) as live:
         last: list[Shown] = []

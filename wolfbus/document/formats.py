@@ -103,11 +103,6 @@ def of(number_: int, noun: str, nouns: str | None = None) -> str:
     return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
 
 
-def plural(role: str) -> str:
-    """Return "Werewolves" for "Werewolf", "Seers" for "Seer"."""
-    return "Werewolves" if role == "Werewolf" else f"{role}s"
-
-
 def listed(names: Sequence[str]) -> str:
     """Return "a, b and c"."""
     if len(names) < 2:

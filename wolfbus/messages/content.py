@@ -6,12 +6,12 @@ other seats: hearers judge the words.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from wolfbus.messages.base import Part, SeatName, Unit, Whole
-from wolfbus.vocabulary import Deception, Kind, Role, Verdict
+from wolfbus.vocabulary import KINDS, Deception, Kind, Role, Verdict
 
 StatementNumber: TypeAlias = Annotated[int, Field(ge=1, le=2**53 - 1)]
 """Statements count from 1 within a game."""
@@ -150,15 +150,33 @@ class Proposal(Part):
 
 Content: TypeAlias = Bid | Speech | Label | Judgement | Ballot | Choice | Proposal
 
-CONTENT: dict[Kind, type[Content]] = {
+_OWN: Final[dict[Kind, type[Content]]] = {
     "bid": Bid,
     "speak": Speech,
     "assess_own": Label,
     "assess_other": Judgement,
     "vote": Ballot,
-    "kill": Choice,
-    "protect": Choice,
-    "inspect": Choice,
     "whisper": Proposal,
 }
-"""Content type per kind of request."""
+
+CONTENT: Final[dict[Kind, type[Content]]] = {kind: _OWN.get(kind, Choice) for kind in KINDS}
+"""Content type per kind of request; where nothing else is said, a player is chosen at night."""
+
+
+def model_for(kind: Kind, base: Any, name: str, doc: str) -> Any:
+    """Return the type that carries the content of one kind of request.
+
+    Args:
+        kind: which.
+        base: what such types share, generic over the content.
+        name: its name, with {} for that of the kind.
+        doc: what it is, in a sentence.
+    """
+    tag: Any = Literal[kind]
+    return create_model(
+        name.format(kind.title().replace("_", "")),
+        __base__=base[CONTENT[kind]],
+        __module__=base.__module__,
+        __doc__=doc,
+        kind=(tag, kind),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Generic, Literal, TypeAlias, TypeVar, Union, get_args
 
 from pydantic import Field
 
@@ -20,8 +20,9 @@ from wolfbus.messages.content import (
     ScoredClaim,
     Speech,
     StatementNumber,
+    model_for,
 )
-from wolfbus.vocabulary import Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
+from wolfbus.vocabulary import KINDS, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
 
 C = TypeVar("C", bound=Content)
 
@@ -191,18 +192,14 @@ AnyAnswered: TypeAlias = Annotated[
     Field(discriminator="kind"),
 ]
 
-ANSWERED: dict[Kind, type[AnyAnswered]] = {
-    "bid": AnsweredBid,
-    "speak": AnsweredSpeak,
-    "assess_own": AnsweredAssessOwn,
-    "assess_other": AnsweredAssessOther,
-    "vote": AnsweredVote,
-    "kill": AnsweredKill,
-    "protect": AnsweredProtect,
-    "inspect": AnsweredInspect,
-    "whisper": AnsweredWhisper,
+ANSWERED: Final[dict[Kind, type[AnyAnswered]]] = {
+    model.model_fields["kind"].default: model for model in get_args(get_args(AnyAnswered)[0])
 }
 """Event type per kind of request."""
+for _kind in (kind for kind in KINDS if kind not in ANSWERED):
+    ANSWERED[_kind] = model_for(_kind, Answered, "Answered{}", "A choice at night; its default chooses nobody.")
+if not TYPE_CHECKING:
+    AnyAnswered = Annotated[Union[tuple(ANSWERED.values())], Field(discriminator="kind")]  # noqa: UP007 - not known before
 
 
 class Statement(Part):
@@ -366,6 +363,12 @@ class Ended(Part):
     rounds: Whole
     """Rounds begun."""
 
+
+PublicEvent: TypeAlias = Statement | Silence | Tally | Exile | Dawn | Ended
+"""What everybody may know."""
+
+PrivateEvent: TypeAlias = Inspection
+"""What one seat alone may know, its `seat`; so it may what became of its own requests. All else is for researchers."""
 
 AnyEvent: TypeAlias = Annotated[
     Opened

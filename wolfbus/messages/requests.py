@@ -7,15 +7,15 @@ of reply per kind of request.
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar, Union
 
 from pydantic import Field
 
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import GameId, Part, SeatName, Version, Whole
-from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech, StatementNumber
-from wolfbus.messages.events import AnyAnswered, Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
-from wolfbus.vocabulary import Fault, Kind, Phase, Reading, Role
+from wolfbus.messages.content import Content, StatementNumber, model_for
+from wolfbus.messages.events import AnyAnswered, PrivateEvent, PublicEvent
+from wolfbus.vocabulary import KINDS, Fault, Kind, Phase, Reading, Role
 
 C = TypeVar("C", bound=Content)
 
@@ -68,10 +68,8 @@ class Revealed(Part):
     """Everybody's role, by name."""
 
 
-PublicFact: TypeAlias = Annotated[
-    Statement | Silence | Tally | Exile | Dawn | Ended | Revealed, Field(discriminator="type")
-]
-PrivateFact: TypeAlias = Annotated[Seated | Inspection | Whispered | AnyAnswered, Field(discriminator="type")]
+PublicFact: TypeAlias = Annotated[PublicEvent | Revealed, Field(discriminator="type")]
+PrivateFact: TypeAlias = Annotated[Seated | PrivateEvent | Whispered | AnyAnswered, Field(discriminator="type")]
 """What one seat alone learns; its own answers come back as recorded, defaults included."""
 
 
@@ -183,60 +181,9 @@ class Reply(Part, Generic[C]):
     """Why there is no content."""
     note: str | None = None
     """One line on what went wrong, for researchers."""
-
-
-class BidReply(Reply[Bid]):
-    """Answers `bid`."""
-
-    kind: Literal["bid"] = "bid"
-
-
-class SpeakReply(Reply[Speech]):
-    """Answers `speak`."""
-
-    kind: Literal["speak"] = "speak"
-
-
-class AssessOwnReply(Reply[Label]):
-    """Answers `assess_own`."""
-
-    kind: Literal["assess_own"] = "assess_own"
-
-
-class AssessOtherReply(Reply[Judgement]):
-    """Answers `assess_other`."""
-
-    kind: Literal["assess_other"] = "assess_other"
-
-
-class VoteReply(Reply[Ballot]):
-    """Answers `vote`."""
-
-    kind: Literal["vote"] = "vote"
-
-
-class KillReply(Reply[Choice]):
-    """Answers `kill`."""
-
-    kind: Literal["kill"] = "kill"
-
-
-class ProtectReply(Reply[Choice]):
-    """Answers `protect`."""
-
-    kind: Literal["protect"] = "protect"
-
-
-class InspectReply(Reply[Choice]):
-    """Answers `inspect`."""
-
-    kind: Literal["inspect"] = "inspect"
-
-
-class WhisperReply(Reply[Proposal]):
-    """Answers `whisper`."""
-
-    kind: Literal["whisper"] = "whisper"
+    if TYPE_CHECKING:
+        # each type of reply has its own
+        kind: Kind
 
 
 class LocalReply(NamedTuple):
@@ -261,33 +208,12 @@ class LocalReply(NamedTuple):
     reading: Reading
 
 
-AnyReply: TypeAlias = Annotated[
-    BidReply
-    | SpeakReply
-    | AssessOwnReply
-    | AssessOtherReply
-    | VoteReply
-    | KillReply
-    | ProtectReply
-    | InspectReply
-    | WhisperReply,
-    Field(discriminator="kind"),
-]
-
-REPLY: dict[
-    Kind,
-    type[
-        Reply[Bid] | Reply[Speech] | Reply[Label] | Reply[Judgement] | Reply[Ballot] | Reply[Choice] | Reply[Proposal]
-    ],
-] = {
-    "bid": BidReply,
-    "speak": SpeakReply,
-    "assess_own": AssessOwnReply,
-    "assess_other": AssessOtherReply,
-    "vote": VoteReply,
-    "kill": KillReply,
-    "protect": ProtectReply,
-    "inspect": InspectReply,
-    "whisper": WhisperReply,
+REPLY: Final[dict[Kind, type[Reply[Any]]]] = {
+    kind: model_for(kind, Reply, "{}Reply", f"Answers `{kind}`.") for kind in KINDS
 }
 """Reply type per kind of request."""
+
+if TYPE_CHECKING:
+    AnyReply: TypeAlias = Reply[Any]
+else:
+    AnyReply = Annotated[Union[tuple(REPLY.values())], Field(discriminator="kind")]  # noqa: UP007 - not known before

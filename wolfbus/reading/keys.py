@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.vocabulary import Deception, Kind
+from wolfbus.roles import ACTS
+from wolfbus.vocabulary import KINDS, Deception, Kind
 
 Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims"]
 """What kind of value a part is."""
@@ -36,6 +37,7 @@ class AnswerPart(PackageData):
 
 
 class _Words(PackageData):
+    picked: tuple[str, ...]
     kinds: dict[Kind, tuple[str, ...]]
     parts: dict[str, AnswerPart]
     private: dict[Literal["thoughts", "reasons"], tuple[str, ...]]
@@ -45,7 +47,14 @@ class _Words(PackageData):
 
 _WORDS: Final = read_data("wolfbus.reading", "words", _Words)
 
-PARTS: Final = {kind: tuple(_WORDS.parts[part] for part in parts) for kind, parts in _WORDS.kinds.items()}
+_CHOSEN: Final = {
+    kind: (AnswerPart(name="target", shape="name", keys=("target",), synonyms=keys, needed=True, nullable=True),)
+    for kind, keys in ((kind, (*act.keys, *_WORDS.picked)) for kind, act in ACTS.items())
+}
+
+PARTS: Final[dict[Kind, tuple[AnswerPart, ...]]] = {
+    kind: (*_CHOSEN.get(kind, ()), *(_WORDS.parts[part] for part in _WORDS.kinds.get(kind, ()))) for kind in KINDS
+}
 """Parts of an answer per kind of request."""
 
 KIND_WORDS: Final = {word: kind for kind, words in _WORDS.deceptions.items() for word in words}

@@ -20,7 +20,8 @@ from wolfbus.messages.base import Part
 from wolfbus.messages.content import Claim, Judgement, Label
 from wolfbus.reading.keys import KIND_WORDS
 from wolfbus.reading.text import quoted
-from wolfbus.vocabulary import DECEPTIONS, ROLE_WORDS, Deception, Fault, Role
+from wolfbus.roles import ROLE_WORDS
+from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Role
 
 _SHORTEST_PREFIX = 3
 _AROUND = " \t\r\n*_\"'`.,:;!?()[]<>@#“”‘’«»~-–—"

@@ -18,6 +18,7 @@ from wolfbus.messages.events import AnyEvent, Opened
 
 _NOT_RULES = {"deadlines", "absent_grace", "memory"}
 _ASIDE = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
+_SEALED = len('"hash":"",') + 64
 _OF_AN_ANSWER = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 
 
@@ -38,6 +39,25 @@ class Digest:
                 members = canonical_members({name: values[name] for name in _counted(event.type, tuple(values))})
             counted = [members[name] for name in _counted(event.type, tuple(members))]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
+
+    def feed_line(self, event: AnyEvent, line: bytes) -> None:
+        """Add one event by the bytes of the line that holds it, which takes a fifth of the time.
+
+        Of lines that are canonical JSON of their events, as those are that we write, it makes the same digest as `feed`
+        does; of any other, another one. So a digest that was noted is proven by it, and not refuted.
+        """
+        if event.type == "answered":
+            start, sealed = line.find(b'"batch":'), line.find(b'"hash":"')
+            plainly = event.outcome == "accepted" and 0 < start < sealed
+            if plainly and line.find(b'"content":', sealed) < 0 and line.find(b'"batch":', sealed) < 0:
+                self._sha.update(b'{%b"seat":%b,"type":"answered"}\n' % (line[start:sealed], _quoted(event.seat)))
+                return
+        elif event.type in _ASIDE:
+            return
+        elif event.type != "opened" and (bare := _without_envelope(line)):
+            self._sha.update(bare)
+            return
+        self.feed(event)
 
     def hexdigest(self) -> str:
         """Return the digest so far, 64 hex digits."""
@@ -66,6 +86,26 @@ def _essence_of_opening(event: Opened) -> dict[str, Any]:
         "config": event.config.model_dump(exclude=_NOT_RULES),
         "seats": [[seat.name, seat.role, seat.brain, seat.declines] for seat in event.seats],
     }
+
+
+@lru_cache(4096)
+def _quoted(seat: str) -> bytes:
+    return canonical(seat)
+
+
+def _without_envelope(line: bytes) -> bytes:
+    """Return a line without audience, hash, number and time; nothing where they do not stand as we write them.
+
+    Quotes inside JSON strings are escaped, so no text can look like a member.
+    """
+    audience, sealed = line.find(b'"audience":'), line.find(b'"hash":"')
+    after = line.find(b'],"' if line[audience + 11 : audience + 12] == b"[" else b'","', audience) + 2
+    counted = sealed + _SEALED
+    timed = line.find(b'"time":', counted)
+    if not 0 < audience < after <= sealed < timed or not line.startswith(b'"n":', counted):
+        return b""
+    rest = line[line.find(b",", counted) + 1 : timed] + line[line.find(b",", timed) + 1 :]
+    return b"%b%b%b\n" % (line[:audience], line[after:sealed], rest)
 
 
 def digest_of(events: Iterable[AnyEvent]) -> str:

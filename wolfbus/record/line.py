@@ -25,6 +25,7 @@ from wolfbus.messages.events import AnyEvent
 
 _BRACKET = ord("[")
 _DIGITS = 64
+_SEALED = len('"hash":"",') + _DIGITS
 _EVENT = EVENTS.validator.validate_json
 _MEMBER = re.compile(rb'"hash":"([0-9a-f]{64})",')
 
@@ -123,19 +124,16 @@ def check_seal(previous: str, line: bytes, number: int) -> str:
     return stated
 
 
-def parse_line(line: bytes, number: int, *, lenient: bool = False) -> Recorded:
+def parse_line(line: bytes, number: int) -> Recorded:
     """Return the event on a line; the seal is not checked here.
 
     Args:
         line: the line, without its newline.
         number: where it stands, from 1.
-        lenient: pass over members that nobody knows here, where that is quicker, instead of refusing them.
 
     Raises:
         RecordError: with the line number, if the line is no event of this protocol.
     """
-    if lenient and (found := _parse_in_one(line, number)) is not None:
-        return found
     try:
         value = from_json(line, allow_inf_nan=False)
     except ValueError as error:
@@ -152,16 +150,27 @@ def parse_line(line: bytes, number: int, *, lenient: bool = False) -> Recorded:
     return _parse(value, number)
 
 
-def _parse_in_one(line: bytes, number: int) -> Recorded | None:
-    """Return the event on a line that looks as we write them, from its bytes in one step; None for any other.
+def read_in_one(previous: str, line: bytes, number: int) -> Recorded | None:
+    """Return the event on a line that looks as we write them and whose seal holds, from its bytes in one step; None for
+    any other, of which `check_seal` and `parse_line` say what it is.
 
     The schema passes over the envelope's members, which are found in the bytes: quotes inside JSON strings are escaped,
-    so no text can look like them. It takes two thirds of the time that `parse_line` takes otherwise.
+    so no text can look like them. It takes half the time that the two take.
+
+    Args:
+        previous: hash of the line before.
+        line: the line, without its newline.
+        number: where it stands, from 2: what opens a record is read with more care.
     """
-    start, sealed = line.find(b'"audience":') + 11, line.find(b'"hash":"') + 8
+    start, sealed = line.find(b'"audience":') + 11, line.find(b'"hash":"')
     counted = line.find(b'"n":%d,' % number, sealed)
     timed = line.find(b'"time":', counted) + 7
-    if not 11 <= start < sealed < counted < timed or number == 1:
+    if not 11 <= start < sealed < counted < timed:
+        return None
+    behind = sealed + _SEALED
+    stated = line[sealed + 8 : behind - 2].decode("ascii", "replace")
+    unsealed = b"%b%b%b" % (previous.encode(), line[:sealed], line[behind:])
+    if line[behind - 2 : behind] != b'",' or hashlib.sha256(unsealed).hexdigest() != stated:
         return None
     end = line.find(b"]" if line[start] == _BRACKET else b'"', start + 1) + 1
     try:
@@ -170,10 +179,9 @@ def _parse_in_one(line: bytes, number: int) -> Recorded | None:
         event = _EVENT(line, extra="ignore")
     except ValueError:
         return None
-    digest = line[sealed : sealed + 64].decode("ascii", "replace")
-    if audience is None or not math.isfinite(time) or len(digest) != _DIGITS:
+    if audience is None or not math.isfinite(time):
         return None
-    return Recorded(number, time, audience, event, digest)
+    return Recorded(number, time, audience, event, stated)
 
 
 @lru_cache(4096)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from wolfbus.errors import RecordError
-from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition, ReplyStyle, Segment, segment_hash
-from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
+from wolfbus.messages.calls import ChainAddition, ChatRole, ModelCall, PromptAddition, ReplyStyle, segment_hash
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked
 
 SegmentName: TypeAlias = str | int
 """What names a segment in a record: its number; its hash in records of earlier versions."""
@@ -42,16 +42,16 @@ class SegmentCheck:
             RecordError: a segment has another text than its hash says or follows one that is not there, or a call
                 names one that is not there.
         """
-        if isinstance(event, Segment):
+        if event.type == "segment":
             if event.after is not None and event.after not in self._names:
                 raise RecordError(f"segment {event.segment[:12]}… follows one that is not there", line)
             if segment_hash(event.after, event.role, event.text) != event.segment:
                 raise RecordError(f"segment {event.segment[:12]}… has another text than its hash says", line)
             self._names.add(event.segment)
-        elif isinstance(event, PromptAddition):
+        elif event.type == "prompt_text":
             for chain in event.chains:
                 self._check_chain(chain, line)
-        elif isinstance(event, ModelCall):
+        elif event.type == "model_call":
             for name in event.prompt:
                 if not self._is_there(name):
                     raise RecordError(f"a model call names segment {_shown(name)}, which is not there", line)
@@ -97,9 +97,9 @@ class PromptBook:
             RecordError: with `line`, if prompt text or a call is not what it claims to be.
         """
         self._check.check(event, line)
-        if isinstance(event, Segment):
+        if event.type == "segment":
             self._pieces.setdefault(event.segment, PromptPiece(event.after, event.role, event.text))
-        elif isinstance(event, PromptAddition):
+        elif event.type == "prompt_text":
             self._add(event)
 
     def messages(self, call: ModelCall, line: int | None = None) -> list[tuple[ChatRole, str]]:
@@ -206,13 +206,13 @@ class WholeCalls:
 
     def feed(self, event: AnyEvent, line: int) -> None:
         """Take in the next event, which stands on that line."""
-        if isinstance(event, ModelCall):
+        if event.type == "model_call":
             self._calls.append(event)
             if event.answered_as is not None:
                 self._unanswered.setdefault(event.requests[0], []).append((line, event))
-        elif isinstance(event, Asked):
+        elif event.type == "asked":
             self._requests.ask(event)
-        elif isinstance(event, Answered) and self._unanswered:
+        elif event.type == "answered" and self._unanswered:
             for at, call in self._unanswered.pop(self._requests.of(event) or "", ()):
                 if call.answered_as is not None:
                     self._replies[at] = reply_of(event, call.answered_as)

@@ -11,16 +11,16 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 
 from pydantic_core import from_json
 
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.messages.codec import check_version
-from wolfbus.messages.events import Ended, Opened
+from wolfbus.messages.events import Ended, Opened, Stopped
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.digest import Digest
-from wolfbus.record.line import Recorded, check_seal, parse_line
+from wolfbus.record.line import Recorded, check_seal, parse_line, read_in_one
 
 SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 """How the files of records are named."""
@@ -66,12 +66,22 @@ def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
         # not buffered once more: a buffer would swallow the whole lines before the place where a file is cut off
         file = cast("io.BufferedReader[Any]", gzip.GzipFile(fileobj=file))
     number, limit = 0, FIRST_LINE_LIMIT
-    while line := _line(file, limit, number):
-        number += 1
-        if len(line) > limit:
-            raise RecordError(f"longer than {limit >> 20} MiB" + (f"; {_NOT_OURS}" if number == 1 else ""), number)
-        yield line
-        limit = LINE_LIMIT
+    try:
+        while line := file.readline(limit + 1):
+            number += 1
+            if len(line) > limit:
+                raise RecordError(f"longer than {limit >> 20} MiB" + (f"; {_NOT_OURS}" if number == 1 else ""), number)
+            yield line
+            limit = LINE_LIMIT
+    except EOFError:
+        what = "the compressed file is cut off"
+    except (zlib.error, gzip.BadGzipFile) as error:
+        what = f"the compressed data is damaged ({error})"
+    except OSError as error:
+        raise RecordError(f"cannot be read: {reason_of(error)}", number + 1) from None
+    else:
+        return
+    raise RecordError(f"{what}; {_whole_lines(number)} before it", number + 1)
 
 
 def _first_byte(file: io.BufferedReader[Any]) -> bytes:
@@ -79,19 +89,6 @@ def _first_byte(file: io.BufferedReader[Any]) -> bytes:
         return file.peek(1)[:1]
     except OSError as error:
         raise RecordError(f"cannot be read: {reason_of(error)}") from None
-
-
-def _line(file: io.BufferedReader[Any], limit: int, before: int) -> bytes:
-    try:
-        return file.readline(limit + 1)
-    except EOFError:
-        raise RecordError(f"the compressed file is cut off; {_whole_lines(before)} before it", before + 1) from None
-    except (zlib.error, gzip.BadGzipFile) as error:
-        raise RecordError(
-            f"the compressed data is damaged ({error}); {_whole_lines(before)} before it", before + 1
-        ) from None
-    except OSError as error:
-        raise RecordError(f"cannot be read: {reason_of(error)}", before + 1) from None
 
 
 class RecordReader(Iterator[Recorded]):
@@ -109,6 +106,7 @@ class RecordReader(Iterator[Recorded]):
 
     Attributes:
         count: lines read and found right.
+        line: the last of them, without its newline.
         head: hash of the last of them, "" before the first.
         opened: the game's first event, None before it was read.
         ended: whether the game's end was among them.
@@ -125,6 +123,7 @@ class RecordReader(Iterator[Recorded]):
         self._over = False
         self._time = 0.0
         self.count = 0
+        self.line = b""
         self.head = ""
         self.opened: Opened | None = None
         self.ended = False
@@ -167,28 +166,35 @@ class RecordReader(Iterator[Recorded]):
             if number == 1:
                 _refuse_foreign(line)
             raise RecordError(f"cut off in the middle; {_whole_lines(number - 1)} before it", number)
-        line = line[:-1]
+        self.line = line = line[:-1]
+        recorded = read_in_one(self.head, line, number) if self._lenient and number > 1 else None
+        if recorded is None:
+            recorded = self._examine(line, number)
+        if recorded.time < self._time:
+            raise RecordError(f"time {recorded.time} stands after {self._time}: times run backwards", number)
+        self._time = recorded.time
+        sort = recorded.event.__class__
+        if sort is Opened:
+            if number > 1:
+                raise RecordError(_SECOND, number)
+            self.opened = cast("Opened", recorded.event)
+        elif number == 1:
+            raise RecordError(f'begins with "{recorded.event.type}", not with "opened"', number)
+        elif sort is Ended:
+            self.ended = True
+        return recorded
+
+    def _examine(self, line: bytes, number: int) -> Recorded:
+        """Return the event on a line, after checking its seal and then what it says."""
         try:
             stated = check_seal(self.head, line, number)
         except RecordError as error:
             raise RecordError(_why_unsealed(line, number) or error.args[0].partition(": ")[2], number) from None
-        recorded = parse_line(line, number, lenient=self._lenient)
+        recorded = parse_line(line, number)
         if recorded.hash != stated:
             raise RecordError("its seal is not where a record has it", number)
         if recorded.n != number:
             raise RecordError(_misnumbered(recorded.n, number), number)
-        if recorded.time < self._time:
-            raise RecordError(f"time {recorded.time} stands after {self._time}: times run backwards", number)
-        self._time = recorded.time
-        event = recorded.event
-        if event.type == "opened":
-            if number > 1:
-                raise RecordError(_SECOND, number)
-            self.opened = event
-        elif number == 1:
-            raise RecordError(f'begins with "{event.type}", not with "opened"', number)
-        elif event.type == "ended":
-            self.ended = True
         return recorded
 
 
@@ -279,6 +285,9 @@ def newest_record(root: Path) -> Path:
     return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
+DigestOf: TypeAlias = Literal["events", "lines", "nothing"]
+
+
 class Prover(Protocol):
     """Re-executes a record by the rules; the moderator's `Verifier` is one."""
 
@@ -297,7 +306,7 @@ class Checked:
         opened: the first of them; None if not even that holds.
         ended: the game's end; None if the record does not reach it.
         head: hash on the last line that holds, "" for none; it seals all lines up to there.
-        digest: digest of those events.
+        digest: digest of those events; "" where nobody asked for it.
         seconds: time of the last of them.
         proven: whether the rules give every derived event; None where nobody re-executed them.
         refuted: whether the problem is that they give another one.
@@ -320,6 +329,7 @@ def read_checked(
     prover: Prover | None = None,
     *,
     lenient: bool = False,
+    digest_of: DigestOf = "events",
 ) -> Checked:
     r"""Read a record to its end or to the first event that does not hold.
 
@@ -332,10 +342,13 @@ def read_checked(
             does not.
         prover: re-executes the record; None not to.
         lenient: see `RecordReader`.
+        digest_of: what the digest is taken from: "lines" is quicker, and proves one that was noted but refutes none
+            (see `Digest.feed_line`); "nothing" where nobody asks for one.
     """
     reader, digest = read_record(lines, tolerant=True, lenient=lenient), Digest()
     events, head, seconds = 0, "", 0.0
-    problem = stopped = None
+    problem: str | None = None
+    stopped: Stopped | None = None
     opened: Opened | None = None
     ended: Ended | None = None
     refuted = False
@@ -352,19 +365,27 @@ def read_checked(
         except (RecordError, RulesError) as error:
             problem = str(error)
             break
-        digest.feed(event)
+        if digest_of == "lines":
+            digest.feed_line(event, reader.line)
+        elif digest_of == "events":
+            digest.feed(event)
         events, head, seconds = recorded.n, recorded.hash, recorded.time
+        # pydantic makes `isinstance` slow
         if event.type == "opened":
             opened = event
         elif event.type == "ended":
             ended = event
         elif event.type == "stopped":
-            stopped = printable(event.reason, NOTE_SHOWN)
-    if problem is None and reader.problems:
-        problem = str(reader.problems[0])
-    elif problem is None and stopped is not None:
-        problem = f"line {events}: the game was stopped before its end: {stopped}"
-    elif problem is None and ended is None:
-        problem = f"line {events + 1}: missing: the record stops before its game ended"
+            stopped = event
+    if problem is None:
+        problem = str(reader.problems[0]) if reader.problems else _why_unfinished(events, stopped, ended)
     proven = None if prover is None else problem is None
-    return Checked(problem, events, opened, ended, head, digest.hexdigest(), seconds, proven, refuted)
+    stated = "" if digest_of == "nothing" else digest.hexdigest()
+    return Checked(problem, events, opened, ended, head, stated, seconds, proven, refuted)
+
+
+def _why_unfinished(events: int, stopped: Stopped | None, ended: Ended | None) -> str | None:
+    """Return why a record whose every event holds is not that of a game that ended; None if it is."""
+    if stopped is not None:
+        return f"line {events}: the game was stopped before its end: {printable(stopped.reason, NOTE_SHOWN)}"
+    return None if ended is not None else f"line {events + 1}: missing: the record stops before its game ended"

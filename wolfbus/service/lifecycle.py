@@ -10,8 +10,9 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 from wolfbus.bus import Bus, open_bus
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
@@ -26,6 +27,17 @@ Place: TypeAlias = tuple[str, int]
 
 LOOPBACK: Final = "127.0.0.1"
 _CLIENT_TIMEOUT_S: Final = 5.0
+
+
+T = TypeVar("T")
+
+
+def waiting_in(news: queue.SimpleQueue[T], wait_s: float) -> Iterator[T]:
+    """Yield what is in a queue until nothing is left, waiting so long for the first of it."""
+    with contextlib.suppress(queue.Empty):
+        yield news.get(timeout=wait_s)
+        while True:
+            yield news.get_nowait()
 
 
 class Health:

@@ -78,22 +78,15 @@ def _check_id(name: str, option: str) -> str:
     return name
 
 
-def read_place(text: str) -> Place:
-    """Return host and port of ``PORT``, ``HOST:PORT`` or ``[IPV6]:PORT``; raises ValueError."""
+def _health(_context: click.Context, _option: click.Parameter, text: str | None) -> Place | None:
+    """Return host and port of ``PORT``, ``HOST:PORT`` or ``[IPV6]:PORT``."""
+    if not text:
+        return None
     host, colon, port = text.strip().rpartition(":")
     host = host.removeprefix("[").removesuffix("]") if colon else LOOPBACK
     if not host or re.fullmatch("[0-9]{1,5}", port) is None or int(port) > 65535:
-        raise ValueError(f"{text!r:.80} is no [HOST:]PORT")
+        raise click.BadParameter(f"{text!r:.80} is no [HOST:]PORT", param_hint="--health")
     return host, int(port)
-
-
-def _health(_context: click.Context, _option: click.Parameter, text: str | None) -> Place | None:
-    if not text:
-        return None
-    try:
-        return read_place(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--health") from None
 
 
 def _bus(_context: click.Context, _option: click.Parameter, url: str) -> str:

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import click
 
 from wolfbus.printable import printable
-from wolfbus.service.lifecycle import Stopping
+from wolfbus.service.lifecycle import Stopping, waiting_in
 
 _LAUNCH: Final = str(Path(__file__).with_name("launch.py"))
 _LINE_READ_AT_MOST: Final = 65_536
@@ -327,13 +327,8 @@ class Supervisor:
 
     def _pass_on(self, wait_s: float = 0.0) -> None:
         """Tell what was said so far, waiting for the first line."""
-        while True:
-            try:
-                name, line = self._said.get(timeout=wait_s) if wait_s else self._said.get_nowait()
-            except queue.Empty:
-                return
+        for name, line in waiting_in(self._said, wait_s):
             self._tell(name, line)
-            wait_s = 0.0
 
 
 _WIDTH: Final = len("moderator")

@@ -28,6 +28,7 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.messages.requests import Whispered
+from wolfbus.roles import team_of
 from wolfbus.stage.beats import (
     Bar,
     Exiled,
@@ -44,7 +45,7 @@ from wolfbus.stage.beats import (
     Tallied,
 )
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Kind, Role, Team, team_of
+from wolfbus.vocabulary import Kind, Role, Team
 
 _MOVED: Final = 3
 

@@ -290,13 +290,9 @@ class Field:
         shifted, product = self._digits(one), [0] * len(self._modulus)
         for digit in self._digits(other):
             product = [(have + digit * more) % self._base for have, more in zip(product, shifted, strict=True)]
-            shifted = self._times_x(shifted)
+            moved, carry = [0, *shifted[:-1]], shifted[-1]
+            shifted = [(digit - carry * low) % self._base for digit, low in zip(moved, self._modulus, strict=True)]
         return self._number(product)
-
-    def _times_x(self, digits: list[int]) -> list[int]:
-        carry = digits[-1]
-        moved = [0, *digits[:-1]]
-        return [(digit - carry * low) % self._base for digit, low in zip(moved, self._modulus, strict=True)]
 
     def _digits(self, number: int) -> list[int]:
         digits = []

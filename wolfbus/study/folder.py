@@ -58,11 +58,6 @@ class StudyFolder(Closable):
         return self.path / RECORDS
 
     @property
-    def has_study(self) -> bool:
-        """Whether there is a manifest."""
-        return (self.path / FILE).exists()
-
-    @property
     def lock_fd(self) -> int:
         """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
         return self._lock
@@ -85,16 +80,20 @@ class StudyFolder(Closable):
 
     # -- the manifest
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the manifest that is there.
+    def manifest(self) -> dict[str, Any] | None:
+        """Return the manifest that is there; None if there is none.
 
         Raises:
-            ConfigError: it cannot be read, or is none.
+            ConfigError: it cannot be read, or is none of a study that was begun.
         """
         path = self.path / FILE
+        if not path.exists():
+            return None
         found = load_manifest(path)
         if found is None:
             raise ConfigError(f"{path}: this is no manifest of a study")
+        if found.get("created") is None:
+            raise ConfigError(f"{path}: created: field required")
         return found
 
     def write(self, name: str, pieces: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
 from wolfbus.errors import ConfigError
@@ -50,15 +50,10 @@ class GameResult(BaseModel):
     """Model calls."""
     cost_usd: Sum | None = None
     """What they cost, as far as that is known; None where nothing is."""
-    brains: tuple[str, ...] = ()
+    brains: Annotated[tuple[str, ...], Strict(strict=False)] = ()
     """Who played, in seating order, where the plan does not say."""
     head: str = ""
     """Hash on its record's last line; it seals all of it."""
-
-    @field_validator("brains", mode="before")
-    @classmethod
-    def _a_list_from_json(cls, brains: Any) -> Any:
-        return tuple(brains) if isinstance(brains, list) else brains
 
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import click
 
+from wolfbus.service.lifecycle import waiting_in
 from wolfbus.study.folder import StudyFolder
 from wolfbus.study.journal import GameResult
 from wolfbus.study.manifest import FILE, Manifest, utc_now
@@ -271,14 +272,9 @@ class StudyScheduler:
 
     def _hear(self, patience_s: float) -> None:
         """Take in all news there is; wait a moment for some."""
-        try:
-            word = self._news.get(timeout=patience_s)
-            while True:
-                with _uninterrupted():
-                    self._take_in(word)
-                word = self._news.get_nowait()
-        except queue.Empty:
-            return
+        for word in waiting_in(self._news, patience_s):
+            with _uninterrupted():
+                self._take_in(word)
 
     def _take_in(self, word: StudyNews) -> None:
         if isinstance(word, Done):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, Final
 
-from analytics import Result
-from analytics.report.context import Context, look
+from analytics import Result, look
+from analytics.report.context import Context
 from analytics.report.specs import table, told
 from wolfbus.document.blocks import Block, Heading, Section, TableBlock, plain
 from wolfbus.document.formats import count, number, of, percent

@@ -1,26 +1,42 @@
-"""The answer: the first screen with one sentence, one figure and one table, and the findings in five sentences."""
+"""The answer: the first screen with one sentence, one figure and one table, the findings in five sentences, and what a
+game looked like.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from analytics import Result
+from analytics import Result, look
 from analytics.figures import Panel, forest
 from analytics.measures.primary import LEADS
 from analytics.report.caveats import SHOWN, alarms, verdict
-from analytics.report.context import Context, drawing, estimate, look, metric, over_all
-from analytics.report.specs import table, told, verdicts
-from wolfbus.document.blocks import Block, Cell, LinkText, Part, Prose, Section, Strong, TableBlock, plain, warning
-from wolfbus.document.formats import between, count, listed, of, percent, plural, shown
+from analytics.report.context import Context, drawing, estimate, metric, over_all
+from analytics.report.entries import IndexedGame, StatementEntry
+from analytics.report.specs import specs, table, told
+from wolfbus.document.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    LinkText,
+    Part,
+    Prose,
+    Section,
+    Strong,
+    TableBlock,
+    plain,
+    warning,
+)
+from wolfbus.document.formats import between, count, listed, of, percent, shown, words
+from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
 _NAMED: Final = 6
 """Agents that a headline names."""
 
 
-def section(findings: Result, context: Context) -> Section:
+def answer(findings: Result, context: Context) -> Section:
     """Return the answer, the agents on both abilities, and what goes before believing them."""
     found = look(findings, "abilities", "role") or {}
     caption = told("answer/figure")
@@ -144,7 +160,7 @@ def _with_interval(found: Mapping[str, Any], unit: str = "share") -> str:
 
 
 def _said_of(findings: Result, name: str) -> str:
-    return verdicts("evidence")[name][verdict(findings, name)]
+    return specs("evidence").verdicts[name][verdict(findings, name)]
 
 
 def _played(findings: Result, context: Context) -> str:
@@ -186,7 +202,9 @@ def _deceived(findings: Result) -> str:
     if overall.get("rate") is None:
         return told("answer/not_deceived")
     roles = look(findings, "production", "by_role") or {}
-    rates = [f"{plural(role)} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None]
+    rates = [
+        f"{FACTS[role].plural} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
+    ]
     return told(
         "answer/deceived",
         rate=_with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),
@@ -225,4 +243,59 @@ def _suspected(findings: Result) -> str:
         everybody=f" {told('answer/everybody', gap=_with_interval(everybody, 'points'))}" if known else "",
         stand=told("answer/no_round") if first is None else told("answer/stand_out", round=first),
         auc="" if auc.get("value") is None else f" {told('answer/auc', auc=_with_interval(auc, 'score'))}",
+    )
+
+
+_PER_ROUND = 2
+_ROUNDS = 2
+_TEXT = 140
+_SEAT = 32
+
+
+def chosen_example(games: Sequence[IndexedGame]) -> IndexedGame | None:
+    """Return the finished game whose number of statements is the median, the first of equals; None if there is none."""
+    finished = sorted((each for each in games if each.rows.finished), key=lambda each: len(each.entries))
+    return finished[len(finished) // 2] if finished else None
+
+
+def example(game: IndexedGame, context: Context) -> Section:
+    """Return the seats, the most suspected statements of the first rounds, and how it ended."""
+    rows = game.rows
+    seats = ", ".join(
+        f"{words(seat.name, _SEAT)} {seat.role} ({context.name(seat.agent)})" for seat in rows.seats.values()
+    )
+    winner = {"villagers": "The villagers won", "werewolves": "The Werewolves won", None: "Nobody won"}[rows.winner]
+    lines: list[tuple[Part, ...]] = []
+    for round_ in range(1, min(rows.rounds, _ROUNDS) + 1):
+        said = [entry for entry in game.entries if entry.row.round == round_ and entry.row.text]
+        heard = sorted(said, key=_suspicion, reverse=True)[:_PER_ROUND]
+        lines += [_heard(entry) for entry in sorted(heard, key=lambda each: each.row.number)]
+    told = f"{winner} after {of(rows.rounds, 'round')} and {of(len(game.entries), 'statement')}. The most suspected:"
+    return Section(
+        "example",
+        "What a game looked like",
+        (
+            plain(f"One game of usual length, {words(rows.game, 60)}: {seats}."),
+            plain(told),
+            Bullets(tuple(lines)),
+            plain(LinkText("The whole game", f"game-{game.place}")),
+        ),
+    )
+
+
+def _suspicion(entry: StatementEntry) -> float:
+    given = [each.row.s for each in entry.judgements if each.row.s is not None]
+    return sum(given) / len(given) if given else 0.0
+
+
+def _heard(entry: StatementEntry) -> tuple[Part, ...]:
+    row = entry.row
+    judged = [each for each in entry.judgements if each.row.d is not None]
+    flags = sum(bool(each.row.d) for each in judged)
+    label = entry.said or "not labelled"
+    lie = "; a lie by its claims" if entry.truth == "lie" else ""
+    return (
+        f"Round {row.round}, {words(row.speaker, _SEAT)} ({row.role}): ",
+        LinkText(f"“{words(row.text or '', _TEXT)}”", entry.anchor),
+        f" Its own label: {label}{lie}; {flags} of {len(judged)} flag it.",
     )

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from analytics import Result
+from analytics import Result, look
 from analytics.figures.curves import SCORE_WORDS, reliability, roc
-from analytics.report.context import Context, drawing, look, value
+from analytics.report.context import Context, drawing, value
 from analytics.report.specs import Line, table, told
 from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, plain
 from wolfbus.document.formats import count, shown
 
 if TYPE_CHECKING:
-    from analytics.measures.measure import Score
+    from analytics.measures.headlines import Score
 
 _RULES: Final = {"youden": "Youden's", "best_f1": "Best F1"}
 _UNFITTED: Final = {

@@ -1,19 +1,22 @@
-"""What was run: the study's design, its agents, settings, and the files that were read."""
+"""What was run: the study's design, its agents, settings and files; how replies were read, and what calls took."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from analytics import Result
-from analytics.gather import FileNote
-from analytics.gather.reading import StudyCheck
+from analytics import Result, look
 from analytics.report.caveats import SHOWN, alarms
-from analytics.report.context import Context, look, path_of
+from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, table, told
 from wolfbus.config import GameConfig
 from wolfbus.document.blocks import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.document.formats import UNDEFINED, count, number, of, visible
+from wolfbus.document.formats import UNDEFINED, count, listed, number, of, visible
+
+if TYPE_CHECKING:
+    # heavy, and a single game\'s ending has no use for them
+    from analytics.gather import FileNote
+    from analytics.gather.reading import StudyCheck
 
 _FACTS: Final = ("name", "study", "seed", "created", "updated", "budget_usd", "prompts", "wolfbus", "python")
 _LONGEST: Final = 300
@@ -22,7 +25,7 @@ _FAILED: Final = 200
 _PROBLEMS: Final = 500
 
 
-def section(findings: Result, context: Context) -> Section:
+def design(findings: Result, context: Context) -> Section:
     """Return what was run."""
     blocks: list[Block] = [warning(alarm) for alarm in alarms(findings, context)[SHOWN:]]
     for place, study in enumerate(context.studies):
@@ -177,3 +180,51 @@ def _short(found: object) -> str:
         found = ", ".join(str(value) for value in found)
     shown = visible(str(found)[: 4 * _LONGEST])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+
+
+_COUNTED: Final = {"prompt_tokens": "prompt tokens", "completion_tokens": "reply tokens", "cost_usd": "a price"}
+
+
+def repair(findings: Result, context: Context) -> Section:
+    """Return replies by agent and by kind, and the scores with and without what was not clean."""
+    faults = (look(findings, "repair", "overall", "faults") or {}).items()
+    wrong = ", ".join(f"{fault} {count(number)}" for fault, number in faults if number)
+    notes = [told("design/wrong", faults=wrong)] if wrong else []
+    by_brain = {brain: row["overall"] for brain, row in (look(findings, "repair", "by_brain") or {}).items()}
+    return Section("repair", "Repair: how replies were read", (
+        table("design/repair-agents", findings, context, rows=by_brain, notes=notes),
+        table("design/repair-kinds", findings, context),
+        table("design/repair-scores", findings, context),
+    ))  # fmt: skip
+
+
+def cost(findings: Result, context: Context) -> Section:
+    """Return calls by model, kind and agent, and what a game and a statement took."""
+    found = findings.get("cost") or {}
+    total = found.get("total") or {}
+    lines = [
+        Line(Cell(shorten_name(str(key), 60)), row)
+        for split in ("model", "brain", "kind", "seat")
+        for key, row in (found.get(f"by_{split}") or {}).items()
+    ]
+    lines.append(Line(Cell("All"), total, total=True))
+    and_seat = ", and by seat" if found.get("by_seat") else ""
+    called = lines if total.get("calls") else []
+    by = table("design/cost-table", findings, context, lines=called, notes=_lacking(total), and_seat=and_seat)
+    return Section("cost", "Cost", (by, table("design/cost-per", findings, context)) if called else (by,))
+
+
+def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is not in the sums, and what they hold besides."""
+    calls = total.get("calls") or 0
+    lacking = [
+        f"{count(lost)} lack {words}"
+        for name, words in _COUNTED.items()
+        if 0 < (lost := total.get(f"{name}_missing") or 0) < calls
+    ]
+    if lacking:
+        yield told("design/lacking", calls=of(calls, "call"), parts=listed(lacking))
+    if played := total.get("cassette"):
+        yield told("design/cassette", calls=count(played))
+    if (attempts := total.get("attempts") or 0) > calls:
+        yield told("design/attempts", attempts=of(attempts, "attempt"))

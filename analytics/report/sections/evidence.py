@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from analytics import Result
+from analytics import Result, look
 from analytics.measures.primary import LEADS, TELLING
-from analytics.report.context import Context, estimate, look, value
-from analytics.report.specs import Line, table, told, verdicts
+from analytics.report.context import Context, estimate, value
+from analytics.report.specs import Line, specs, table, told
 from wolfbus.document.blocks import Cell, Section, TableBlock, plain
 from wolfbus.document.formats import UNDEFINED, count, number, shown
 
@@ -44,7 +44,7 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
         who = f"{context.name(first)} before {context.name(str(row.get('second')))} in {LEADS[name]}"
         said = f"{who}: {'clear' if verdict == 'above' else 'not clear'}"
     else:
-        words = verdicts("evidence")
+        words = specs("evidence").verdicts
         said = words.get(name, {}).get(verdict) or words["any"][verdict].format(label=_label(name, row))
     return Line(Cell(said), cells)
 

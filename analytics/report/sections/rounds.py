@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from analytics import Result
-from analytics.figures.curves import figure1
+from analytics import Result, look
+from analytics.figures import curves
 from analytics.measures.bootstrap import around_mean
-from analytics.report.context import Context, Selection, drawing, look, value
+from analytics.report.context import Context, Selection, drawing, value
 from analytics.report.specs import Line, table, told
 from wolfbus.document.blocks import Cell, Section, TableBlock
 from wolfbus.document.formats import UNDEFINED, count, number, of, percent
@@ -18,10 +18,10 @@ from wolfbus.vocabulary import ROLES
 _CHANGES: Final = ("within", "makeup")
 
 
-def section(findings: Result, context: Context) -> Section:
+def figure1(findings: Result, context: Context) -> Section:
     """Return Figure 1, its numbers, and the trend."""
     data, empty = findings.get("figure1") or {}, "No round has a judgement yet."
-    all_of_it = "Figure 1's numbers over all observers, as in the paper"
+    caption, all_of_it = told("rounds/figure1"), "Figure 1's numbers over all observers, as in the paper"
     moved = (
         Line(Cell(f"{role}, round {step['round']}"), {**step, **{name: _change(step, name) for name in _CHANGES}})
         for role, steps in (data.get("moved") or {}).items()
@@ -33,7 +33,7 @@ def section(findings: Result, context: Context) -> Section:
         for role, row in (look(findings, "trends", "slopes") or {}).items()
     }
     return Section("figure1", "Figure 1: suspicion over the rounds", (
-        drawing("figure1-figure", partial(figure1, findings), told("rounds/figure1"), data, empty, "figure1-points"),
+        drawing("figure1-figure", partial(curves.figure1, findings), caption, data, empty, "figure1-points"),
         _points(findings, context, data, "figure1-points", "Figure 1's numbers"),
         table("rounds/figure1-moved", findings, context, lines=moved),
         _points(findings, context, data.get("all_observers") or {}, "figure1-all", all_of_it),

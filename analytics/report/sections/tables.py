@@ -1,4 +1,6 @@
-"""Tables 1, 2, 3 and 5 of the paper (5.3, 5.4, 5.5, 5.8), with the baselines and the intervals that they need."""
+"""Who wins, how long games are, how often speakers deceive (paper 5.2, 5.3), and Tables 1, 2, 3 and 5 (5.3, 5.4, 5.5,
+5.8) with the baselines and intervals that they need.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from functools import partial
 from typing import Any, Final
 
 from analytics import Result
-from analytics.figures.bars import confusion
+from analytics.figures.bars import confusion, production_by_role, win_shares
 from analytics.figures.heatmap import suspicion_heatmap
 from analytics.report.context import Context, drawing, metric, over_all
 from analytics.report.specs import table
-from wolfbus.document.blocks import Section, note
+from wolfbus.document.blocks import Heading, Section, note
 
 _COUNTS: Final = frozenset({"tp", "tn", "fp", "fn"})
 
@@ -66,3 +68,27 @@ def _rates(row: Mapping[str, Any]) -> dict[str, float]:
     tp, tn, fp, fn = (row[name] for name in ("tp", "tn", "fp", "fn"))
     rate = (tp + fn) / (tp + tn + fp + fn)
     return {"base_rate": rate, "constant_accuracy": max(rate, 1 - rate)}
+
+
+_SPLITS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "role": {"split_name": "Role", "of": "the speaker's role", "by": "role", "paper": "base_rate"},
+    "brain": {"split_name": "Agent", "of": "the speaker's agent", "by": "agent"},
+    "round": {"split_name": "Round", "of": "round", "by": "round"},
+    "phase": {"split_name": "Phase", "of": "phase", "by": "phase"},
+}
+
+
+def outcomes(findings: Result, context: Context) -> Section:
+    """Return outcomes, lengths and production."""
+    won, made = partial(win_shares, findings), partial(production_by_role, findings)
+    caption = "Statements that their speakers call deceptive, by role."
+    return Section("outcomes", "Outcomes and deception (5.2, 5.3)", (
+        drawing(
+            *("wins", won, "Who won the finished games.", findings.get("outcomes")), "No game is finished.", "winners"
+        ),
+        table("tables/winners", findings, context),
+        table("tables/lengths", findings, context),
+        Heading("How often speakers call their own statements deceptive", "production"),
+        drawing("production-figure", made, caption, findings.get("production"), table="production-role"),
+        *(table("tables/production", findings, context, split=split, **words) for split, words in _SPLITS.items()),
+    ))  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
-from analytics import Result
-from analytics.report.context import Context, look
+from analytics import Result, look
+from analytics.report.context import Context
 from analytics.report.specs import Line, table, told
 from wolfbus.document.blocks import Cell, Section, TableBlock, plain
 from wolfbus.document.formats import of, percent
@@ -24,7 +24,7 @@ _GROUNDS: Final = {
 }
 
 
-def section(findings: Result, context: Context) -> Section:
+def truth(findings: Result, context: Context) -> Section:
     """Return truth by role and agent, and detection against it."""
     detection = look(findings, "truth", "detection") or {}
     lines = [

@@ -29,6 +29,7 @@ from typing import Any, Final, NamedTuple
 
 from players.llm.provider import Form
 from wolfbus.messages.base import SeatName
+from wolfbus.roles import ACTS
 from wolfbus.vocabulary import DECEPTIONS, Deception, Kind
 
 FORM_LINE: Final = "Reply in this form:"
@@ -46,9 +47,7 @@ _KEYS: Final[dict[Kind, tuple[str, ...]]] = {
     "assess_own": ("thought", "deceptive", "confidence", "kind", "reasoning"),
     "assess_other": ("thought", "deceptive", "suspicion", "confidence", "kind", "reasoning"),
     "vote": ("thought", "target", "reason"),
-    "kill": ("thought", "target"),
-    "protect": ("thought", "target"),
-    "inspect": ("thought", "target"),
+    **dict.fromkeys(ACTS, ("thought", "target")),
     "whisper": ("thought", "target", "word"),
 }
 _WORDS: Final = {

@@ -17,19 +17,19 @@ from players.llm.prompts.quoting import quoted, said
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
-from wolfbus.messages.content import Ballot, Choice, Label, Proposal, Speech
+from wolfbus.messages.content import CONTENT, Ballot, Choice, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Exile, Inspection
 from wolfbus.messages.requests import PublicFact, Whispered
 from wolfbus.package_data import PackageData, read_data
+from wolfbus.roles import ACTS, FACTS
 from wolfbus.rules import rules_text
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
-from wolfbus.vocabulary import Ending, Kind, Role
+from wolfbus.vocabulary import Ending
 
 
 class _Texts(PackageData):
     frame: str
     again: dict[Literal["full", "brief"], str]
-    goals: dict[Role, str]
 
 
 _TEXTS: Final = read_data("players.llm.prompts", "system", _Texts)
@@ -54,7 +54,7 @@ def role_card(view: SeatView) -> str:
     partners = ""
     if view.role == "Werewolf" and view.partners:
         partners = f" Your partner{'s' if len(view.partners) > 1 else ''}: {', '.join(view.partners)}."
-    return f"You are {view.me}, {article} {view.role}.{partners}\n{_TEXTS.goals[view.role]}"
+    return f"You are {view.me}, {article} {view.role}.{partners}\n{FACTS[view.role].goal}"
 
 
 _ENDINGS: Final[dict[Ending, str]] = {
@@ -64,12 +64,6 @@ _ENDINGS: Final[dict[Ending, str]] = {
 }
 _LINE: Final = 80
 """Characters of a reasoning that are shown of a day past."""
-
-_CHOSE: Final[dict[Kind, tuple[str, str]]] = {
-    "kill": ("to kill", "to kill nobody"),
-    "protect": ("to protect", "to protect nobody"),
-    "inspect": ("to inspect", "to inspect nobody"),
-}
 
 
 def public_piece(fact: PublicFact, living: Sequence[SeatName]) -> str:
@@ -142,7 +136,7 @@ def private_piece(memory: Memory) -> str:
 
 def is_past(memory: Memory) -> bool:
     """Return whether a brief memory drops the line of a memory after its day: all but what acts at night did."""
-    return not isinstance(memory, Inspection) and not (isinstance(memory, OwnAnswer) and memory.kind in _CHOSE)
+    return not isinstance(memory, Inspection) and not (isinstance(memory, OwnAnswer) and CONTENT[memory.kind] is Choice)
 
 
 def day_in_brief(memories: Sequence[Memory], view: SeatView) -> str:
@@ -211,8 +205,7 @@ def _answered(memory: OwnAnswer) -> str:
     if isinstance(content, Proposal):
         return f"Night {memory.round}: you proposed {_proposed(content.target, content.word)}{thought}"
     if isinstance(content, Choice):
-        some, none = _CHOSE[memory.kind]
-        what = none if content.target is None else f"{some} {content.target}"
+        what = f"{ACTS[memory.kind].chosen} {content.target or 'nobody'}"
         return f"Night {memory.round}: you chose {what}.{thought}"
     return _without_answer(memory, thought)
 
@@ -228,7 +221,7 @@ def _without_answer(memory: OwnAnswer, thought: str) -> str:
     elif memory.kind == "whisper":
         what = "you gave no valid proposal"
     else:
-        what = f"you gave no valid answer whom {_CHOSE[memory.kind][0]}"
+        what = f"you gave no valid answer whom {ACTS[memory.kind].chosen}"
     when = "Day" if memory.kind in {"speak", "vote"} else "Night"
     return f"{when} {memory.round}: {what}.{thought}"
 

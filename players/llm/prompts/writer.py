@@ -18,6 +18,7 @@ from players.llm.provider import Form, Message
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.requests import Ask
+from wolfbus.roles import ACTS
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
@@ -43,7 +44,7 @@ class Prompt:
 
 
 # not where a statement is judged: the smoothing already carries the past, and should not be fed its own result
-_WEIGHS_SUSPICION: Final[frozenset[Kind]] = frozenset({"vote", "kill", "protect", "inspect", "whisper"})
+_TARGETS: Final[frozenset[Kind]] = frozenset({"vote", *ACTS})
 
 
 def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> str:
@@ -57,7 +58,7 @@ def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = Fal
     together = with_label or len(asks) > 1
     when = "night" if asks[0].phase == "night" else "day"
     lines = ["", f"QUESTION, {when} {asks[0].round}"]
-    if not _WEIGHS_SUSPICION.isdisjoint(ask.kind for ask in asks):
+    if not _TARGETS.isdisjoint(ask.kind for ask in asks):
         lines.append(_suspicion(view))
     if together:
         lines.append("Several things are asked for at once; the reply has a member for each:")
@@ -102,16 +103,11 @@ def _choice(ask: Ask, view: SeatView) -> str:
         needed = len(view.living) // 2 + 1
         reason = " Your reason, if you give one, is published with the vote." if view.config.vote_reasons else ""
         return f"Vote for a player to exile, or null to abstain; {needed} votes exile.{reason}"
+    question = ACTS[ask.kind].question.format(null=", or null for nobody" if nobody else "")
     if ask.kind == "whisper":
         turn = f"This is proposal {ask.turn} of {view.config.whispers} tonight."
-        null = ", or null for nobody" if nobody else ""
-        return f"{turn}{_proposed(view)} Propose a victim{null}, with a word to {_partners(view)}."
-    null = ", or null for nobody" if nobody else ""
-    if ask.kind == "kill":
-        return f"Choose whom to kill tonight{null}; no other Werewolf lives."
-    if ask.kind == "protect":
-        return f"Choose whom to protect tonight{null}."
-    return f"Choose whose role to learn{null}."
+        return f"{turn}{_proposed(view)} {question}, with a word to {_partners(view)}."
+    return question
 
 
 def _statement(ask: Ask, view: SeatView) -> str:
@@ -152,7 +148,6 @@ _EMPTY_REPLY: Final = "(no text)"
 """What stands for a reply without any; servers refuse empty messages."""
 
 _NOTE_KEPT: Final = 1_000
-_TARGETS: Final[frozenset[Kind]] = frozenset({"vote", "kill", "protect", "inspect", "whisper"})
 _SPOKEN: Final[frozenset[Kind]] = frozenset({"speak", "vote"})
 
 

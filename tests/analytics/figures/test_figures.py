@@ -12,7 +12,8 @@ import pytest
 
 from analytics import figures
 from analytics.figures import chart
-from tests.analytics.figures import data
+from analytics.findings import metrics
+from tests.report import sample
 from wolfbus.vocabulary import ROLES
 
 DRAWN = {
@@ -26,6 +27,39 @@ DRAWN = {
     "roc": figures.roc,
     "forest": lambda findings: abilities(findings["abilities"]["role"]["agents"]),
 }
+HOSTILE = (
+    "<script>alert(1)</script>",
+    'a"b\' onload="x" & <b>',
+    "cost$\\frac{1}{2}$_x^2",
+    "\u202eevil\u202c\x1b[31m\x00name",
+    "日本語のモデル🎲",
+    "openai:a-model-with-a-name-that-goes-on-and-on-and-never-ends-2026-01-01",
+    "openai:a-model-with-a-name-that-goes-on-and-on-and-never-ends-2026-01-02",
+    "",
+)
+
+
+def agent(sensitivity, concealment, half=0.2):
+    values = {"sensitivity": sensitivity, "concealment": concealment}
+    return {
+        name: sample.estimate(value, half) if half is not None else {"value": value, "low": None, "high": None}
+        for name, value in values.items()
+    }
+
+
+def whole():
+    """Findings in which every figure has something to draw, an agent for every hostile name."""
+    found = sample.findings()
+    for ground in found["abilities"].values():
+        ground["agents"] = {name: agent(0.1 * place - 0.3, 0.2 - 0.1 * place) for place, name in enumerate(HOSTILE)}
+    return found
+
+
+def empty():
+    """Findings over no games."""
+    none = {"n": 0, "roc": [], "reliability": []}
+    scores = {score: {"overall": none} for score in ("suspicion", "before")}
+    return {**metrics([]), "table4": scores, "curves": scores, "abilities": {"role": {"agents": {}}}}
 
 
 def abilities(agents):
@@ -40,7 +74,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def findings():
-    return data.whole()
+    return whole()
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +135,7 @@ def test_equal_findings_give_equal_bytes(findings, drawn, name):
 
 
 def test_many_figures_share_a_page_without_sharing_an_id(drawn):
-    other = DRAWN["figure1"](data.whole(games=5))
+    other = DRAWN["figure1"]({**whole(), "figure1": {**whole()["figure1"], "flagged": []}})
     ids = Counter(re.findall(r'\bid="([^"]+)"', "".join([*drawn.values(), other])))
     assert set(ids.values()) == {1}
 
@@ -120,7 +154,7 @@ def test_no_word_leaves_the_figure(drawn, name):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_over_no_games_there_is_nothing_to_draw(name):
-    assert DRAWN[name](data.empty()) is None
+    assert DRAWN[name](empty()) is None
 
 
 def test_hostile_names_are_text_on_one_line_and_stay_apart(drawn):
@@ -128,8 +162,8 @@ def test_hostile_names_are_text_on_one_line_and_stay_apart(drawn):
     assert "<script" not in svg
     assert "<b>" not in svg
     said = texts(svg)
-    shown = said[: len(data.HOSTILE)]
-    assert len(set(shown)) == len(data.HOSTILE)
+    shown = said[: len(HOSTILE)]
+    assert len(set(shown)) == len(HOSTILE)
     joined = " ".join(shown)
     assert "<script>alert(1)" in joined
     assert not set("\u202e\u202c\x1b\x00") & set(svg)
@@ -137,7 +171,7 @@ def test_hostile_names_are_text_on_one_line_and_stay_apart(drawn):
 
 
 def test_a_forest_has_a_line_for_whoever_has_an_estimate_and_says_its_interval():
-    held = {"e": data.agent(None, 0.1), "f": data.agent(0.3, 0.1, half=None), "g": data.agent(None, None)}
+    held = {"e": agent(None, 0.1), "f": agent(0.3, 0.1, half=None), "g": agent(None, None)}
     svg = abilities(held)
     said = texts(svg)
     assert said[:2] == ["e", "f"]
@@ -211,7 +245,7 @@ def test_the_confusion_figure_says_all_counts(findings):
 
 
 def test_a_role_that_judged_nothing_is_said_to():
-    table = copy.deepcopy(data.whole()["table3"])
+    table = copy.deepcopy(whole()["table3"])
     table["Seer"] |= dict.fromkeys(("tp", "tn", "fp", "fn", "n"), 0)
     assert texts(figures.confusion({"table3": table})).count("none judged") == 2
 
@@ -224,14 +258,16 @@ def test_win_shares_say_counts_and_intervals(findings):
 
 
 def test_production_needs_no_intervals():
-    found = data.whole()
+    found = whole()
     del found["variability"]
     row = found["production"]["by_role"]["Doctor"]
     assert f"{row['deceptive']} of {row['n']}" in texts(figures.production_by_role(found))
 
 
 def test_reliability_says_every_bin_even_of_one_tied_value():
-    found = {"table4": {"suspicion": data.scores((0.5, 0.5, 0.5, 0.4, 12345))}}
+    row = {"low": 0.5, "high": 0.5, "mean_score": 0.5, "share": 0.4, "n": 12345}
+    overall = {"reliability": [row], "base_rate": 0.4, "ece": 0.1, "brier": 0.26}
+    found = {"table4": {"suspicion": {"overall": overall}}}
     svg = figures.reliability(found, "suspicion")
     assert "12345" in texts(svg)
     assert "at 0.50 40\u00a0% deceptive (n 12345)" in described(svg)
@@ -240,7 +276,7 @@ def test_reliability_says_every_bin_even_of_one_tied_value():
 def test_the_roc_curves_name_their_areas(findings):
     said = " ".join(texts(figures.roc(findings)))
     assert "stated suspicion:" in said
-    assert "area 0.64" in said
+    assert f"area {findings['curves']['suspicion']['overall']['auc']:.2f}" in said
     assert "guessing: area 0.50" in said
 
 

@@ -6,10 +6,11 @@ import itertools
 
 import pytest
 
-from analytics.figures.palette import DARK_HEATS, HEATS, css, palette
+from analytics.figures.chart import DARK_HEATS, HEATS, css, palette
+from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES
 
-LIGHT, DARK, HANDS = palette().light, palette().dark, palette().hands
+LIGHT, DARK = palette().light, palette().dark
 GROUNDS = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 
 SEEING = {
@@ -88,15 +89,15 @@ def test_the_heat_scale_goes_one_way(colours):
 @pytest.mark.parametrize("sight", SEEING)
 def test_colour_blind_readers_tell_roles_and_flags_apart(colours, sight):
     pairs = [
-        *itertools.combinations((colours[HANDS[role].colour] for role in ROLES), 2),
+        *itertools.combinations((colours[role.lower()] for role in ROLES), 2),
         (colours["flag"], colours["pass"]),
     ]
     assert min(distance(one, other, SEEING[sight]) for one, other in pairs) > 10
 
 
 def test_every_role_also_has_a_marker_and_a_dash_of_its_own():
-    assert len({hand.marker for hand in HANDS.values()}) == len(ROLES)
-    assert len({hand.dash for hand in HANDS.values()}) == len(ROLES)
+    assert len({facts.figure.marker for facts in FACTS.values()}) == len(ROLES)
+    assert len({facts.figure.dash for facts in FACTS.values()}) == len(ROLES)
 
 
 def test_the_stylesheet_sets_every_variable_for_light_dark_and_print():

@@ -37,6 +37,23 @@ def folder(played: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def into_study(folder: Path, **told: object) -> dict[str, str]:
+    """Make the records those of a study, whose manifest says this; return the games' ids by the records' names."""
+    (folder / "records").mkdir()
+    ids = {}
+    for path in sorted(folder.glob("*.ndjson")):
+        ids[path.stem] = json.loads(path.read_bytes().splitlines()[0])["game"]
+        path.rename(folder / "records" / path.name)
+    manifest_of(folder, **told)
+    return ids
+
+
+def manifest_of(folder: Path, **told: object) -> dict[str, object]:
+    manifest = {"format": "wolfbus-study", "version": 1, **told}
+    (folder / "study.json").write_text(json.dumps(manifest))
+    return manifest
+
+
 def test_a_folder_gives_the_same_with_one_process_and_with_two(played: Path):
     one = gather([played], workers=1)
     import analytics.gather.games as games
@@ -130,14 +147,9 @@ def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
 
 
 def test_records_of_a_study_that_its_manifest_does_not_know_are_named(folder: Path):
-    (folder / "records").mkdir()
-    ids = {}
-    for path in sorted(folder.glob("*.ndjson")):
-        ids[path.stem] = json.loads(path.read_bytes().splitlines()[0])["game"]
-        path.rename(folder / "records" / path.name)
+    ids = into_study(folder)
     games = [{"game": ids["1"], "state": "ended"}, {"game": ids["2"], "state": "failed"}, {"game": ids["3"]}]
-    manifest = {"format": "wolfbus-study", "version": 1, "study": "s1", "games": games}
-    (folder / "study.json").write_text(json.dumps(manifest))
+    manifest_of(folder, study="s1", games=games)
     found = gather([folder])
     assert {note.path: (note.counted, note.problem) for note in found.problems} == {
         str(folder / "records" / "2.ndjson"): (
@@ -178,22 +190,17 @@ def test_nothing_to_read_is_one_line(tmp_path: Path):
 
 
 def test_a_study_has_blocks_and_its_journal_is_no_game(folder: Path):
-    (folder / "records").mkdir()
-    ids = {}
-    for path in sorted(folder.glob("*.ndjson")):
-        ids[path.stem] = json.loads(path.read_bytes().splitlines()[0])["game"]
-        path.rename(folder / "records" / path.name)
+    ids = into_study(folder)
     (folder / "progress.ndjson").write_text("{}\n")
     games = [{"game": name, "block": "b1" if stem in "12" else name} for stem, name in ids.items()]
-    manifest = {"format": "wolfbus-study", "version": 1, "games": games}
-    (folder / "study.json").write_text(json.dumps(manifest))
+    manifest = manifest_of(folder, games=games)
     found = gather([folder])
     assert found.problems == ()
     assert [study.manifest for study in found.studies] == [manifest]
     names = [found.columns.block_names[block] for block in found.columns.blocks]
     expected = {game["game"]: game["block"] for game in games}
     assert names == [expected[name] for name in found.columns.ids]
-    (folder / "study.json").write_text(json.dumps({**manifest, "version": 9}))
+    manifest_of(folder, games=games, version=9)
     with pytest.raises(RecordError, match=r"study\.json: version 9 of a study; this wolfbus reads version 1"):
         find([folder])
     (folder / "study.json").write_text("{")
@@ -211,14 +218,9 @@ def test_a_published_log_is_a_game_in_either_reading():
 
 
 def test_a_record_that_a_study_has_lost_is_named(folder: Path):
-    (folder / "records").mkdir()
-    games = []
-    for path in sorted(folder.glob("*.ndjson")):
-        game = json.loads(path.read_bytes().splitlines()[0])["game"]
-        games.append({"game": game, "state": "ended", "record": f"records/{path.name}"})
-        path.rename(folder / "records" / path.name)
-    manifest = {"format": "wolfbus-study", "version": 1, "study": "s", "games": games}
-    (folder / "study.json").write_text(json.dumps(manifest))
+    ids = into_study(folder)
+    games = [{"game": game, "state": "ended", "record": f"records/{stem}.ndjson"} for stem, game in ids.items()]
+    manifest_of(folder, study="s", games=games)
     assert gather([folder]).problems == ()
     (folder / "records" / "2.ndjson").unlink()
     (note,) = gather([folder]).problems

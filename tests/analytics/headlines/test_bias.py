@@ -112,15 +112,9 @@ def test_suspicion_of_living_werewolves_round_by_round_is_a_plain_mean():
         assert (row["werewolves"]["n"], row["others"]["n"]) == (int((here & wolf).sum()), int((here & ~wolf).sum()))
 
 
-def test_kinds_of_deception_add_up_to_all_that_is_admitted():
-    columns = columns_of(random_game(seed).rows() for seed in range(8))
-    found = lying(Study(columns))
-    assert sum(row["deceptive"] for row in found["kinds"]) == int((columns.statements["d"] == 1).sum())
-    places = {(row["phase"], row["round"]): row["labelled"] for row in found["kinds"]}
-    assert sum(places.values()) <= int((columns.statements["d"] >= 0).sum())
-
-
 WOLF, SEER = RoleClaim(target="Ada", role="Werewolf"), RoleClaim(target="Ada", role="Seer")
+
+
 CHECKED = InspectionClaim(target="Max", role="Villager", round=1)
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
@@ -76,6 +76,7 @@ def test_isotonic_is_scikit_learns_of_the_judgements_one_by_one():
     assert fit_isotonic(tied(s, d == 1)).apply(grid) == pytest.approx(plain.predict(grid), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(ROWS)
 def test_maps_are_finite_probabilities_that_preserve_the_base_rate_where_they_were_fitted(rows):
     scores, labels = split(rows)

@@ -171,7 +171,7 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(seed: 
             task.cancel()
         while not all(task.done() for task in tasks):
             whole = budget.spent + budget.held
-            assert (whole.usd <= limit / 10**6 if money else whole.tokens <= limit) or not whole.tokens
+            assert (whole.usd * 10**6 <= limit if money else whole.tokens <= limit) or not whole.tokens
             await asyncio.sleep(0)
         assert budget.held.tokens == 0
 

@@ -43,7 +43,7 @@ def spec_of(agent: str) -> str:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_example_plays_a_whole_game_without_a_fault(tmp_path, agent):
     spec = spec_of(agent)
-    proofs = play_many(tmp_path, [1, 2], (*(spec,) * 4, *("scripted",) * 4), GameConfig(max_rounds=4))
+    proofs = play_many(tmp_path, [1], (*(spec,) * 2, *("scripted",) * 6), GameConfig(max_rounds=3))
     for proof in proofs:
         assert proof.verified, proof.problems
         answered = [recorded.event for recorded in proof.records if recorded.event.type == "answered"]
@@ -52,12 +52,17 @@ def test_an_example_plays_a_whole_game_without_a_fault(tmp_path, agent):
 
 @pytest.mark.parametrize(
     ("agent", "config"),
-    [(agent, name) for agent in ("agent.py", "agent.js") for name in ("odd names", "free", "strict")]
-    + [("agent.sh", "free"), ("agent.sh", "strict")],
+    [
+        ("agent.py", "odd names"),
+        ("agent.py", "free"),
+        ("agent.py", "strict"),
+        ("agent.js", "free"),
+        ("agent.sh", "strict"),
+    ],
 )
 def test_an_example_keeps_to_other_rules_too(tmp_path, agent, config):
     rules = CONFIGS[config].model_copy(update={"max_rounds": 2})
-    (proof,) = play_many(tmp_path, [3], (spec_of(agent),) * 8, rules)
+    (proof,) = play_many(tmp_path, [3], (*(spec_of(agent),) * 2, *("scripted",) * 6), rules)
     assert proof.verified, proof.problems
     answered = [recorded.event for recorded in proof.records if recorded.event.type == "answered"]
     assert {event.outcome for event in answered} == {"accepted"}

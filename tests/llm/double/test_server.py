@@ -152,22 +152,6 @@ def test_a_mix_of_errors_keeps_to_its_share_and_holds_every_sort(server: ModelSe
     assert fine.count(False) == sum(server.stats().errors.values()) - server.stats().errors["trickle"]
 
 
-def test_ugly_sorts_come_over_the_wire(server: ModelServer) -> None:
-    server.behave(ugly={"refusal": 1.0})
-    message = ask(server.url).choices[0].message
-    assert message.content is None
-    assert message.refusal
-    server.behave(ugly={"reasoning": 1.0})
-    message = ask(server.url, "speak").choices[0].message
-    assert message.model_extra is not None
-    assert message.model_extra["reasoning_content"]
-    server.behave(ugly={"huge": 1.0})
-    assert len(ask(server.url, max_tokens=100).choices[0].message.content or "") > 200_000
-    server.behave(ugly={"cut": 1.0})
-    assert ask(server.url).choices[0].finish_reason == "length"
-    assert server.stats().ugly == {"refusal": 1, "reasoning": 1, "huge": 1, "cut": 1}
-
-
 def test_a_server_that_is_down_refuses_and_comes_back_on_its_port(server: ModelServer) -> None:
     server.behave(hangs=1.0)
 

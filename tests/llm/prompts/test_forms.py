@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from players.llm.prompts.forms import FormPart, form_in_words, part_name, shaped
+from players.llm.prompts.forms import FormPart, form_in_words, shaped
 from tests.llm.prompts.calls import Calls
 from tests.llm.prompts.games import CONFIGS, play
-from wolfbus.reading import Question, read, read_parts
+from wolfbus.reading import Question, read
 from wolfbus.testing.model_answer import FormFiller, PromptScene, schema_of_prompt
 from wolfbus.vocabulary import KINDS
 
@@ -23,12 +23,6 @@ PARTS = [
     FormPart(kind, 12 if kind.startswith("assess") else None, legal)
     for kind in KINDS
     for legal in ([LEGAL, NAMES] if kind in NAMING else [None])
-]
-TOGETHER = [
-    (FormPart("speak"), FormPart("assess_own")),
-    (FormPart("vote", None, LEGAL), FormPart("assess_own")),
-    (FormPart("assess_other", 9), FormPart("bid")),
-    (*(FormPart("assess_other", number) for number in range(9, 17)), FormPart("assess_own", 17)),
 ]
 STRICT = {"type", "properties", "required", "additionalProperties", "enum", "description"}
 
@@ -75,20 +69,6 @@ def test_an_obedient_reply_is_read_clean(part, writing):
         got = read(json.dumps(reply, ensure_ascii=False), Question(part.kind, legal=legal, names=NAMES))
         assert got.reading == "clean", (reply, got)
         assert got.thought == reply["thought"]
-
-
-@pytest.mark.parametrize("parts", TOGETHER, ids=str)
-@pytest.mark.parametrize("writing", ["schema", "words"])
-def test_every_part_of_an_obedient_reply_is_read_clean(parts, writing):
-    asked = shaped(parts, bid_max=10, reasons=True, together=True)
-    schema, words = asked.form.schema, schema_of_prompt([form_in_words(asked.template)])
-    wanted = {part_name(part.kind, part.about): Question(part.kind, part.legal, NAMES) for part in parts}
-    for number in range(20):
-        reply = FormFiller(0, str(number), PromptScene(NAMES)).fill(schema if writing == "schema" else words)
-        got = read_parts(json.dumps(reply), wanted)
-        assert {name: (read.reading, read.thought) for name, read in got.items()} == {
-            name: ("clean", reply[name]["thought"]) for name in wanted
-        }
 
 
 def test_null_is_offered_exactly_where_it_is_legal():

@@ -90,7 +90,7 @@ def test_games_of_other_models_go_on_where_one_is_given_up(babbling: ModelServer
     assert {"5 replies in a row could not be read" in str(results[number].error) for number in (1, 3, 4)} == {True}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [2])
 def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_resumed(
     babbling: ModelServer, tmp_path: Path, workers: int
 ) -> None:

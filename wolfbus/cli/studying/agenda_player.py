@@ -15,6 +15,7 @@ from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
+from wolfbus.service.lifecycle import waiting_in
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
@@ -179,16 +180,11 @@ class AgendaPlayer:
 
     def _hear(self) -> None:
         """Take in what has happened; wait a moment for something."""
-        try:
-            news = self._news.get(timeout=_GLANCE_S)
-            while True:
-                if isinstance(news, Game):
-                    self._over(news)
-                elif news is not None:
-                    self._give_up(news)
-                news = self._news.get_nowait()
-        except queue.Empty:
-            return
+        for news in waiting_in(self._news, _GLANCE_S):
+            if isinstance(news, Game):
+                self._over(news)
+            elif news is not None:
+                self._give_up(news)
 
     def _over(self, game: Game) -> None:
         _, planned = self._held[game.opened.game]

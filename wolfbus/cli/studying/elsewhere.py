@@ -84,12 +84,10 @@ class HousePlayers:
         self._lock = threading.Lock()
         self._asked: dict[str, PlannedGame] = {}
         self._early: dict[str, GameResult] = {}
-        self._bus = open_bus(url)
-        try:
+        with contextlib.ExitStack() as around:
+            self._bus = around.enter_context(contextlib.closing(open_bus(url)))
             _wait_until_free(self._bus, house)
-        except BaseException:
-            self._bus.close()
-            raise
+            around.pop_all()
         self._agenda: Agenda = Agenda(session, ours, self._is_kept, say)
         settings = ModeratorSettings(
             url,
@@ -278,22 +276,20 @@ class SharedPlayers:
         self._asked: dict[int, PlannedGame] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self._around = contextlib.ExitStack()
-        self._bus = self._around.enter_context(contextlib.closing(open_bus(url)))
         self._budget: RedisBudget | None = None
         self._spent = before
-        with contextlib.ExitStack() as undoing:
-            undoing.push(self._around)
-            self._agenda = self._around.enter_context(contextlib.closing(SharedAgenda(url, name)))
+        with contextlib.ExitStack() as around:
+            self._bus = around.enter_context(contextlib.closing(open_bus(url)))
+            self._agenda = around.enter_context(contextlib.closing(SharedAgenda(url, name)))
             usd, tokens = study.settings.budget, study.settings.budget_tokens
             has_budget = usd is not None or tokens is not None
             self._agenda.open(study.plan().study, study.text(), budget=has_budget)
             if has_budget:
                 from players.llm.redis_budget import RedisBudget
 
-                self._budget = self._around.enter_context(contextlib.closing(RedisBudget(url, name, usd, tokens)))
+                self._budget = around.enter_context(contextlib.closing(RedisBudget(url, name, usd, tokens)))
                 self._spent = self._budget.open(before).spent
-            undoing.pop_all()
+            self._around = around.pop_all()
         self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
         self._thread.start()
 

@@ -129,7 +129,9 @@ class StudyRun:
             OSError: the folder cannot be written.
         """
         with quiet_brains(), StudyFolder(self.folder) as folder:
-            there = self._look_at(folder)
+            there = folder.manifest() if self.options.resume else None
+            if there is None and (self.folder / FILE).exists():
+                raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
             head = self._head(there)
             created = there["created"] if there is not None else utc_now()
             settings = self.study.settings
@@ -172,16 +174,6 @@ class StudyRun:
         return Kept(settings.budget, settings.budget_tokens, before)
 
     # -- what is there
-
-    def _look_at(self, folder: StudyFolder) -> dict[str, Any] | None:
-        if not folder.has_study:
-            return None
-        if not self.options.resume:
-            raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
-        there = folder.manifest()
-        if there.get("created") is None:
-            raise ConfigError(f"{self.folder / FILE}: created: field required")
-        return there
 
     def _head(self, there: dict[str, Any] | None) -> dict[str, Any]:
         plan, settings = self.plan, self.study.settings

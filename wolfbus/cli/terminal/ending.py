@@ -14,10 +14,12 @@ from wolfbus.document.writers import written
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
+from wolfbus.roles import FACTS, team_of
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
+from wolfbus.vocabulary import ROLES
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
@@ -157,8 +159,8 @@ def _headline(last: Beat) -> str:
 
 
 def _by_side(seat: SeatStatus) -> tuple[int, str]:
-    order = ("Werewolf", "Seer", "Doctor", "Villager")
-    return (order.index(seat.role) if seat.role in order else len(order), seat.name)
+    order = sorted(ROLES, key=lambda role: (team_of(role) != "werewolves", not FACTS[role].acts))
+    return (next((place for place, role in enumerate(order) if role == seat.role), len(order)), seat.name)
 
 
 def _fate(seat: SeatStatus) -> str:

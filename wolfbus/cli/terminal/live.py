@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from itertools import zip_longest
 from types import TracebackType
 from typing import Final, Self
 
@@ -15,7 +16,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, beside, chronicle, fit, line, matrix, players, transcript
+from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, chronicle, fit, line, matrix, players, transcript
 from wolfbus.cli.terminal.wording import (
     ASKED_FOR,
     ending_in_words,
@@ -60,7 +61,8 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
         side_width = 36 if width < 100 else 46 if width < 140 else 60
         main_width = width - side_width - _GAP
         main = transcript(state, console, main_width, room)
-        body = list(beside(_side(state, side_width, room), main, side_width, _GAP))
+        columns = zip_longest(_side(state, side_width, room), main, fillvalue=line(""))
+        body = [fit(left, side_width) + line(" " * _GAP) + right for left, right in columns]
     return [fit(each, width) for each in [*[*head, *body][: height - len(foot)], *foot]]
 
 

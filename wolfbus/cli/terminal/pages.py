@@ -16,6 +16,7 @@ from wolfbus.messages.events import Dawn, Exile, Opened, Silence, Statement, Tal
 from wolfbus.messages.requests import PublicFact
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
+from wolfbus.roles import ACTS
 from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
 from wolfbus.utterance import Utterance
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
@@ -206,7 +207,7 @@ def _known(view: SeatView, name: SeatName) -> str:
 
 def _own_nights(view: SeatView) -> Iterator[str]:
     for answer in view.answers:
-        if answer.kind in {"kill", "protect", "inspect", "whisper"}:
+        if answer.kind in ACTS:
             content = answer.content
             did = answer.outcome.replace("_", " ")
             if isinstance(content, Choice | Proposal):

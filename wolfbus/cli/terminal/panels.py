@@ -7,7 +7,6 @@ legible on light and dark. Nothing is said by colour alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -18,11 +17,12 @@ from rich.text import Text
 
 from wolfbus.cli.terminal.wording import claims_in_words, label_in_words, names_of, voices
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.events import NightOutcome, Silence, Tally
+from wolfbus.messages.events import Tally
 from wolfbus.printable import name_of, printable, spoken
+from wolfbus.roles import team_of
 from wolfbus.state import GameState, Moment, Night
 from wolfbus.utterance import Utterance
-from wolfbus.vocabulary import Role, team_of
+from wolfbus.vocabulary import Role
 
 WOLF: Final = "#d9661f"
 VILLAGE: Final = "#3a8fd0"
@@ -112,7 +112,10 @@ def players(state: GameState, width: int) -> Lines:
         ]
         if brains:
             parts.append(fit(line((printable(seat.brain, 64), FAINT)), brains))
-        parts += [fit(_standing(state, name, bids, digits), bids + digits + 1), _met(state, name)]
+        parts += [
+            fit(_standing(state, name, bids, digits), bids + digits + 1),
+            _suspicion(state.suspicion_of(name), frozen=gone is not None, width=_MET),
+        ]
         lines.append(fit(Text(" ").join(parts), width))
     return lines
 
@@ -133,11 +136,10 @@ def _standing(state: GameState, name: SeatName, width: int, digits: int) -> Text
     return line((filled, stale), (empty, FAINT), (f" {bid:>{digits}}", stale))
 
 
-def _met(state: GameState, name: SeatName) -> Text:
-    met = state.suspicion_of(name)
-    if met is None:
-        return line((" ·· ", FAINT))
-    return line((f" {hundredths(met)} ", FAINT if name in state.left else heat(met)))
+def _suspicion(value: float | None, *, frozen: bool, width: int) -> Text:
+    """Return a suspicion on its colour, in so many cells; that of or for who has left is grey, none is dots."""
+    words = f" {'··' if value is None else hundredths(value)}".ljust(width)
+    return line((words, FAINT if frozen or value is None else heat(value)))
 
 
 def matrix(state: GameState, width: int) -> Lines:
@@ -157,27 +159,19 @@ def matrix(state: GameState, width: int) -> Lines:
         gone = observer in state.left
         row = fit(line((name_of(observer), team_style(state.role(observer), FAINT if gone else ""))), names)
         for target in seats:
-            row.append_text(_cell(state, observer, target, cell))
+            value = state.suspicion.of(observer, target) if state.suspicion.judged(observer, target) else None
+            other = _suspicion(value, frozen=gone or target in state.left, width=cell)
+            row.append_text(line(" " * cell) if observer == target else other)
         lines.append(fit(row, width))
     return lines
-
-
-def _cell(state: GameState, observer: SeatName, target: SeatName, width: int) -> Text:
-    tail = " " * (width - 3)
-    if observer == target:
-        return line(" " * width)
-    if not state.suspicion.judged(observer, target):
-        return line((f" ··{tail}", FAINT))
-    value = state.suspicion.of(observer, target)
-    frozen = observer in state.left or target in state.left
-    return line((f" {hundredths(value)}{tail}", FAINT if frozen else heat(value)))
 
 
 def chronicle(state: GameState, width: int, height: int) -> Lines:
     """Return the votes and nights, the latest first, as many as `height` lines hold."""
     lines: Lines = []
     for round_ in range(state.round, 0, -1):
-        for part in (_vote(state, state.tallies.get(round_), width), _night(state, state.nights.get(round_), width)):
+        tally, night = state.tallies.get(round_), state.nights.get(round_)
+        for part in ([] if tally is None else _vote(state, tally, width), _night(state, night, width) if night else []):
             if lines and part:
                 part.insert(0, line(""))
             room = height - len(lines)
@@ -188,9 +182,7 @@ def chronicle(state: GameState, width: int, height: int) -> Lines:
     return lines
 
 
-def _night(state: GameState, night: Night | None, width: int) -> Lines:
-    if night is None:
-        return []
+def _night(state: GameState, night: Night, width: int) -> Lines:
     facts: list[tuple[str, str]] = []
     hunters: dict[SeatName | None, list[SeatName]] = {}
     for wolf, (target, _) in night.proposals.items():
@@ -210,9 +202,7 @@ def _night(state: GameState, night: Night | None, width: int) -> Lines:
     return lines
 
 
-def _vote(state: GameState, tally: Tally | None, width: int) -> Lines:
-    if tally is None:
-        return []
+def _vote(state: GameState, tally: Tally, width: int) -> Lines:
     lines = [section(f"Vote {tally.round}", width, f"{tally.needed} needed")]
     most = max((len(voters) for target, voters in voices(tally) if target is not None), default=0)
     for target, voters in voices(tally):
@@ -229,29 +219,17 @@ def _vote(state: GameState, tally: Tally | None, width: int) -> Lines:
     return lines
 
 
-def _fact(label: str, words: str, width: int) -> Text:
-    return fit(fit(line((label, FAINT)), _LABEL + 1) + line(words), width)
+def _fact(label: str, words: str | Text, width: int) -> Text:
+    said = line(words) if isinstance(words, str) else words
+    return fit(fit(line((label, FAINT)), _LABEL + 1) + said, width)
 
 
 def _result(state: GameState, label: str, name: SeatName | None, width: int) -> Text:
     if name is None:
         return _fact(label, "nobody", width)
     role = state.role(name)
-    words = line((f"{name_of(name)}, {role}" if role else name_of(name), team_style(role, STRONG)))
-    return fit(fit(line((label, FAINT)), _LABEL + 1) + words, width)
-
-
-def beside(left: Sequence[Text], right: Sequence[Text], left_width: int, gap: int) -> Iterator[Text]:
-    """Give two columns of lines as one; the shorter is filled up with blanks."""
-    for number in range(max(len(left), len(right))):
-        joined = fit(left[number] if number < len(left) else line(""), left_width)
-        joined.append(" " * gap)
-        if number < len(right):
-            joined.append_text(right[number])
-        yield joined
-
-
-_LEGEND: Final = "self-label · flags · suspicion"
+    words = f"{name_of(name)}, {role}" if role else name_of(name)
+    return _fact(label, line((words, team_style(role, STRONG))), width)
 
 
 def transcript(state: GameState, console: Console, width: int, height: int) -> Lines:
@@ -275,29 +253,29 @@ def transcript(state: GameState, console: Console, width: int, height: int) -> L
     if chosen and not chosen[-1][0].plain:
         # the blank line above a night has nothing to set it off from
         chosen[-1] = chosen[-1][1:]
-    return [section("Transcript", width, _LEGEND), *(each for lines in reversed(chosen) for each in lines)][:height]
+    return [
+        section("Transcript", width, "self-label · flags · suspicion"),
+        *(each for lines in reversed(chosen) for each in lines),
+    ][:height]
 
 
 def _moment(state: GameState, moment: Moment, console: Console, width: int, most: int) -> Lines:
     if isinstance(moment, Utterance):
         return _utterance(state, moment, console, width, most)
-    if isinstance(moment, Silence):
+    if moment.type == "silence":
         return [_said(state, moment.seat, line(("says nothing", f"{FAINT} italic")), width)]
-    if isinstance(moment, NightOutcome):
-        return [line(""), _divider(state, f"Night {moment.round}", moment.died, "died", width)]
-    if isinstance(moment, Tally):
-        return [_divider(state, f"Vote {moment.round}", None, "", width)]
-    return [_divider(state, "", moment.seat, "is exiled", width)]
+    if moment.type == "night_outcome":
+        return [line(""), _divider(state, f"Night {moment.round}", width, moment.died, "died")]
+    if moment.type == "tally":
+        return [_divider(state, f"Vote {moment.round}", width)]
+    return [_divider(state, "", width, moment.seat, "is exiled")]
 
 
-def _divider(state: GameState, title: str, name: SeatName | None, fate: str, width: int) -> Text:
-    who = (
-        ()
-        if not fate
-        else ((name_of(name), team_style(state.role(name), STRONG) if name is not None else ""), f" {fate}")
-    )
-    text = line(("── ", FAINT), title, (" ── ", FAINT) if title and fate else "", *who, " ")
-    return fit(text + line(("─" * max(0, width - text.cell_len), FAINT)), width)
+def _divider(state: GameState, title: str, width: int, name: SeatName | None = None, fate: str = "") -> Text:
+    text = line(("── ", FAINT), title, (" ── ", FAINT) if title and fate else "")
+    if fate:
+        text += line((name_of(name), team_style(state.role(name), STRONG) if name is not None else ""), f" {fate}")
+    return fit(text + line(" ", ("─" * max(0, width - text.cell_len - 1), FAINT)), width)
 
 
 def _utterance(state: GameState, said: Utterance, console: Console, width: int, most: int) -> Lines:

@@ -13,6 +13,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
 from wolfbus.messages.events import AnyEvent, Ended, NightOutcome, Opened, Statement, Stopped, Tally
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
+from wolfbus.roles import ACTS
 from wolfbus.state import GameState
 from wolfbus.usage import Usage
 from wolfbus.utterance import OwnLabel, Utterance
@@ -34,9 +35,7 @@ ASKED_FOR: Final[dict[Kind, str]] = {
     "assess_own": "self-label",
     "assess_other": "judgement",
     "vote": "vote",
-    "kill": "kill",
-    "protect": "protection",
-    "inspect": "inspection",
+    **{kind: act.noun for kind, act in ACTS.items()},
     "whisper": "whisper",
 }
 """What each kind of request asks for, in the singular."""

@@ -1,0 +1,87 @@
+"""A role that acts at night is added in four files, and then is played, recorded, proven, measured and told of."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("wolfbus", "moderator", "players", "analytics")
+PATCH = Path(__file__).with_name("gravedigger.toml")
+
+PLAY = """
+import json, pathlib
+from wolfbus.cli import run
+def do(*words):
+    assert run(list(words)) == 0, words
+do("rules", "--config", "rules.toml")
+do("play", "--seed", "3", "--config", "rules.toml", "--out", "runs")
+(record,) = map(str, pathlib.Path("runs").glob("*.ndjson"))
+do("verify", record)
+do("replay", record)
+do("export", "csv", "runs", "--out", "tables")
+do("report", "runs")
+
+from analytics.claims import claims_in
+from players.llm.prompts.story import role_card
+from players.llm.prompts.writer import PromptWriter
+from wolfbus.messages.requests import Ask
+from wolfbus.view import SeatView
+names = ("Ada", "Bea", "Cid")
+print(claims_in("I am the sexton.", "Ada", names))
+view = SeatView("Ada", "Gravedigger", names=names)
+ask = Ask(id="g/2/night/1/exhume/Ada", kind="exhume", round=2, phase="night", turn=1, legal=("Cid",), deadline_s=9.0)
+print(role_card(view), PromptWriter().write([ask], view).messages)
+"""
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree with one role more."""
+    tree = tmp_path_factory.mktemp("grown")
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tree / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, places in tomllib.loads(PATCH.read_text("utf-8")).items():
+        text = (tree / name).read_text("utf-8")
+        for place in places:
+            assert text.count(place["behind"]) == 1, place
+            text = text.replace(place["behind"], place["behind"] + place["put"])
+        (tree / name).write_text(text, "utf-8")
+    (tree / "rules.toml").write_text("gravediggers = 1\n")
+    return tree
+
+
+def run_in(tree: Path, code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_it_takes_no_more_than_six_files():
+    assert len(tomllib.loads(PATCH.read_text("utf-8"))) <= 6
+
+
+def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
+    told = run_in(grown, PLAY)
+    assert "The Gravedigger exhumes a player" in told
+    (record,) = (grown / "runs").glob("*.ndjson")
+    events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
+    (digger,) = (seat["name"] for seat in events[0]["seats"] if seat["role"] == "Gravedigger")
+    assert [event for event in events if event.get("kind") == "exhume" and event["seat"] == digger]
+    learned = [event for event in events if event["type"] == "inspection" and event["seat"] == digger]
+    assert learned
+    assert all(event["audience"] == [digger] for event in learned)
+    assert "RoleClaim(claim='role', target='Ada', role='Gravedigger')" in told
+    assert "You are Ada, a Gravedigger." in told
+    assert "Choose whom to exhume." in told
+    assert "Gravedigger" in (grown / "runs" / "report.html").read_text("utf-8")
