@@ -62,7 +62,8 @@ def seal(previous: str, unsealed: Recorded, members: Mapping[str, str] | None = 
     number, time, audience, event, _ = unsealed
     if members is None:
         members = canonical_members(plain(event))
-    beside = {"n": f'"n":{number}', "time": _member("time", time), "audience": _member("audience", audience)}
+    beside = {"n": f'"n":{number}', "audience": _audience_member(audience)}
+    beside["time"] = f'"time":{time!r}' if math.isfinite(time) else canonical_members({"time": time})["time"]
     by_name = {**members, **beside}
     if event.type == "opened":
         by_name["v"] = f'"v":{PROTOCOL}'
@@ -80,10 +81,10 @@ def _around_hash(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
     return ordered[:place], ordered[place:]
 
 
-@lru_cache(512, typed=True)
-def _member(name: str, value: object) -> str:
-    """Return a member in canonical JSON: a step's events share their time, and a game has few audiences."""
-    return canonical_members({name: value})[name]
+@lru_cache(512)
+def _audience_member(audience: Audience) -> str:
+    """Return an audience in canonical JSON; a game has few of them, and many lines."""
+    return canonical_members({"audience": audience})["audience"]
 
 
 def on_the_bus(recorded: Recorded) -> dict[str, Any]:
