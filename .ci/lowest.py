@@ -1,7 +1,7 @@
 """Print the lowest versions that pyproject.toml allows, as requirements for pip: of what wolfbus needs itself, and of
 the extras that are named.
 
-    python .ci/lowest.py report parquet > lowest.txt
+    python .ci/lowest.py parquet > lowest.txt
 """
 
 from __future__ import annotations

@@ -126,11 +126,6 @@ def test_what_cannot_be_written_is_one_line_and_told_at_once(told, arguments: tu
     assert line in err
 
 
-def test_a_missing_extra_is_one_line(told, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "jinja2" else object())
-    assert told(".") == (2, "", 'wolfbus: the report needs jinja2: pip install "wolfbus[report]"\n')
-
-
 def test_too_few_games_for_a_map_is_one_line(told):
     code, _, err = told("g-1.ndjson", "--save-map", "map.json", "--md", "page.md")
     assert code == 2

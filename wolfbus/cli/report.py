@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import json
 import os
 from dataclasses import dataclass, fields, replace
@@ -98,9 +97,6 @@ def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **tol
         wanted = replace(wanted, html=first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE))
     for path in wanted.files:
         _check_place(path)
-    for package in ("jinja2",) * wanted.pages:
-        if importlib.util.find_spec(package) is None:
-            raise ConfigError(f'the report needs {package}: pip install "wolfbus[report]"')
     criteria = criteria_of(**told)
     gathered = read_games(sources, criteria, workers, cached=cached)
     _write(sources, wanted, criteria, gathered)
