@@ -19,7 +19,7 @@ CROISSANT: Final = "croissant.json"
 UNKNOWN_LICENCE: Final = "unknown"
 
 
-class _Words(PackageData):
+class _PackageWords(PackageData):
     name: str
     cite: str
     about: Prose
@@ -30,8 +30,8 @@ class _Words(PackageData):
 
 
 @functools.cache
-def _words() -> _Words:
-    return read_data("analytics.export", "package", _Words)
+def _words() -> _PackageWords:
+    return read_data("analytics.export", "package", _PackageWords)
 
 
 def package(tables: Collection[ExportTable], licence: str | None = None) -> bytes:

@@ -89,7 +89,7 @@ _KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O?.)")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TypedLine:
     """A line as it was typed, without its end and without what keys other than letters send."""
 
     text: str
@@ -128,7 +128,7 @@ class Keyboard:
         if self.is_terminal:
             self._forget()
 
-    def read_line(self, due: float) -> Line | Gap:
+    def read_line(self, due: float) -> TypedLine | Gap:
         """Return the next line, or why there is none.
 
         A line that is only half typed when the time is up is dropped, with what is typed of it afterwards.
@@ -176,7 +176,7 @@ class Keyboard:
                 os.close(end)
             self._bell = None
 
-    def _read_line(self, due: float, bell: int) -> Line | Gap:
+    def _read_line(self, due: float, bell: int) -> TypedLine | Gap:
         # unlike epoll, poll also takes files
         with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
             selector.register(bell, selectors.EVENT_READ)
@@ -201,7 +201,7 @@ class Keyboard:
                     self._forget()
                     return "late"
 
-    def _line(self) -> Line | Gap | None:
+    def _line(self) -> TypedLine | Gap | None:
         """Return the next whole line of what was typed; None while there is none."""
         while (end := self._typed.find(b"\n")) >= 0:
             line = bytes(self._typed[:end])
@@ -251,8 +251,8 @@ class Keyboard:
                 self._gone = True
 
 
-def _line_of(line: bytes) -> Line:
-    return Line(clean_text(_KEYS.sub("", line.decode("utf-8", "replace"))).rstrip("\r"))
+def _line_of(line: bytes) -> TypedLine:
+    return TypedLine(clean_text(_KEYS.sub("", line.decode("utf-8", "replace"))).rstrip("\r"))
 
 
 def _standard_input() -> int:

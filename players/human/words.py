@@ -27,7 +27,7 @@ class _KindWords(PackageData):
     help: Lines
 
 
-class _Words(PackageData):
+class _QuestionWords(PackageData):
     commands: str
     names: str
     out: Prose
@@ -36,7 +36,7 @@ class _Words(PackageData):
     kinds: dict[Kind, _KindWords]
 
 
-_WORDS: Final = read_data("players.human", "words", _Words)
+_WORDS: Final = read_data("players.human", "words", _QuestionWords)
 _KINDS: Final[dict[Kind, _KindWords]] = _WORDS.kinds | {
     kind: _KindWords(noun=act.noun, counts_as=act.default, question=(act.asked,), help=(act.help,))
     for kind, act in ACTS.items()

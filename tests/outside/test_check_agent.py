@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from moderator.check import Finding, Trial, TrialTerms
 from tests.llm.tables import tables
 from tests.outside.bare_agent import BareAgent
+from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus
 from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
@@ -61,6 +62,23 @@ def test_a_good_agent_passes_every_check(redis_url: str) -> None:
     assert len(agent.ended) == 25
     assert not agent.faults
     assert agent.starts == 2  # once for the facts that were kept from it
+
+
+def test_the_smallest_agent_of_the_document_earns_no_warning(redis_url: str) -> None:
+    agent = SmallestAgent(redis_url, "check", "tiny")
+    # it leaves at the goodbye, and needs nothing to stop it
+    thread = threading.Thread(target=agent.run)
+    thread.start()
+    bus = open_bus(redis_url)
+    try:
+        findings = Trial(bus, "check", "tiny", PATIENT).run()
+    finally:
+        bus.close()
+        thread.join(10)
+    assert not thread.is_alive()
+    assert {each.check: each.faults for each in findings if each.verdict != "ok"} == {}
+    assert len(findings) == 37
+    assert not agent.games
 
 
 class Clumsy(BareAgent):

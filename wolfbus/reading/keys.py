@@ -36,7 +36,7 @@ class AnswerPart(PackageData):
     """Words others will hear: they are taken whole or not at all."""
 
 
-class _Words(PackageData):
+class _AnswerWords(PackageData):
     picked: tuple[str, ...]
     kinds: dict[Kind, tuple[str, ...]]
     parts: dict[str, AnswerPart]
@@ -45,7 +45,7 @@ class _Words(PackageData):
     deceptions: dict[Deception, tuple[str, ...]]
 
 
-_WORDS: Final = read_data("wolfbus.reading", "words", _Words)
+_WORDS: Final = read_data("wolfbus.reading", "words", _AnswerWords)
 
 _CHOSEN: Final = {
     kind: (AnswerPart(name="target", shape="name", keys=("target",), synonyms=keys, needed=True, nullable=True),)
