@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from players.human.terminal import LONGEST, Keyboard, Line
+from players.human.terminal import LONGEST, Keyboard, TypedLine
 from wolfbus.errors import PlayerError
 
 EVER = 30.0
@@ -43,10 +43,10 @@ def terminal() -> Iterator[tuple[Keyboard, int]]:
 def test_lines_come_one_by_one_however_they_are_written(pipe: tuple[Keyboard, int]) -> None:
     keyboard, person = pipe
     os.write(person, "Bram ist’s\n\r\nAn".encode())
-    assert keyboard.read_line(soon()) == Line("Bram ist’s")
-    assert keyboard.read_line(soon()) == Line("")
+    assert keyboard.read_line(soon()) == TypedLine("Bram ist’s")
+    assert keyboard.read_line(soon()) == TypedLine("")
     os.write(person, b"a\n")
-    assert keyboard.read_line(soon()) == Line("Ana")
+    assert keyboard.read_line(soon()) == TypedLine("Ana")
 
 
 def test_a_half_typed_line_is_dropped_with_its_rest_when_the_time_is_up(pipe: tuple[Keyboard, int]) -> None:
@@ -54,7 +54,7 @@ def test_a_half_typed_line_is_dropped_with_its_rest_when_the_time_is_up(pipe: tu
     os.write(person, b"Br")
     assert keyboard.read_line(soon(0.02)) == "late"
     os.write(person, b"am\nAna\n")
-    assert keyboard.read_line(soon()) == Line("Ana")
+    assert keyboard.read_line(soon()) == TypedLine("Ana")
 
 
 def test_a_line_that_never_ends_is_dropped(pipe: tuple[Keyboard, int]) -> None:
@@ -62,7 +62,7 @@ def test_a_line_that_never_ends_is_dropped(pipe: tuple[Keyboard, int]) -> None:
     writer = threading.Thread(target=lambda: os.write(person, b"x" * (3 * LONGEST) + b"\nAna\n"))
     writer.start()
     assert keyboard.read_line(soon()) == "long"
-    assert keyboard.read_line(soon()) == Line("Ana")
+    assert keyboard.read_line(soon()) == TypedLine("Ana")
     writer.join()
 
 
@@ -71,7 +71,7 @@ def test_the_end_of_the_input_is_for_good_and_its_last_line_counts() -> None:
     os.write(write_end, b"Ana\nBram")
     os.close(write_end)
     keyboard = Keyboard(read_end)
-    assert [keyboard.read_line(soon()) for _ in range(4)] == [Line("Ana"), Line("Bram"), "gone", "gone"]
+    assert [keyboard.read_line(soon()) for _ in range(4)] == [TypedLine("Ana"), TypedLine("Bram"), "gone", "gone"]
     keyboard.close()
     os.close(read_end)
 
@@ -92,7 +92,7 @@ def test_at_a_terminal_control_d_leaves_out_one_answer_only(terminal: tuple[Keyb
     os.write(person, b"\x04")
     assert keyboard.read_line(soon()) == "left out"
     os.write(person, b"Ana\n")
-    assert keyboard.read_line(soon()) == Line("Ana")
+    assert keyboard.read_line(soon()) == TypedLine("Ana")
 
 
 def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(terminal: tuple[Keyboard, int]) -> None:
@@ -100,11 +100,11 @@ def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(
     os.write(person, b"Br")
     assert keyboard.read_line(soon(0.02)) == "late"
     os.write(person, b"Ana\n")
-    assert keyboard.read_line(soon()) == Line("Ana")
+    assert keyboard.read_line(soon()) == TypedLine("Ana")
     os.write(person, b"too early\n")
     keyboard.freshen()
     os.write(person, b"Bram\n")
-    assert keyboard.read_line(soon()) == Line("Bram")
+    assert keyboard.read_line(soon()) == TypedLine("Bram")
 
 
 def test_nobody_plays_without_a_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
