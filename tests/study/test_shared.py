@@ -31,7 +31,7 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.streams import house_key, owner
 from wolfbus.study.journal import GameResult
 from wolfbus.study.shared_agenda import SharedAgenda
-from wolfbus.testing.redis_server import RedisClusterServers
+from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 AGENDA = "shared"
 ENDED = GameResult(number=1, game="g-1", state="ended")
@@ -40,8 +40,8 @@ ENDED = GameResult(number=1, game="g-1", state="ended")
 class Workers:
     """Processes that each play three games of the agenda, and hold the next ones up until the gate is open."""
 
-    def __init__(self, url, gate, lease):
-        self._words = [*WOLFBUS, "worker", "--bus", url, "--agenda", AGENDA, "--lease", lease]
+    def __init__(self, url, gate, lease, *more):
+        self._words = [*WOLFBUS, "worker", "--bus", url, "--agenda", AGENDA, "--lease", lease, *more]
         self._environment = {**ENVIRONMENT, GATE: str(gate)}
         self.all = []
 
@@ -95,6 +95,27 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     gate.touch()
     assert_through(finished(run), second, whole, out)
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
+    assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+
+
+def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_die(
+    study, out, gate, whole, share, redis_url, bus
+):
+    with (
+        RedisServer() as other,
+        closing(Workers(redis_url, gate, "1", "--play-on", f"{other.url}?patience=0.3")) as there,
+        closing(Workers(redis_url, gate, "1", "--play-on", "memory://")) as here,
+    ):
+        run = begin(study, "--out", out, *share)
+        killed, cut_off, stays = there.start(), there.start(), here.start()
+        wait_for(lambda: journal_lines(out) >= 4)
+        killed.kill()
+        other.kill()
+        gate.touch()
+        assert_through(finished(run), stays, whole, out)
+        _, error = cut_off.communicate(timeout=30)
+        assert cut_off.returncode == 1
+        assert error.splitlines()[-1].startswith("wolfbus: Redis at 127.0.0.1")
     assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
 
 

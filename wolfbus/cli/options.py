@@ -87,6 +87,16 @@ def shared_bus(text: str) -> str:
 
 
 @checked
+def bus_address(text: str) -> str:
+    """Return the address of any bus, once it can be understood; what cannot be raises ConfigError."""
+    from wolfbus.bus.url import read_address
+
+    if text != "memory://":
+        read_address(text)
+    return text
+
+
+@checked
 def _storable(text: str) -> str:
     try:
         text.encode()

@@ -12,7 +12,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.brains import open_brain_context, quiet_brains
-from wolfbus.cli.options import bus_option, model_options, seconds_option, stream_name
+from wolfbus.cli.options import bus_address, bus_option, model_options, seconds_option, stream_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,13 +30,23 @@ _GLANCE_S: Final = 0.1
 @click.option(
     "--agenda", "name", callback=stream_name, help="The agenda's name, as told to `wolfbus run --share`.  [required]"
 )
+@click.option(
+    "--play-on",
+    "house_url",
+    metavar="URL",
+    callback=bus_address,
+    help="Play on another bus than the agenda's: a Redis nearby, or memory:// for this process alone. A record is "
+    "brought to the agenda's bus when its game is over.",
+)
 @click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @seconds_option(
     "--lease", least=0.1, default=15.0, help="How long a worker may be silent before another plays its games anew."
 )
 @model_options
-def worker(url: str, name: str | None, at_once: int, lease: float, parent: int | None, **calls: Any) -> int:
+def worker(
+    url: str, name: str | None, house_url: str | None, at_once: int, lease: float, parent: int | None, **calls: Any
+) -> int:
     """Play games of a shared study until all are played; start as many as you like, on any machine.
 
     It waits for the agenda if that is not there yet. Games of a worker that dies are played by another; on SIGTERM it
@@ -57,6 +67,7 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
     from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
     from wolfbus.cli.studying.loading import study_of_text
+    from wolfbus.record.publish import bring as bring_record
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.scheduler import KEPT_S
     from wolfbus.study.shared_agenda import SharedAgenda
@@ -77,13 +88,17 @@ def worker(url: str, name: str | None, at_once: int, lease: float, parent: int |
             _ledger(url, name, study.settings, lease, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
+            contextlib.closing(open_bus(house_url or url)) as near,
         ):
             (Path(folder) / "records").mkdir()
-            # a record stays on the bus until whoever runs the study has it
-            orders = Orders(url, plan.config, Path(folder), at_once=at_once, keep_s=None)
+            # on the agenda's own bus a record stays until whoever runs the study has it
+            keep_s = None if house_url is None else KEPT_S
+            orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
             # a worker that was only slow may be the first to finish yet, and its record is wanted then
             forget = partial(bus.expire, after_s=KEPT_S)
-            halt = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease).play(stopping)
+            bring = None if house_url is None else partial(bring_record, bus)
+            player = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease, bring, near.houses)
+            halt = player.play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED

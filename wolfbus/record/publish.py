@@ -4,12 +4,16 @@ written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from wolfbus.audience import Herald
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.errors import ConfigError, Fenced
+from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
@@ -46,6 +50,31 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     finally:
         bus.close()
     return len(records)
+
+
+def bring(bus: Bus, house: str, game: str, path: Path) -> None:
+    """Put a record that was written elsewhere on a bus, line by line as it stands; safe to repeat.
+
+    Args:
+        bus: where whoever wants it reads it.
+        house: the house in which it was played; no other process writes under that name.
+        game: the game's id.
+        path: the record, whole.
+
+    Raises:
+        BusError: the bus could not take it, or holds another record of this game.
+        OSError: the record cannot be read.
+    """
+    stream = streams.record(house, game)
+    with path.open("rb") as lines:
+        while step := list(itertools.islice(lines, STEP)):
+            bus.append(stream, list(_entries(step, game)))
+
+
+def _entries(lines: Iterable[bytes], game: str) -> Iterator[Entry]:
+    for line in lines:
+        members = {**json.loads(line), "v": PROTOCOL}
+        yield Entry(pack(members), members["type"], "moderator", game, members["n"], f"{members['n']}-0")
 
 
 def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:

@@ -100,6 +100,9 @@ class AgendaPlayer:
         brain_context: what the brains share; None for a fresh one.
         forget: has the bus forget a game (house, id) that nobody wants from it.
         lease_s: seconds after which the agenda takes a silent player for dead, > 0.
+        bring: brings a record (house, id, file) to where whoever runs the study finds it, before its game is told to be
+            over; None where it is found on the bus that the game was played on, or in the study's folder.
+        look: raises BusError where the bus that games are played on is away; what is held is left to others then.
 
     Raises:
         WolfError: the bus cannot be used.
@@ -113,11 +116,15 @@ class AgendaPlayer:
         brain_context: BrainContext | None,
         forget: Callable[[str, str], object] = lambda _house, _game: None,
         lease_s: float = 15.0,
+        bring: Callable[[str, str, Path], None] | None = None,
+        look: Callable[[], object] = lambda: None,
     ) -> None:
         self._agenda = agenda
         self._planned = planned
         self._orders = orders
         self._forget = forget
+        self._bring = bring
+        self._look = look
         self._every_s = lease_s / _HOLDS
         self._held: dict[str, tuple[Taken, PlannedGame]] = {}
         self._news: queue.SimpleQueue[Game | WolfError | None] = queue.SimpleQueue()
@@ -147,6 +154,11 @@ class AgendaPlayer:
                 if not self._held and not self._agenda.is_open:
                     break
                 if time.monotonic() >= hold_at:
+                    try:
+                        self._look()
+                    except BusError as error:
+                        self._give_up(error)
+                        break
                     self._agenda.hold(self._name, [taken.entry for taken, _ in self._held.values()])
                     hold_at = time.monotonic() + self._every_s
                 self._take()
@@ -204,6 +216,9 @@ class AgendaPlayer:
         if isinstance(result, str) or (path is not None and not head):
             self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)
         else:
+            if self._bring is not None and path is not None:
+                self._bring(self._name, planned.game, path)
+                path.unlink()
             self._finish(planned, result)
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
