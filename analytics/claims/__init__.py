@@ -114,7 +114,7 @@ def _found(
 def _told(words: str, seats: int, plays: bool) -> tuple[FoundClaim, ...]:
     """Return what plain words claim; no claim stands beside a result that only rules out the Werewolf.
 
-    It is kept, for much the same is said in many games, of others.
+    It is kept: what is said in one game is often said in others too, of other players.
 
     Args:
         words: see `plain`.
