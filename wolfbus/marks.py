@@ -16,11 +16,18 @@ MARK: Final = f"[{MARKS}]"
 """Matches a name that was swapped."""
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
+_WORD = re.compile(r"([^\W_]+)")
 
 
 @lru_cache(maxsize=512)
-def _name_pattern(names: tuple[SeatName, ...]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these names as a whole word; case counts, for "Hope" is not "hope"."""
+def _name_pattern(names: tuple[SeatName, ...]) -> re.Pattern[str] | None:
+    """Return a pattern that finds any of these names as a whole word; case counts, for "Hope" is not "hope".
+
+    None where every name is one word, as most are: looking words up finds the same, and compiling takes longer than
+    reading a game's statements.
+    """
+    if all(map(str.isalnum, names)):
+        return None
     longest_first = sorted(names, key=lambda name: (-len(name), name))
     return re.compile(r"(?<![^\W_])(?:" + "|".join(re.escape(name) for name in longest_first) + r")(?![^\W_])")
 
@@ -30,8 +37,12 @@ def marked(text: str, names: tuple[SeatName, ...]) -> str:
     words = _PRIVATE.sub("", text)
     if not names:
         return words
-    marks = marks_of(names)
-    return _name_pattern(names).sub(lambda found: marks[found[0]], words)
+    marks, pattern = marks_of(names), _name_pattern(names)
+    if pattern is not None:
+        return pattern.sub(lambda found: marks[found[0]], words)
+    parts = _WORD.split(words)
+    parts[1::2] = [marks.get(word, word) for word in parts[1::2]]
+    return "".join(parts)
 
 
 @lru_cache(maxsize=512)

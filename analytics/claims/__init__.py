@@ -9,13 +9,13 @@ denials give nothing; nor do results other than an exact role ("he is innocent")
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from analytics.claims.grammar import claims as claims_of
 from analytics.claims.lexicon import AGAINST, WORDS
 from analytics.claims.statement import FoundClaim, StatementWords
-from analytics.claims.words import LONGEST, said
+from analytics.claims.words import LONGEST, plain, said
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
@@ -38,13 +38,9 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinio
         names: the players of the game; a name counts as a whole word.
         opinions: whether "I think Raj is a Werewolf" counts as well.
     """
-    return tuple(
-        dict.fromkeys(
-            claim
-            for each, claim in _found(text, speaker, names)
-            if claim is not None and (opinions or not each.opinion)
-        )
-    )
+    found, seats = _found(text, speaker, tuple(names))
+    claims = (_claim(each, speaker, seats) for each in found if opinions or not each.opinion)
+    return tuple(dict.fromkeys(claim for claim in claims if claim is not None))
 
 
 class Heard:
@@ -60,13 +56,12 @@ class Heard:
     """
 
     def __init__(self, text: str, speaker: SeatName, names: Iterable[SeatName]) -> None:
-        found = _found(text, speaker, names)
-        self.claims = tuple(dict.fromkeys(claim for each, claim in found if claim is not None and not each.opinion))
-        self._all = {claim for _, claim in found if claim is not None}
-        self._text, self._names = text, tuple(names)
-        seats = self._names
-        self._cleared = {seats[each.target] for each, claim in found if claim is None and each.target is not None}
-        self._speaker = speaker
+        self._text, self._names, self._speaker = text, tuple(names), speaker
+        found, seats = _found(text, speaker, self._names)
+        claims = [(each, _claim(each, speaker, seats)) for each in found]
+        self.claims = tuple(dict.fromkeys(claim for each, claim in claims if claim is not None and not each.opinion))
+        self._all = {claim for _, claim in claims if claim is not None}
+        self._cleared = {seats[each.target] for each, claim in claims if claim is None and each.target is not None}
 
     def bears_out(self, claim: Claim) -> bool:
         """Return whether the words say what a speaker attached to them: outright, as an opinion ("I think …"), or by
@@ -103,17 +98,33 @@ class Heard:
         return {names[ord(mark) - FIRST_MARK] for mark in marks}
 
 
-def _found(text: str, speaker: SeatName, names: Iterable[SeatName]) -> list[tuple[FoundClaim, Claim | None]]:
-    """Return what is found in the words; no claim stands beside a result that only rules out the Werewolf."""
+def _found(
+    text: str, speaker: SeatName, names: tuple[SeatName, ...]
+) -> tuple[tuple[FoundClaim, ...], tuple[SeatName, ...]]:
+    """Return what is found in the words, and the names in the order that its places are of."""
     lower = text.lower()
-    if not any(hint in lower for hint in _HINTS):
-        return []
-    seats = tuple(names)
-    words = said(text, seats, speaker)
-    if not WORDS["retracts"].isdisjoint(words.words) and WORDS["no_jest"].isdisjoint(words.words):
-        return []
-    statement = StatementWords(words, len(seats), seats.index(speaker) if speaker in seats else None)
-    return [(each, _claim(each, speaker, seats)) for each in claims_of(statement)]
+    for hint in _HINTS:
+        if hint in lower:
+            words, seats = plain(text, names, speaker)
+            return _told(words, len(seats), speaker in names), seats
+    return (), ()
+
+
+@lru_cache(maxsize=1024)
+def _told(words: str, seats: int, plays: bool) -> tuple[FoundClaim, ...]:
+    """Return what plain words claim; no claim stands beside a result that only rules out the Werewolf.
+
+    It is kept: what is said in one game is often said in others too, of other players.
+
+    Args:
+        words: see `plain`.
+        seats: how many names may stand in them.
+        plays: whether the speaker is the first of these.
+    """
+    found = said(words, chr(FIRST_MARK) if plays else "")
+    if not WORDS["retracts"].isdisjoint(found.words) and WORDS["no_jest"].isdisjoint(found.words):
+        return ()
+    return tuple(claims_of(StatementWords(found, seats, 0 if plays else None)))
 
 
 def _claim(found: FoundClaim, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:

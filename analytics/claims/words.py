@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from analytics.claims.lexicon import SPELLING, WORDS, joined
-from wolfbus.marks import FIRST_MARK, MARKS, marked
+from wolfbus.marks import FIRST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
 
 LONGEST: Final = 6_000
@@ -37,6 +37,7 @@ _DOUBLE_QUOTED = re.compile(r'"[^"]*(?:"|\Z)')
 _SINGLE_QUOTED = re.compile(
     rf"(?<![\w{MARKS}])'(?!(?:cause|em|til|twas|tis|n)\b)(?=[\w{MARKS}])(?:[^']|'(?=\w))*(?:'|\Z)"
 )
+_MARK = re.compile(MARK)
 _INNER = re.compile(rf"!(?=[\w{MARKS}])")
 _BULLET = re.compile(r"\s*(?:[-\u2022+]\s|\(?\d{1,2}[.)]\s|[-\u2022]$)\s*")
 _WORD = re.compile(rf"[{MARKS}]|'s\b|\.\.+|[^\W_]+(?:['\-/][^\W_{MARKS}]+)*%?|--?>|=>|--|[.?!]+(?=[\s)'{CUT}]|$)|[^\s]")
@@ -66,13 +67,16 @@ class Said:
     silent: frozenset[int]
 
 
-def said(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> Said:
-    """Return a statement in words, the player at place n of `names` as the nth mark."""
+def said(text: str, speaker: str) -> Said:
+    """Return a statement in words.
+
+    Args:
+        text: what `plain` makes of it.
+        speaker: the speaker's mark, "" if it does not play.
+    """
     words: list[str] = []
     silent: set[int] = set()
-    for line, taken_back in _lines(
-        _plain(text, names), chr(FIRST_MARK + names.index(speaker)) if speaker in names else ""
-    ):
+    for line, taken_back in _lines(text, speaker):
         begin = len(words)
         words += _words(line)
         if words[begin:] and words[-1] not in STOPS:
@@ -98,18 +102,27 @@ def _spellings(names: tuple[SeatName, ...]) -> tuple[SeatName, ...]:
     return (*spelt, *names)
 
 
-def _plain(text: str, names: tuple[SeatName, ...]) -> str:
+def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[str, tuple[SeatName, ...]]:
+    """Return a text made plain, and the names whose marks stand in it: the nth of them as the nth mark.
+
+    The speaker comes first, if it plays, and the others as they are named: so texts that say the same of others are
+    the same.
+    """
     words = marked(text[:LONGEST].replace(CUT, ""), _spellings(names)).translate(_PLAIN).lower().strip()
     words = _INNER.sub(" !_ ", words)
-    if len(names) > 0:
-        words = re.sub(f"[{MARKS}]", lambda found: chr(FIRST_MARK + (ord(found[0]) - FIRST_MARK) % len(names)), words)
+    marks = {speaker: chr(FIRST_MARK)} if speaker in names else {}
+
+    def mark_of(found: re.Match[str]) -> str:
+        return marks.setdefault(names[(ord(found[0]) - FIRST_MARK) % len(names)], chr(FIRST_MARK + len(marks)))
+
+    words = _MARK.sub(mark_of, words)
     if words[:1] == '"' and words.find('"', 1) == len(words) - 1:
         words = words[1:-1]
     if '"' in words:
         words = _DOUBLE_QUOTED.sub(_cut, words)
     if "'" in words:
         words = _SINGLE_QUOTED.sub(_cut, words)
-    return words
+    return words, tuple(marks)
 
 
 def _cut(found: re.Match[str]) -> str:

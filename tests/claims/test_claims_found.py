@@ -16,6 +16,7 @@ from analytics.claims.lexicon import PATTERNS, WORDS
 from tests.claims.corpus import SENTENCES, SPLITS, LabelledSentence, Split, implied
 from tests.claims.scores import score
 from tests.claims.sentences import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, PIECES, SPEAKER
+from wolfbus.marks import marked
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
 
 
@@ -53,6 +54,11 @@ def test_names_may_hold_anything():
     assert claims_in("100% is the Seer.", "Ünal", names) == (RoleClaim(target="100%", role="Seer"),)
     assert claims_in("a*b(c is the Doctor.", "Ünal", names) == (RoleClaim(target="a*b(c", role="Doctor"),)
     assert claims_in("I am the Seer.", "Ünal", names[1:]) == (RoleClaim(target="Ünal", role="Seer"),)
+
+
+@pytest.mark.parametrize("text", ["Ann's, Anna, ann, ANN: Ann_Bo-Ann", "Ann", "BoAnn Ann.", "\u00e4Ann Ann\u0301"])
+def test_names_of_one_word_are_found_as_they_are_beside_names_of_several(text):
+    assert marked(text, ("Ann", "Bo")) == marked(text, ("Ann", "Bo", "Mary Ann"))
 
 
 def test_a_night_that_is_named_only_once_makes_no_other_claim():
