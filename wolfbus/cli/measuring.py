@@ -92,8 +92,10 @@ def tell_how_many(problems: Sequence[FileNote]) -> None:
         click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)
 
 
-def read_games(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
-    """Return the games in folders and files, and say with which files something is wrong.
+def read_games(
+    sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool, with_words: int = 0
+) -> Gathered:
+    """Return the games in folders and files, and say with which files something is wrong; see `gather`.
 
     Raises:
         RecordError: no game could be read.
@@ -102,7 +104,7 @@ def read_games(sources: Sequence[str], criteria: Criteria, workers: int | None, 
     from analytics.gather import gather
 
     with reading_progress(in_bytes=True) as tell:
-        gathered = gather(sources, criteria, workers=workers, cached=cached, tell=tell)
+        gathered = gather(sources, criteria, workers=workers, cached=cached, with_words=with_words, tell=tell)
     tell_problems(gathered.problems)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
