@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from operator import itemgetter
 from pathlib import Path
@@ -37,6 +37,7 @@ class Gathered:
         files: what became of each file, in the order of their paths.
         studies: the studies whose folders were read.
         basis: what results of them rest on, where they may be kept; None where they may not.
+        games: the games with their words, by path; empty unless they were asked for, few enough, and all read here.
     """
 
     columns: Columns
@@ -44,6 +45,7 @@ class Gathered:
     files: tuple[FileNote, ...]
     studies: tuple[StudySource, ...]
     basis: Basis | None = None
+    games: Mapping[str, GameRows] = field(default_factory=dict)
 
     @property
     def problems(self) -> tuple[FileNote, ...]:
@@ -56,12 +58,40 @@ class Gathered:
         return [check.sentence for check in checks(self.studies, self.files)]
 
 
+class _WithWords:
+    """Games with their words, as long as they have no more statements than wanted; then none.
+
+    Args:
+        limit: statements.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.games: dict[str, GameRows] = {}
+        self._left = limit
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is room for more."""
+        return self._left > 0
+
+    def add(self, note: FileNote, rows: GameRows) -> None:
+        """Take in one game; forget all if it is too much."""
+        if not self.wanted:
+            return
+        self._left -= len(rows.statements)
+        if self._left >= 0:
+            self.games[note.path] = rows
+        else:
+            self.games.clear()
+
+
 def gather(
     given: Sequence[str | Path],
     criteria: Criteria | None = None,
     *,
     workers: int | None = None,
     cached: bool = False,
+    with_words: int = 0,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Gathered:
     """Read folders and files.
@@ -72,6 +102,7 @@ def gather(
         workers: processes that read; as many as there are processors unless given, one where there is little to read.
         cached: take what the same files came to before from the cache beside them, and keep it there; every byte of
             the files is hashed all the same. Where records are to be re-executed, nothing is.
+        with_words: keep the games' words, too, if they have no more statements than this and one process reads them.
         tell: called now and then with the bytes read so far and all there are.
 
     Raises:
@@ -99,7 +130,8 @@ def gather(
         tell(read, size)
     if workers is None:
         workers = 1 if size - read <= ALONE else _processors()
-    for part, (one, many, told) in _read_all(missing, workers):
+    words = _WithWords(with_words if len(missing) == len(parts) else 0)
+    for part, (one, many, told) in _read_all(missing, workers, words):
         if cache is not None:
             keep(cache, part, keys[part.name], (one, many, told))
         ledger.merge(one)
@@ -109,7 +141,7 @@ def gather(
         tell(read, size)
     notes.sort(key=lambda note: note.path)
     basis = None if cache is None else _basis(cache, parts, [keys[part.name] for part in parts], found)
-    return Gathered(builder.columns(), ledger, tuple(notes), found.studies, basis)
+    return Gathered(builder.columns(), ledger, tuple(notes), found.studies, basis, words.games)
 
 
 def _basis(cache: Cache, parts: Sequence[SourceBatch], keys: Sequence[bytes | None], found: Collection) -> Basis | None:
@@ -139,10 +171,10 @@ def each_game(
             yield read_game(source, criteria, keep_text=keep_text, digest=False)
 
 
-def _read_all(parts: Sequence[SourceBatch], workers: int) -> Iterator[tuple[SourceBatch, Read]]:
+def _read_all(parts: Sequence[SourceBatch], workers: int, words: _WithWords) -> Iterator[tuple[SourceBatch, Read]]:
     if workers <= 1 or len(parts) <= 1:
         for part in parts:
-            yield part, _read(part)
+            yield part, _read(part, words)
         return
     # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
     with ProcessPoolExecutor(min(workers, len(parts)), mp_context=get_context("spawn")) as pool:
@@ -174,16 +206,18 @@ def _own(part: Sequence[Source], blocks: Mapping[str, str]) -> dict[str, str]:
     return {source.game: blocks[source.game] for source in part if source.game is not None and source.game in blocks}
 
 
-def _read(part: SourceBatch) -> Read:
+def _read(part: SourceBatch, words: _WithWords | None = None) -> Read:
+    words = words or _WithWords(0)
     # games make many short-lived values and few cycles
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECT)
     try:
         ledger, builder, notes = Ledger(), ColumnsBuilder(), []
         for source in part.sources:
-            note, rows = read_game(source, part.criteria, digest=False)
+            note, rows = read_game(source, part.criteria, keep_text=words.wanted, digest=False)
             notes.append(note)
             if rows is not None:
+                words.add(note, rows)
                 ledger.add(rows)
                 builder.add(rows, part.blocks.get(rows.game))
         builder.pack()

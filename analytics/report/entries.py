@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from analytics.columns import Columns
-from analytics.gather import Criteria, FileNote, each_game
+from analytics.gather import Criteria, FileNote, Gathered, each_game
 from analytics.report.context import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
 from wolfbus.vocabulary import Role
@@ -121,16 +121,29 @@ def _draw(note: FileNote) -> bytes:
 
 def entries_of(
     paths: Sequence[str],
+    gathered: Gathered,
     criteria: Criteria,
-    agents: Sequence[str],
     read: Callable[..., Iterable[tuple[FileNote, GameRows | None]]] = each_game,
 ) -> Iterator[IndexedGame]:
-    """Yield the games of these files with their words."""
+    """Yield the games of these files with their words.
+
+    Args:
+        paths: the files, in order.
+        gathered: the games that were read; where it has not kept their words, they are read again.
+        criteria: how to read them.
+        read: reads them.
+    """
     if not paths:
         return
-    codes = {agent: place for place, agent in enumerate(agents)}
+    codes = {agent: place for place, agent in enumerate(gathered.columns.agents)}
+    found: Iterable[tuple[FileNote, GameRows | None]]
+    if all(path in gathered.games for path in paths):
+        notes = {note.path: note for note in gathered.files}
+        found = ((notes[path], gathered.games[path]) for path in paths)
+    else:
+        found = read(paths, criteria, keep_text=True)
     place = 0
-    for note, rows in read(paths, criteria, keep_text=True):
+    for note, rows in found:
         if rows is not None:
             place += 1
             yield indexed_game(place, rows, note, codes)

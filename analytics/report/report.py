@@ -90,7 +90,7 @@ class Report:
         """
         index = Index()
         paths = chosen(self._gathered.columns, self._gathered.files, statements)
-        games = [game for game in entries_of(paths, self._criteria, self.context.agents) if index.add(game)]
+        games = [game for game in entries_of(paths, self._gathered, self._criteria) if index.add(game)]
         columns = self._gathered.columns
         indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
         context = replace(self.context, indexed=indexed)

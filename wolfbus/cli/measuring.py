@@ -5,6 +5,7 @@ tell of files.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from analytics.gather import Criteria, FileNote, Gathered
 
 _PATH_SHOWN: Final = 400
+_BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+"""How many threads numpy's products of matrices take; it looks when it is loaded."""
 
 prove_option = click.option(
     "--prove", is_flag=True, help="Re-execute every record by the rules; reading then takes about twice as long."
@@ -89,20 +92,31 @@ def tell_how_many(problems: Sequence[FileNote]) -> None:
         click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)
 
 
-def read_games(sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool) -> Gathered:
-    """Return the games in folders and files, and say with which files something is wrong.
+def read_games(
+    sources: Sequence[str], criteria: Criteria, workers: int | None, *, cached: bool, with_words: int = 0
+) -> Gathered:
+    """Return the games in folders and files, and say with which files something is wrong; see `gather`.
 
     Raises:
         RecordError: no game could be read.
     """
+    _multiply_in_one_thread()
     from analytics.gather import gather
 
     with reading_progress(in_bytes=True) as tell:
-        gathered = gather(sources, criteria, workers=workers, cached=cached, tell=tell)
+        gathered = gather(sources, criteria, workers=workers, cached=cached, with_words=with_words, tell=tell)
     tell_problems(gathered.problems)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
     return gathered
+
+
+def _multiply_in_one_thread() -> None:
+    """Let numpy multiply in one thread unless the user said otherwise: the many small products of a bootstrap are over
+    before threads have found each other, and those that wait keep their processors busy.
+    """
+    if not any(name in os.environ for name in _BLAS_THREADS):
+        os.environ[_BLAS_THREADS[0]] = "1"
 
 
 @contextlib.contextmanager

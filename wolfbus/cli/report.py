@@ -98,10 +98,17 @@ def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **tol
     for path in wanted.files:
         _check_place(path)
     criteria = criteria_of(**told)
-    gathered = read_games(sources, criteria, workers, cached=cached)
+    gathered = read_games(sources, criteria, workers, cached=cached, with_words=_statements(wanted))
     _write(sources, wanted, criteria, gathered)
     tell_how_many(gathered.problems)
     return FAILED if gathered.problems else 0
+
+
+def _statements(wanted: Wanted) -> int:
+    """Return how many statements a page may show, whose words are then not read again."""
+    from analytics.report.entries import STATEMENTS
+
+    return 0 if wanted.html is None else STATEMENTS
 
 
 def _check_place(path: Path) -> None:

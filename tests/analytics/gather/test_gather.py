@@ -226,3 +226,17 @@ def test_a_record_that_a_study_has_lost_is_named(folder: Path):
     (note,) = gather([folder]).problems
     assert (note.path, note.counted) == (str(folder / "records" / "2.ndjson"), False)
     assert note.problem == f"missing: study s says that game {games[1]['game']} was played to its end"
+
+
+def test_the_words_of_few_games_are_those_that_a_second_reading_finds(played: Path):
+    again = {note.path: rows for note, rows in each_game([played], keep_text=True)}
+    said = sum(len(rows.statements) for rows in again.values() if rows is not None)
+    kept = gather([played], with_words=said)
+    assert kept.games == again
+    assert same(kept.columns, gather([played]).columns)
+    assert gather([played]).games == gather([played], with_words=said - 1).games == {}
+
+
+def test_words_of_games_that_were_not_read_now_are_not_kept(folder: Path):
+    assert len(gather([folder], cached=True, with_words=10_000).games) == 4
+    assert gather([folder], cached=True, with_words=10_000).games == {}
