@@ -1,4 +1,5 @@
-"""`Columns`: any number of games as flat arrays of numbers, for what numpy and scipy compute.
+"""`Columns`: any number of games as flat arrays of numbers, for what numpy, scipy and scikit-learn
+compute.
 
 A judgement takes 55 bytes here, so two million of them take 110 MB. Words are not kept; see
 `analytics.rows`.

@@ -45,7 +45,7 @@ FOLDER: Final = ".wolfbus"
 _LARGEST: Final = 1 << 30
 _HASH: Final = 32
 """Bytes of a key, and of the seal before it."""
-_LIBRARIES: Final = ("numpy", "scipy", "jinja2", "pydantic")
+_LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "jinja2", "pydantic")
 _ROOMS: Final = ("messages", "record", "study", "document")
 """Of wolfbus, what measuring rests on, beside its own files; all of analytics does."""
 

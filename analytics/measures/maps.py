@@ -1,5 +1,6 @@
-"""Maps: functions from suspicion to a probability of deception, fitted, and as files, to be applied
-to other games than they were fitted on (metrics: Recalibration; paper, section 5.7).
+"""Maps: functions from suspicion to a probability of deception, fitted by scikit-learn, and as
+files, to be applied to other games than they were fitted on (metrics: Recalibration; paper, section
+5.7).
 
 The file is one JSON object with exactly these members:
 
@@ -46,11 +47,6 @@ CLIP: Final = 0.005
 """How close to 0 and 1 suspicion may come before its logit is taken: half of the last digit that
 models mostly give, so that 0 and 0.01 stay apart.
 """
-_SAME: Final = 1e-15
-"""Suspicions that differ by less are one to an isotonic map."""
-_TOLERANCE: Final = 1e-10
-_STEPS: Final = 100
-"""A logistic regression is at the top where nothing rises more steeply; it needs about eight steps."""
 
 Probability: TypeAlias = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
@@ -147,6 +143,7 @@ def fit_platt(held: Tied) -> PlattMap:
     """
     import numpy as np
     from scipy.special import logit
+    from sklearn.linear_model import LogisticRegression
 
     yes, no = held.positives, held.n - held.positives
     surely, hardly = (yes + 1) / (yes + 2), 1 / (no + 2)
@@ -154,68 +151,33 @@ def fit_platt(held: Tied) -> PlattMap:
     expected = held.counts[1] * surely + held.counts[0] * hardly
     logits = logit(np.clip(held.values, CLIP, 1 - CLIP))
     centre = float(np.average(logits, weights=counts))
-    # standard units: the tolerance then means the same for suspicions that spread and that hardly do
+    # standard units: the solver's tolerance then means the same for suspicions that spread and that hardly do
     spread = float(np.sqrt(np.average((logits - centre) ** 2, weights=counts)))
     if len(np.unique(logits)) < 2 or spread == 0:
         return PlattMap(slope=0.0, intercept=float(logit(expected.sum() / held.n)))
-    line = np.stack([np.ones(len(logits)), (logits - centre) / spread], axis=1)
-    intercept, standard = _logistic(line, counts / held.n, expected / held.n)
-    slope = standard / spread
-    return PlattMap(slope=slope, intercept=intercept - slope * centre)
-
-
-def _logistic(parts: Array, weight: Array, expected: Array) -> tuple[float, float]:
-    """Return the coefficients of an unpenalised logistic regression on two parts, by Newton's method.
-
-    Args:
-        parts: of each row; linearly independent, in standard units.
-        weight: of each row; they add up to 1.
-        expected: what of the weight is of class 1.
-    """
-    import numpy as np
-
-    def loss(at: Array) -> float:
-        logits = parts @ at
-        return float(weight @ np.logaddexp(0.0, logits) - expected @ logits)
-
-    at = np.zeros(2)
-    for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-parts @ at))
-        uphill = parts.T @ (expected - weight * chance)
-        if float(np.abs(uphill).max()) <= _TOLERANCE:
-            break
-        step = np.linalg.solve((parts.T * (weight * chance * (1 - chance))) @ parts, uphill)
-        # far from the top a whole step may go too far
-        so_far = loss(at) + _TOLERANCE
-        while loss(at + step) > so_far:
-            step = step / 2
-        at = at + step
-    return float(at[0]), float(at[1])
+    standard = (logits - centre) / spread
+    # no penalty; Newton's method, for there are two coefficients and perhaps millions of rows
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
+    model.fit(
+        np.concatenate([standard, standard])[:, None],
+        np.repeat([1, 0], len(standard)),
+        np.concatenate([expected, counts - expected]),
+    )
+    slope = float(model.coef_[0, 0]) / spread
+    return PlattMap(slope=slope, intercept=float(model.intercept_[0]) - slope * centre)
 
 
 def fit_isotonic(held: Tied) -> IsotonicMap:
-    """Return the map of least squared error among those that never fall: the isotonic regression,
-    drawn on as straight lines between the suspicions that it was fitted to; see `IsotonicMap`.
+    """Return the map of least squared error among those that never fall: scikit-learn's isotonic
+    regression, drawn on as straight lines between the suspicions that it was fitted to; see
+    `IsotonicMap`.
     """
-    import numpy as np
+    from sklearn.isotonic import IsotonicRegression
 
-    # suspicions that differ in the last bits only are one, or the line between them would be upright
-    first = np.flatnonzero(np.concatenate([[True], np.diff(held.values) >= _SAME]))
-    deceptive, counts = (np.add.reduceat(each, first).tolist() for each in (held.counts[1], held.each))
-    # adjacent ones whose shares fall are pooled (Barlow, Bartholomew, Bremner and Brunk 1972): [deceptive, counts,
-    # the place of the last]
-    pools: list[list[int]] = []
-    for place, (some, of) in enumerate(zip(deceptive, counts, strict=True)):
-        pools.append([some, of, place])
-        while len(pools) > 1 and pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]:
-            after = pools.pop()
-            pools[-1] = [pools[-1][0] + after[0], pools[-1][1] + after[1], place]
-    points: list[tuple[float, float]] = []
-    begin = 0
-    for some, of, end in pools:
-        # between the ends of a level stretch nothing is to be told
-        points += [(float(held.values[first[place]]), some / of) for place in sorted({begin, end})]
-        begin = end + 1
+    counts = held.each
+    model = IsotonicRegression(y_min=0.0, y_max=1.0, increasing=True, out_of_bounds="clip")
+    model.fit(held.values, held.counts[1] / counts, counts.astype("f8"))
+    points = zip(model.X_thresholds_.tolist(), model.y_thresholds_.tolist(), strict=True)
     return IsotonicMap(points=tuple(points))
 
 

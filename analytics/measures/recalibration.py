@@ -51,20 +51,15 @@ def folds_of(blocks: Array) -> Array:
     """Return the fold of every judgement, from 0; judgements of one block are in one fold (metrics:
     GroupKFold(5)).
 
-    As scikit-learn's GroupKFold deals them: the blocks with most judgements first, each into the
-    fold that holds the fewest so far.
-
     Args:
         blocks: block of each judgement, of at least `FOLDS` blocks.
     """
     import numpy as np
+    from sklearn.model_selection import GroupKFold
 
-    _, place, sizes = np.unique(blocks, return_inverse=True, return_counts=True)
-    held, folds = [0] * FOLDS, np.empty(len(sizes), "i1")
-    for block in np.argsort(sizes, kind="stable")[::-1].tolist():
-        folds[block] = lightest = held.index(min(held))
-        held[lightest] += int(sizes[block])
-    found: Array = folds[place]
+    found = np.empty(len(blocks), "i1")
+    for fold, (_, held_out) in enumerate(GroupKFold(FOLDS).split(blocks, groups=blocks)):
+        found[held_out] = fold
     return found
 
 

@@ -55,6 +55,15 @@ class Tied:
         total: Array = self.counts.sum(axis=0)
         return total
 
+    def weighted(self) -> tuple[Array, Array, Array]:
+        """Return (labels, scores, weights), a row for each score and label that there is, as
+        scikit-learn wants it.
+        """
+        import numpy as np
+
+        labels, places = np.nonzero(self.counts[::-1])
+        return 1 - labels, self.values[places], self.counts[::-1][labels, places].astype("f8")
+
     def one_sided(self) -> str | None:
         """Return why nothing that compares deceptive statements with truthful ones is defined; None
         if it is.

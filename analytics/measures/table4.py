@@ -252,43 +252,19 @@ def curve(held: Tied) -> Result:
         "reason": reason,
     }
     if reason is None:
-        alarms, hits, at = _reached(held)
-        corners = _corners(alarms, hits)
-        result["roc"], off = _points(alarms[corners] / alarms[-1], hits[corners] / hits[-1], at[corners])
-        result["pr"], off_too = _points(hits / hits[-1], hits / (alarms + hits), at, first=(0.0, 1.0))
+        from sklearn.metrics import precision_recall_curve, roc_curve
+
+        labels, scores, weights = held.weighted()
+        alarms, hits, at = roc_curve(labels, scores, sample_weight=weights)
+        precision, recall, above = precision_recall_curve(labels, scores, sample_weight=weights)
+        result["roc"], off = _points(alarms, hits, at[1:])
+        result["pr"], off_too = _points(recall[::-1], precision[::-1], above[::-1])
         result["moved"] = max(off, off_too)
     return result
 
 
-def _reached(held: Tied) -> tuple[Array, Array, Array]:
-    """Return how many truthful and how many deceptive statements score at least as high as each distinct score, and
-    these scores, descending.
-    """
-    import numpy as np
-
-    truthful, deceptive = np.cumsum(held.counts[:, ::-1], axis=1, dtype=np.float64)
-    return truthful, deceptive, held.values[::-1]
-
-
-def _corners(x: Array, y: Array) -> Array:
-    """Return which points of a line are not just on the way from the one before to the one after, as far as equal
-    steps tell; as scikit-learn's ``roc_curve`` does.
-    """
-    import numpy as np
-
-    if len(x) <= 2:
-        return np.ones(len(x), bool)
-    found: Array = np.concatenate([[True], (np.diff(x, 2) != 0) | (np.diff(y, 2) != 0), [True]])
-    return found
-
-
-def _points(
-    x: Array, y: Array, thresholds: Array, first: tuple[float, float] = (0.0, 0.0)
-) -> tuple[list[list[float | None]], float]:
-    """Return the thinned points of a curve, before which comes a first one without a threshold."""
-    import numpy as np
-
-    x, y = np.concatenate([first[:1], x]), np.concatenate([first[1:], y])
+def _points(x: Array, y: Array, thresholds: Array) -> tuple[list[list[float | None]], float]:
+    """Return the thinned points of a curve whose first point has no threshold."""
     kept, moved = thinned(x, y)
     at: list[float | None] = [None, *thresholds[kept[1:] - 1].tolist()]
     return [[*point] for point in zip(x[kept].tolist(), y[kept].tolist(), at, strict=True)], moved
