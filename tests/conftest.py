@@ -11,6 +11,11 @@ import pytest
 
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
+# Matrices of studies are small: threads of numpy would wait for each other on cores that other workers use. It is read
+# when numpy is imported, here, in the workers and in every process that a test starts.
+for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
