@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +28,34 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+TESTS = Path(__file__).parent
+LONGEST = (
+    "test_house.py",
+    "chaos/test_chaos.py",
+    "study/test_house.py",
+    "study/test_shared.py",
+    "docs/test_commands.py",
+    "whole/test_no_reply_breaks_a_game.py",
+    "ops/test_request_reply.py",
+    "ops/test_told_addresses.py",
+    "stage/test_browsing.py",
+    "stage/test_live_page.py",
+    "stage/test_game_page.py",
+    "whole/test_command_line.py",
+    "bus/test_redis_trouble.py",
+    "llm/whole/test_given_up.py",
+    "analytics/test_findings.py",
+    "golden/test_findings.py",
+)
+"""Files that take long, longest first: begun last, one would keep one core busy while the others wait."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest."""
+    place = {TESTS / name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
 
 
 if TYPE_CHECKING:
