@@ -1,4 +1,4 @@
-"""What all tests share: one real Redis server, one browser."""
+"""What all tests share: one real Redis server, one browser, and the order in which files begin."""
 
 from __future__ import annotations
 
@@ -44,12 +44,16 @@ LONGEST = (
     "stage/test_live_page.py",
     "stage/test_game_page.py",
     "whole/test_command_line.py",
+    "services/test_analytics.py",
+    "study/test_runs.py",
+    "outside/test_check_agent.py",
+    "report/test_page.py",
     "bus/test_redis_trouble.py",
     "llm/whole/test_given_up.py",
     "analytics/test_findings.py",
     "golden/test_findings.py",
 )
-"""Files that take long, longest first: begun last, one would keep one core busy while the others wait."""
+"""Files that take long: begun last, one would keep one core busy while the others wait."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
