@@ -1,15 +1,66 @@
-"""What all tests share: one real Redis server, one browser."""
+"""What all tests share: one real Redis server, one browser, and the order in which files begin."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from wolfbus.testing.redis_server import RedisServer, redis_installed
+
+# Matrices of studies are small: threads of numpy would wait for each other on cores that other workers use. It is read
+# when numpy is imported, here, in the workers and in every process that a test starts.
+for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep all tests, and all that they import, out of the cyclic collector's sight: none of it is ever freed."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+TESTS = Path(__file__).parent
+LONGEST = (
+    "test_house.py",
+    "chaos/test_chaos.py",
+    "study/test_house.py",
+    "study/test_shared.py",
+    "docs/test_commands.py",
+    "whole/test_no_reply_breaks_a_game.py",
+    "ops/test_request_reply.py",
+    "ops/test_told_addresses.py",
+    "stage/test_browsing.py",
+    "stage/test_live_page.py",
+    "stage/test_game_page.py",
+    "whole/test_command_line.py",
+    "services/test_analytics.py",
+    "study/test_runs.py",
+    "outside/test_check_agent.py",
+    "report/test_page.py",
+    "bus/test_redis_trouble.py",
+    "llm/whole/test_given_up.py",
+    "analytics/test_findings.py",
+    "golden/test_findings.py",
+)
+"""Files that take long: begun last, one would keep one core busy while the others wait."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest."""
+    place = {TESTS / name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

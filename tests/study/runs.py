@@ -64,7 +64,6 @@ def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
             code = cli.run(words)
     finally:
-        gc.unfreeze()
         gc.set_threshold(*thresholds)
     return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
 
