@@ -10,7 +10,7 @@ from __future__ import annotations
 from players.scripted import tuning
 from players.scripted.cues import Cues
 from players.scripted.standpoint import Standpoint
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import Judgement, Label
 from wolfbus.vocabulary import Deception
 
@@ -35,7 +35,17 @@ def judge(at: Standpoint) -> Judgement:
         kind = "none"
     elif kind == "none":
         kind = "omission"
-    return Judgement(deceptive=deceptive, suspicion=suspicion, confidence=confidence, kind=kind, reasoning=why)
+    return unchecked(
+        Judgement,
+        {
+            "deceptive": deceptive,
+            "suspicion": suspicion,
+            "confidence": confidence,
+            "kind": kind,
+            "stated_kind": None,
+            "reasoning": why,
+        },
+    )
 
 
 def _contradiction(at: Standpoint, speaker: SeatName, cues: Cues) -> Cue | None:
@@ -134,7 +144,16 @@ def label(at: Standpoint) -> Label:
     else:
         kind, confidence, why = _villager(at, cues)
     confidence = round(confidence + 0.1 * (_chance(at, "sure") - 0.5), 2)
-    return Label(deceptive=kind != "none", confidence=confidence, kind=kind, reasoning=why[:80])
+    return unchecked(
+        Label,
+        {
+            "deceptive": kind != "none",
+            "confidence": confidence,
+            "kind": kind,
+            "stated_kind": None,
+            "reasoning": why[:80],
+        },
+    )
 
 
 def _chance(at: Standpoint, purpose: str) -> float:
