@@ -88,7 +88,7 @@ class Referee:
         self._config = opened.config
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
-        self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
+        self._declines = {seat.name: seat.declines for seat in opened.seats}
         self._lost = LostSteps(opened)
         self._questions = Questions(opened.game)
         self.reports = Reports(opened, self._questions, self._lost)

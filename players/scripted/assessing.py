@@ -7,6 +7,8 @@ player goes by what the words said and what it knows.
 
 from __future__ import annotations
 
+from functools import cache
+
 from players.scripted import tuning
 from players.scripted.cues import Cues
 from players.scripted.standpoint import Standpoint
@@ -28,9 +30,8 @@ def judge(at: Standpoint) -> Judgement:
     speaker = statement.speaker
     value, kind, why = _contradiction(at, speaker, cues) or _impression(at, number, speaker, cues)
     value += tuning.JUDGING_NOISE * (2.0 * at.chance("judge", number) - 1.0)
-    suspicion = round(min(max(value, 0.02), 0.98), 2)
+    suspicion, confidence = _grades(round(min(max(value, 0.02), 0.98), 2))
     deceptive = suspicion >= tuning.FLAG_AT
-    confidence = round(0.5 + 0.45 * abs(2.0 * suspicion - 1.0), 2)
     if not deceptive:
         kind = "none"
     elif kind == "none":
@@ -46,6 +47,12 @@ def judge(at: Standpoint) -> Judgement:
             "reasoning": why,
         },
     )
+
+
+@cache
+def _grades(suspicion: float) -> tuple[float, float]:
+    """Return a suspicion of two digits and the confidence in it, the same objects for all who keep them."""
+    return suspicion, round(0.5 + 0.45 * abs(2.0 * suspicion - 1.0), 2)
 
 
 def _contradiction(at: Standpoint, speaker: SeatName, cues: Cues) -> Cue | None:
