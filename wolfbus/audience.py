@@ -142,6 +142,7 @@ class Herald:
 def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:
     names = tuple(seat.name for seat in opened.seats)
     wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
+    config = opened.config.model_copy(update={"roles": None})
     for seat in opened.seats:
         partners = tuple(name for name in wolves if name != seat.name) if seat.role == "Werewolf" else ()
         yield (
@@ -152,7 +153,7 @@ def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:
                 role=seat.role,
                 partners=partners,
                 names=names,
-                config=opened.config.model_copy(update={"roles": None}),
+                config=config,
                 brain=seat.brain,
                 brain_seed=brain_seed(opened.seed, seat.name) if seat.in_house else None,
             ),

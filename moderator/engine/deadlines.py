@@ -104,7 +104,7 @@ class NightTime:
         self._config = opened.config
         self._seed = opened.seed
         self._regular = any(map(measures_time, opened.seats))
-        self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
+        self._declines = {seat.name: seat.declines for seat in opened.seats}
         self._places = {seat.name: place for place, seat in enumerate(opened.seats)}
         self._wolves = tuple(seat.name for seat in opened.seats if seat.role == "Werewolf")
         self._others: dict[SeatName, Kind] = {

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from wolfbus.messages.base import SeatName
@@ -40,21 +41,23 @@ class Questions:
     def add(self, asked: Asked, kind: Kind, seats: tuple[SeatName, ...]) -> list[str]:
         """Take in a question of a batch, and return the ids of its requests, one for each of `seats`."""
         # game/round/phase/turn/kind, the seat, and what it is about if it says
-        stem = f"{self._game}/{asked.round}/{asked.phase}/{asked.turn}/{kind}"
+        stem = f"{asked.round}/{asked.phase}/{asked.turn}/{kind}"
         tail = "" if asked.about is None else f"/{asked.about}"
-        known = self._seats.get(stem + tail)
+        # games ask much the same: what they share is kept once
+        question = sys.intern(stem + tail)
+        known = self._seats.get(question)
         # most questions are asked once, and then the event's own tuple does
-        self._seats[stem + tail] = seats if known is None else known + seats
-        return [f"{stem}/{seat}{tail}" for seat in seats]
+        self._seats[question] = seats if known is None else known + seats
+        return [f"{self._game}/{stem}/{seat}{tail}" for seat in seats]
 
     def seat_asked(self, name: object) -> SeatName | None:
         """Return the seat of a request that was made in this game, whether or not it is open; None for no such."""
         if not isinstance(name, str):
             return None
         parts = name.split("/")
-        if len(parts) not in {6, 7}:
+        if len(parts) not in {6, 7} or parts[0] != self._game:
             return None
-        question = "/".join(parts[:5]) + "".join(f"/{part}" for part in parts[6:])
+        question = "/".join(parts[1:5]) + "".join(f"/{part}" for part in parts[6:])
         return parts[5] if parts[5] in self._seats.get(question, ()) else None
 
 

@@ -20,7 +20,7 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
-from wolfbus.messages.base import SeatName, unchecked
+from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
@@ -88,7 +88,7 @@ class Referee:
         self._config = opened.config
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
-        self._declines = {seat.name: frozenset(seat.declines) for seat in opened.seats}
+        self._declines = {seat.name: seat.declines for seat in opened.seats}
         self._lost = LostSteps(opened)
         self._questions = Questions(opened.game)
         self.reports = Reports(opened, self._questions, self._lost)
@@ -277,9 +277,11 @@ class Referee:
             answered: AnyAnswered = ANSWERED[asking.kind].__pydantic_validator__.validate_python(values)
         except ValidationError as error:
             return self._close(request, "defaulted", fault="unparseable", note=first_fault(error)[:300])
+        slim(answered)
         read = answered.content
         if read is None:
             return self._close(request, "defaulted", fault="unparseable", note="no content")
+        slim(read)
         fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
         if fault is not None:
             return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought)
@@ -319,9 +321,13 @@ class Referee:
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
         asked = request.asked
         self._drop(request)
-        return ANSWERED[request.asking.kind](
+        answered = ANSWERED[request.asking.kind](
             batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
         )
+        slim(answered)
+        if answered.content is not None:
+            slim(answered.content)
+        return answered
 
     def _drop(self, request: OpenRequest) -> None:
         del self._open[request.id]

@@ -70,10 +70,10 @@ def _floor(table: Table, turn: int, offers: Answers, overbids: Counter[SeatName]
     named.
     """
     factor = table.config.exact_overbid_factor
-    effective: dict[SeatName, Fraction] = {}
+    effective: dict[SeatName, Fraction | int] = {}
     for seat, answer in offers.items():
         bid = answer.content.bid if isinstance(answer.content, Bid) else 0
-        effective[seat] = bid * factor ** overbids[seat] if overbids[seat] else Fraction(bid)
+        effective[seat] = bid * factor ** overbids[seat] if overbids[seat] else bid
         if bid >= table.config.overbid_at:
             overbids[seat] += 1
     highest = max(effective.values())

@@ -7,10 +7,12 @@ player goes by what the words said and what it knows.
 
 from __future__ import annotations
 
+from functools import cache
+
 from players.scripted import tuning
 from players.scripted.cues import Cues
 from players.scripted.standpoint import Standpoint
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import Judgement, Label
 from wolfbus.vocabulary import Deception
 
@@ -28,14 +30,29 @@ def judge(at: Standpoint) -> Judgement:
     speaker = statement.speaker
     value, kind, why = _contradiction(at, speaker, cues) or _impression(at, number, speaker, cues)
     value += tuning.JUDGING_NOISE * (2.0 * at.chance("judge", number) - 1.0)
-    suspicion = round(min(max(value, 0.02), 0.98), 2)
+    suspicion, confidence = _grades(round(min(max(value, 0.02), 0.98), 2))
     deceptive = suspicion >= tuning.FLAG_AT
-    confidence = round(0.5 + 0.45 * abs(2.0 * suspicion - 1.0), 2)
     if not deceptive:
         kind = "none"
     elif kind == "none":
         kind = "omission"
-    return Judgement(deceptive=deceptive, suspicion=suspicion, confidence=confidence, kind=kind, reasoning=why)
+    return unchecked(
+        Judgement,
+        {
+            "deceptive": deceptive,
+            "suspicion": suspicion,
+            "confidence": confidence,
+            "kind": kind,
+            "stated_kind": None,
+            "reasoning": why,
+        },
+    )
+
+
+@cache
+def _grades(suspicion: float) -> tuple[float, float]:
+    """Return a suspicion of two digits and the confidence in it, the same objects for all who keep them."""
+    return suspicion, round(0.5 + 0.45 * abs(2.0 * suspicion - 1.0), 2)
 
 
 def _contradiction(at: Standpoint, speaker: SeatName, cues: Cues) -> Cue | None:
@@ -134,7 +151,16 @@ def label(at: Standpoint) -> Label:
     else:
         kind, confidence, why = _villager(at, cues)
     confidence = round(confidence + 0.1 * (_chance(at, "sure") - 0.5), 2)
-    return Label(deceptive=kind != "none", confidence=confidence, kind=kind, reasoning=why[:80])
+    return unchecked(
+        Label,
+        {
+            "deceptive": kind != "none",
+            "confidence": confidence,
+            "kind": kind,
+            "stated_kind": None,
+            "reasoning": why[:80],
+        },
+    )
 
 
 def _chance(at: Standpoint, purpose: str) -> float:

@@ -24,7 +24,7 @@ from players.scripted.talk import (
 from wolfbus.agent import Agent
 from wolfbus.agent.answer import Answer
 from wolfbus.draws import choose
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import (
     AccusationClaim,
     Ballot,
@@ -47,7 +47,7 @@ def bid(at: Standpoint) -> tuple[Bid, str | None]:
     """Return the bid, and the thought behind it where it has a reason."""
     urgency, thought = _urgency(at)
     most = at.view.config.bid_max
-    return Bid(bid=min(max(round(urgency * most / 10), 0), most)), thought
+    return unchecked(Bid, {"bid": min(max(round(urgency * most / 10), 0), most)}), thought
 
 
 def _urgency(at: Standpoint) -> tuple[int, str | None]:

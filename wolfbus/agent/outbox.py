@@ -194,6 +194,8 @@ class ReplyWriter:
             no limit.
     """
 
+    __slots__ = ("_failed", "_game", "_post", "_requests", "_seat", "limit")
+
     def __init__(self, game: str, seat: str, post: Post, requests: Requests | None = None) -> None:
         self.limit: int | None = None
         self._game = game

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -184,7 +185,8 @@ class RequestNames:
 
     def ask(self, event: Asked) -> str:
         """Take in a batch and return what the names of its requests begin with: ``round/phase/turn/``."""
-        stem = self._stems[event.batch] = f"{event.round}/{event.phase}/{event.turn}/"
+        # games ask much the same: what they share is kept once
+        stem = self._stems[event.batch] = sys.intern(f"{event.round}/{event.phase}/{event.turn}/")
         return stem
 
     def of(self, event: AnyAnswered) -> str | None:
