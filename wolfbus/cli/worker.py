@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -65,9 +64,8 @@ def worker(
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
     from wolfbus.cli.embedded import tune_garbage_collection
-    from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
+    from wolfbus.cli.studying.agenda_player import AgendaBus, AgendaPlayer, Orders
     from wolfbus.cli.studying.loading import study_of_text
-    from wolfbus.record.publish import bring as bring_record
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.scheduler import KEPT_S
     from wolfbus.study.shared_agenda import SharedAgenda
@@ -94,10 +92,8 @@ def worker(
             # on the agenda's own bus a record stays until whoever runs the study has it
             keep_s = None if house_url is None else KEPT_S
             orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            # a worker that was only slow may be the first to finish yet, and its record is wanted then
-            forget = partial(bus.expire, after_s=KEPT_S)
-            bring = None if house_url is None else partial(bring_record, bus)
-            player = AgendaPlayer(agenda, plan.game, orders, brain_context, forget, lease, bring, near.houses)
+            place = AgendaBus(bus, None if house_url is None else near)
+            player = AgendaPlayer(agenda, plan.game, orders, brain_context, place, lease)
             halt = player.play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)

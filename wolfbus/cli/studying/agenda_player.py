@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from wolfbus.bus.protocol import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
+from wolfbus.record.publish import bring
 from wolfbus.service.lifecycle import waiting_in
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.journal import GameResult
@@ -90,6 +92,37 @@ class Orders:
         return replace(self, at_once=max(share, 1))
 
 
+@dataclass(frozen=True, slots=True)
+class AgendaBus:
+    """The bus of an agenda that is shared, where whoever runs the study looks for records.
+
+    Attributes:
+        bus: that bus.
+        near: the bus that games are played on, where it is another; None where it is the same.
+    """
+
+    bus: Bus
+    near: Bus | None = None
+
+    def look(self) -> None:
+        """See that the bus which games are played on is there; raises BusError where it is not."""
+        if self.near is not None:
+            self.near.houses()
+
+    def bring(self, house: str, game: str, path: Path) -> None:
+        """Bring the record of a game that is over, where it is not there already; raises BusError."""
+        if self.near is not None:
+            bring(self.bus, house, game, path)
+            path.unlink()
+
+    def forget(self, house: str, game: str) -> None:
+        """Forget, after a while, a game that nobody wants from this house any more.
+
+        A worker that was only slow may be the first to finish yet, and its record is wanted then.
+        """
+        self.bus.expire(house, game, KEPT_S)
+
+
 class AgendaPlayer:
     """Plays what it takes from an agenda, and tells what came of it.
 
@@ -98,11 +131,8 @@ class AgendaPlayer:
         planned: returns a game that was taken, by its number.
         orders: how it plays.
         brain_context: what the brains share; None for a fresh one.
-        forget: has the bus forget a game (house, id) that nobody wants from it.
+        bus: the agenda's bus, where whoever runs the study looks for records; None where it needs none.
         lease_s: seconds after which the agenda takes a silent player for dead, > 0.
-        bring: brings a record (house, id, file) to where whoever runs the study finds it, before its game is told to be
-            over; None where it is found on the bus that the game was played on, or in the study's folder.
-        look: raises BusError where the bus that games are played on is away; what is held is left to others then.
 
     Raises:
         WolfError: the bus cannot be used.
@@ -114,17 +144,13 @@ class AgendaPlayer:
         planned: Callable[[int], PlannedGame],
         orders: Orders,
         brain_context: BrainContext | None,
-        forget: Callable[[str, str], object] = lambda _house, _game: None,
+        bus: AgendaBus | None = None,
         lease_s: float = 15.0,
-        bring: Callable[[str, str, Path], None] | None = None,
-        look: Callable[[], object] = lambda: None,
     ) -> None:
         self._agenda = agenda
         self._planned = planned
         self._orders = orders
-        self._forget = forget
-        self._bring = bring
-        self._look = look
+        self._bus = bus
         self._every_s = lease_s / _HOLDS
         self._held: dict[str, tuple[Taken, PlannedGame]] = {}
         self._news: queue.SimpleQueue[Game | WolfError | None] = queue.SimpleQueue()
@@ -155,7 +181,8 @@ class AgendaPlayer:
                     break
                 if time.monotonic() >= hold_at:
                     try:
-                        self._look()
+                        if self._bus is not None:
+                            self._bus.look()
                     except BusError as error:
                         self._give_up(error)
                         break
@@ -179,7 +206,7 @@ class AgendaPlayer:
                 # silent for so long that it was thought dead, and quick enough to take it again
                 continue
             if taken.house not in {"", self._name}:
-                self._forget(taken.house, game.game)
+                self._forget_at(taken.house, game.game)
             if taken.times >= DEATHS:
                 error = f"{DEATHS} workers died while they played it"
                 self._agenda.finish(taken, self._name, failed(game, error, 0.0))
@@ -216,16 +243,19 @@ class AgendaPlayer:
         if isinstance(result, str) or (path is not None and not head):
             self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)
         else:
-            if self._bring is not None and path is not None:
-                self._bring(self._name, planned.game, path)
-                path.unlink()
+            if self._bus is not None and path is not None:
+                self._bus.bring(self._name, planned.game, path)
             self._finish(planned, result)
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
         taken, _ = self._held.pop(game.game)
         if not self._agenda.finish(taken, self._name, result):
             logger.info("another worker was first", extra={"game": game.game})
-            self._forget(self._name, game.game)
+            self._forget_at(self._name, game.game)
+
+    def _forget_at(self, house: str, game: str) -> None:
+        if self._bus is not None:
+            self._bus.forget(house, game)
 
     def _lose(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
         """Tell that a game failed; or leave it to others, if that is no fault of its own."""
@@ -236,7 +266,7 @@ class AgendaPlayer:
             self._finish(game, failed(game, str(error), seconds))
             return
         taken, _ = self._held.pop(game.game)
-        self._forget(self._name, game.game)
+        self._forget_at(self._name, game.game)
         self._agenda.give_back(self._name, taken.entry)
 
     def _give_up(self, reason: WolfError) -> None:
