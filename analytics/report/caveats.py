@@ -6,13 +6,14 @@ Whatever else is said is exploratory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from analytics.measures.primary import TELLING
-from analytics.report.context import Context
 from wolfbus.document.formats import count, listed, of
 from wolfbus.printable import told_apart
+
+if TYPE_CHECKING:
+    from analytics.report.context import Context
 
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few", "exploratory"]
 """Against its baseline a metric is above it, below it, or neither can be told; there are too few games; or nobody
@@ -139,6 +140,9 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
 
 
 def _few(findings: Result) -> Iterator[str]:
+    # a game's end asks for missing answers alone, and starts no statistics for it
+    from analytics.measures.primary import TELLING
+
     blocks = blocks_of(findings)
     if not 0 < blocks < TELLING:
         return
