@@ -27,7 +27,8 @@ from analytics.rows.fields import (
     key,
     name,
     role,
-    seat_id,
+    seat_in,
+    seat_in_if_any,
 )
 from wolfbus.canonical import canonical
 from wolfbus.messages.base import SeatName
@@ -72,9 +73,7 @@ class Noted(Generic[E]):
 class SeatRow:
     """One player, in seating order, and how the game went for it so far."""
 
-    seat_id: ClassVar[Derived[Annotated[str, key("the seat: `GAME:NAME`")]]] = Derived(
-        lambda row: seat_id(row.game, row.name)
-    )
+    seat_id: ClassVar[Derived[Annotated[str, key("the seat: `GAME:NAME`")]]] = seat_in("name")
     game: GameId
     place: Annotated[int, Column("place in seating order, from 1")]
     name: Annotated[SeatName, name("the player's name; it means nothing across games"), Stored("i4", index="names")]
@@ -122,9 +121,7 @@ class CallRow:
         lambda row: call_id(row.game, row.line)
     )
     game: GameId
-    seat_id: ClassVar[Derived[Annotated[str, key("for which seat it was made", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.seat)
-    )
+    seat_id: ClassVar[Derived[Annotated[str, key("for which seat it was made", "seats")]]] = seat_in("seat")
     line: Annotated[int, Column("line of the record on which it stands")]
     time: Annotated[float, Column("when it was reported, from the opening of the game", unit="seconds")]
     seat: Annotated[SeatName, name("the seat's name")]
@@ -223,8 +220,8 @@ class NightRow:
 
     game: GameId
     round: Round
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom the wolves went for", "seats", _NOBODY)]]] = Derived(
-        lambda row: None if row.target is None else seat_id(row.game, row.target)
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom the wolves went for", "seats", _NOBODY)]]] = (
+        seat_in_if_any("target")
     )
     target: Annotated[SeatName | None, name("that player's name", _NOBODY)]
     target_role: Annotated[Role | None, role("that player's", _NOBODY)] = None
@@ -241,9 +238,7 @@ class NightRow:
         lambda row: None if row.target is None else row.target in row.protected and row.died is None
     )
     died: SeatName | None
-    died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = Derived(
-        lambda row: None if row.died is None else seat_id(row.game, row.died)
-    )
+    died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = seat_in_if_any("died")
     night: ClassVar[Derived[Annotated[str, coded(NIGHTS)]]] = Derived(
         lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2]
     )
@@ -255,12 +250,8 @@ class InspectionRow:
 
     game: GameId
     round: Round
-    seer_id: ClassVar[Derived[Annotated[str, key("who inspects", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.seer)
-    )
-    target_id: ClassVar[Derived[Annotated[str, key("whom", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.target)
-    )
+    seer_id: ClassVar[Derived[Annotated[str, key("who inspects", "seats")]]] = seat_in("seer")
+    target_id: ClassVar[Derived[Annotated[str, key("whom", "seats")]]] = seat_in("target")
     seer: Annotated[SeatName, name("the Seer's name")]
     seer_agent: Annotated[str, agent("the Seer")]
     target: Annotated[SeatName, name("the target's name")]
@@ -274,12 +265,8 @@ class ProtectionRow:
 
     game: GameId
     round: Round
-    doctor_id: ClassVar[Derived[Annotated[str, key("who protects", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.doctor)
-    )
-    target_id: ClassVar[Derived[Annotated[str, key("whom", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.target)
-    )
+    doctor_id: ClassVar[Derived[Annotated[str, key("who protects", "seats")]]] = seat_in("doctor")
+    target_id: ClassVar[Derived[Annotated[str, key("whom", "seats")]]] = seat_in("target")
     doctor: Annotated[SeatName, name("the Doctor's name")]
     doctor_agent: Annotated[str, agent("the Doctor")]
     target: Annotated[SeatName, name("the target's name; a Doctor may protect itself")]
@@ -299,11 +286,9 @@ class WhisperRow:
         lambda row: f"{row.game}:{row.round}.{row.turn}:{row.wolf}"
     )
     game: GameId
-    wolf_id: ClassVar[Derived[Annotated[str, key("who whispers", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.wolf)
-    )
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to kill", "seats", "it proposes nobody")]]] = Derived(
-        lambda row: None if row.target is None else seat_id(row.game, row.target)
+    wolf_id: ClassVar[Derived[Annotated[str, key("who whispers", "seats")]]] = seat_in("wolf")
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom to kill", "seats", "it proposes nobody")]]] = (
+        seat_in_if_any("target")
     )
     line: Line
     round: Round

@@ -30,7 +30,8 @@ from analytics.rows.fields import (
     key,
     name,
     role,
-    seat_id,
+    seat_in,
+    seat_in_if_any,
     statement_id,
 )
 from wolfbus.messages.base import SeatName
@@ -100,9 +101,7 @@ class StatementRow:
         lambda row: statement_id(row.game, row.number)
     )
     game: GameId
-    seat_id: ClassVar[Derived[Annotated[str, key("who said it", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.speaker)
-    )
+    seat_id: ClassVar[Derived[Annotated[str, key("who said it", "seats")]]] = seat_in("speaker")
     line: Line = None
     number: Annotated[int, Column("its number within the game, from 1"), Stored("i4")]
     round: Round
@@ -224,12 +223,8 @@ class JudgementRow:
     statement_id: ClassVar[Derived[Annotated[str, key("the statement judged", "statements")]]] = Derived(
         lambda row: statement_id(row.game, row.statement)
     )
-    observer_id: ClassVar[Derived[Annotated[str, key("who judges", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.observer)
-    )
-    target_id: ClassVar[Derived[Annotated[str, key("who spoke", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.target)
-    )
+    observer_id: ClassVar[Derived[Annotated[str, key("who judges", "seats")]]] = seat_in("observer")
+    target_id: ClassVar[Derived[Annotated[str, key("who spoke", "seats")]]] = seat_in("target")
     statement: Annotated[int, Stored("i4", index="statements")]
     line: Line = None
     round: Round
@@ -287,12 +282,8 @@ class SuspicionRow:
     """Smoothed suspicion D of one player towards another at some moment."""
 
     game: GameId
-    observer_id: ClassVar[Derived[Annotated[str, key("who suspects", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.observer)
-    )
-    target_id: ClassVar[Derived[Annotated[str, key("who is suspected", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.target)
-    )
+    observer_id: ClassVar[Derived[Annotated[str, key("who suspects", "seats")]]] = seat_in("observer")
+    target_id: ClassVar[Derived[Annotated[str, key("who is suspected", "seats")]]] = seat_in("target")
     moment: Annotated[Literal["round", "final"], Column("`round` for the end of a round, `final` for the end")]
     round: Annotated[int | None, Column("the round, from 1", "the row is `final`"), Stored("i2")]
     observer: Annotated[SeatName, name("the observer's name"), SEAT]
@@ -325,11 +316,9 @@ class VoteRow:
         lambda row: f"{row.game}:{row.round}:{row.voter}"
     )
     game: GameId
-    voter_id: ClassVar[Derived[Annotated[str, key("who votes", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.voter)
-    )
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = Derived(
-        lambda row: None if row.target is None else seat_id(row.game, row.target)
+    voter_id: ClassVar[Derived[Annotated[str, key("who votes", "seats")]]] = seat_in("voter")
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = seat_in_if_any(
+        "target"
     )
     statement_id: ClassVar[
         Derived[Annotated[str | None, key("its published reason", "statements", "none was published")]]
@@ -369,9 +358,7 @@ class BidRow:
         lambda row: f"{row.game}:{row.round}.{row.turn}:{row.bidder}"
     )
     game: GameId
-    seat_id: ClassVar[Derived[Annotated[str, key("who bids", "seats")]]] = Derived(
-        lambda row: seat_id(row.game, row.bidder)
-    )
+    seat_id: ClassVar[Derived[Annotated[str, key("who bids", "seats")]]] = seat_in("bidder")
     line: Annotated[int, Column("line of the record on which it stands")]
     round: Round
     turn: Annotated[int, Column("turn of the debate that it is for, from 1")]

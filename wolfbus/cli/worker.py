@@ -86,14 +86,13 @@ def worker(
             _ledger(url, name, study.settings, lease, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
-            contextlib.closing(open_bus(house_url or url)) as near,
+            contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
         ):
             (Path(folder) / "records").mkdir()
             # on the agenda's own bus a record stays until whoever runs the study has it
-            keep_s = None if house_url is None else KEPT_S
+            keep_s = None if near is None else KEPT_S
             orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            place = AgendaBus(bus, None if house_url is None else near)
-            player = AgendaPlayer(agenda, plan.game, orders, brain_context, place, lease)
+            player = AgendaPlayer(agenda, plan.game, orders, brain_context, AgendaBus(bus, near), lease)
             halt = player.play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)

@@ -1,13 +1,14 @@
-"""A finished record, published on a bus for live subscribers: the same streams, ids and bytes a moderator would have
-written.
+"""A finished record, put on a bus under the ids that a moderator would have given it: published for live subscribers,
+with news and heads, or brought alone to whoever collects records.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from wolfbus.audience import Herald
 from wolfbus.bus import open_bus, streams
@@ -30,8 +31,7 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
 
     Raises:
         ConfigError: the record does not begin with its opening, the house belongs to a moderator, or it holds another
-        record
-            of this game.
+            record of this game.
         BusError: the bus could not take it.
     """
     if not records or not isinstance(records[0].event, Opened):
@@ -68,13 +68,12 @@ def bring(bus: Bus, house: str, game: str, path: Path) -> None:
     stream = streams.record(house, game)
     with path.open("rb") as lines:
         while step := list(itertools.islice(lines, STEP)):
-            bus.append(stream, list(_entries(step, game)))
+            bus.append(stream, [_entry({**json.loads(line), "v": PROTOCOL}, game) for line in step])
 
 
-def _entries(lines: Iterable[bytes], game: str) -> Iterator[Entry]:
-    for line in lines:
-        members = {**json.loads(line), "v": PROTOCOL}
-        yield Entry(pack(members), members["type"], "moderator", game, members["n"], f"{members['n']}-0")
+def _entry(members: dict[str, Any], game: str) -> Entry:
+    """Return the entry of a record's line, given as its members stand on the bus."""
+    return Entry(pack(members), members["type"], "moderator", game, members["n"], f"{members['n']}-0")
 
 
 def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
@@ -85,24 +84,11 @@ def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -
         step = records[start : start + STEP]
         entries, posts = [], []
         for recorded in step:
-            entries.append(
-                Entry(
-                    pack(_members(recorded, before)),
-                    recorded.event.type,
-                    "moderator",
-                    game,
-                    recorded.n,
-                    f"{recorded.n}-0",
-                )
-            )
+            # sealed once more, which gives the very same hash
+            entries.append(_entry(on_the_bus(seal(before, recorded)[0]), game))
             before = recorded.hash
             for news in herald.tell(recorded.event).public:
                 body = encode(TableNews(game=game, n=news.n, fact=news.fact))
                 posts.append((table, Entry(body, "news", "moderator", game, news.n, f"{news.n}-0")))
         yield Commit(house, game, epoch, expected=head, head=step[-1].hash, record=entries, posts=posts)
         head = step[-1].hash
-
-
-def _members(recorded: Recorded, before: str) -> dict[str, object]:
-    """Return a line's members as they stand on the bus: sealed once more, which gives the very same hash."""
-    return on_the_bus(seal(before, recorded)[0])

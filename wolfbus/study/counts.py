@@ -95,8 +95,7 @@ class RecordFollower(PooledActor):
         if recorded.n <= counts.lines:
             return
         counts.take(recorded)
-        if self._watch is not None:
-            self._show(recorded)
+        self._show(recorded)
         if recorded.event.type == "ended":
             del self._counts[game]
             self._over(game, counts)

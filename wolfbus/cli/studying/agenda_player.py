@@ -104,10 +104,10 @@ class AgendaBus:
     bus: Bus
     near: Bus | None = None
 
-    def look(self) -> None:
-        """See that the bus which games are played on is there; raises BusError where it is not."""
+    def look(self, house: str) -> None:
+        """See that the bus which a house plays on is there; raises BusError where it is not."""
         if self.near is not None:
-            self.near.houses()
+            self.near.owner(house)
 
     def bring(self, house: str, game: str, path: Path) -> None:
         """Bring the record of a game that is over, where it is not there already; raises BusError."""
@@ -182,7 +182,7 @@ class AgendaPlayer:
                 if time.monotonic() >= hold_at:
                     try:
                         if self._bus is not None:
-                            self._bus.look()
+                            self._bus.look(self._name)
                     except BusError as error:
                         self._give_up(error)
                         break
