@@ -30,6 +30,7 @@ from tests.study.runs import (
 from wolfbus.bus import open_bus
 from wolfbus.bus.streams import house_key, owner
 from wolfbus.study.journal import GameResult
+from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import SharedAgenda
 from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
@@ -162,6 +163,7 @@ def test_options_that_do_not_go_with_sharing_are_refused(study, out, share, more
 @pytest.fixture
 def agenda(redis_url):
     with closing(SharedAgenda(redis_url, AGENDA, lease_s=0.2)) as agenda:
+        agenda.planned = lambda number: PlannedGame(number, f"g-{number}", "", "", ())
         agenda.open("study-1", "games = 3")
         yield agenda
 
@@ -176,10 +178,10 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda):
     agenda.post([1, 2, 3])
     agenda.post([2, 3])
     (slow,) = take(agenda, "slow", 1)
-    assert (slow.number, slow.times, slow.house) == (1, 0, "")
-    assert [each.number for each in agenda.take("quick", 9)] == [2, 3]
+    assert (slow.game.number, slow.times, slow.house) == (1, 0, "")
+    assert [each.game.number for each in agenda.take("quick", 9)] == [2, 3]
     agenda.hold("quick", [each.entry for each in agenda.take("quick", 9)])
-    found = next(each for each in take(agenda, "quick") if each.number == 1)
+    found = next(each for each in take(agenda, "quick") if each.game.number == 1)
     assert (found.house, found.times) == ("slow", 1)
     assert agenda.finish(found, "quick", ENDED)
     assert not agenda.finish(slow, "slow", ENDED)
@@ -192,7 +194,7 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     agenda.post([1])
     (taken,) = take(agenda, "a")
     agenda.give_back("a", taken.entry)
-    assert [each.number for each in agenda.take("b", 9)] == [1]
+    assert [each.game.number for each in agenda.take("b", 9)] == [1]
     agenda.remove()
     assert not agenda.is_open
 
