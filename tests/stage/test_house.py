@@ -52,7 +52,7 @@ def moderated(redis_url: str) -> Iterator[Moderated]:
 
 def serving(url: str, *, public: bool = False) -> StageServer:
     source = HouseSource(open_bus(url), HOUSE, public=public)
-    return StageServer(Served([source]), port=0)
+    return StageServer(Served(live=source), port=0)
 
 
 def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(moderated, redis_server, redis_url):

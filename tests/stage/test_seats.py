@@ -23,7 +23,7 @@ from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import viewer_of_seat
 from wolfbus.stage.people import People
 from wolfbus.stage.serving import StageServer
-from wolfbus.stage.sources import FolderSource, PlayedSource
+from wolfbus.stage.sources import PlayedSource
 
 OTHERS = "tests.llm.human.person:Canary"
 CANARY = re.compile(rb"CANARY-(?:reason|thought|raw|whisper)")
@@ -38,8 +38,7 @@ class Table:
         self.persons: list[Person] = []
         self.played = PlayedSource(game, public=True)
         self.people = People(lambda _, path: self.links.put(f"{self.server.url}{path}"))
-        sources = [self.played, FolderSource(out, public=True)]
-        self.server = StageServer(served_with(sources, out, public=True, people=self.people), port=0)
+        self.server = StageServer(served_with(out, self.played, public=True, people=self.people), port=0)
         self.brains = ("human",) * people + (OTHERS,) * (8 - people)
         self.game = game
 

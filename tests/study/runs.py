@@ -101,6 +101,10 @@ def journal_lines(folder: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
+def journal(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
 def manifest(folder: Path) -> dict[str, Any]:
     loaded: dict[str, Any] = json.loads((folder / "study.json").read_text())
     return loaded

@@ -102,7 +102,7 @@ def server():
 
 def told(folder: Path, url: str, text: str = SHORT) -> Path:
     path = folder / "study.toml"
-    tables = f'[endpoints.e]\nurl = "{url}"\n[models.m]\nmodel = "double"\nendpoint = "e"\n'
+    tables = f'[endpoints.e]\nurl = "{url}"\nkey_env = "HOME"\n[models.m]\nmodel = "double"\nendpoint = "e"\n'
     path.write_text(f'players = "llm:m*2,scripted*6"\n{text}{tables}price = {{ input = 1.0, output = 2.0 }}\n')
     return path
 
@@ -121,7 +121,10 @@ def test_calls_and_their_cost_are_in_the_totals_and_the_prompts_have_a_hash(paid
     assert totals["calls"] > 20
     assert totals["cost_usd"] > 0
     assert len(manifest(paid)["prompts"]) == 64
-    assert manifest(paid)["models"]["m"]["price"] == {"input": 1.0, "cached": None, "output": 2.0}
+    model = manifest(paid)["models"]["m"]
+    assert model["price"] == {"input": 1.0, "cached": None, "output": 2.0}
+    # no key, and no limits
+    assert list(model["endpoint"]) == ["url"]
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

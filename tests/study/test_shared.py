@@ -9,6 +9,7 @@ import subprocess
 from contextlib import closing
 from decimal import Decimal
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,15 +28,13 @@ from tests.study.runs import (
     study_file,
     wait_for,
 )
-from wolfbus.bus import open_bus
-from wolfbus.bus.streams import house_key, owner
-from wolfbus.study.journal import GameResult
+from wolfbus.bus import open_bus, streams
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import SharedAgenda
 from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 AGENDA = "shared"
-ENDED = GameResult(number=1, game="g-1", state="ended")
+ENDED = SimpleNamespace(error=None, seconds=1.0)
 
 
 class Workers:
@@ -96,7 +95,7 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     gate.touch()
     assert_through(finished(run), second, whole, out)
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
-    assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+    assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
 def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_die(
@@ -117,7 +116,7 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
         _, error = cut_off.communicate(timeout=30)
         assert cut_off.returncode == 1
         assert error.splitlines()[-1].startswith("wolfbus: Redis at 127.0.0.1")
-    assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+    assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
 def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_stayed(
@@ -231,13 +230,13 @@ def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study,
         assert len(houses) == 2
         # both are in the middle of games, which wait at the gate
         first.kill()
-        agenda = cluster.serving(house_key(AGENDA, "agenda"))
-        for node in (agenda, *({cluster.serving(owner(house)) for house in houses} - {agenda})):
+        agenda = cluster.serving(streams.house_key(AGENDA, "agenda"))
+        for node in (agenda, *({cluster.serving(streams.owner(house)) for house in houses} - {agenda})):
             node.kill()
             node.start()
         gate.touch()
         assert_through(finished(run), second, whole, out)
-        assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+        assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
 def has_grown(out, lines):

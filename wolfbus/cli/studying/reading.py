@@ -21,7 +21,7 @@ from wolfbus.errors import BusError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import check_seal, line_of
-from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
+from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_checked, read_record
 from wolfbus.study.agenda import Finished
 from wolfbus.study.counts import GameCounts
 from wolfbus.study.folder import Manifest, StudyFolder
@@ -60,13 +60,10 @@ def result_of(
         prover: re-executes it; None not to.
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
-    from analytics.fold import GameFold
-    from analytics.gather.reading import read_rows
-
     counts = GameCounts()
-    checked, rows = read_rows(open_lines(path), GameFold(), prover=prover, watch=counts.take)
+    checked = read_checked(open_lines(path), counts.take, prover)
     opened, end = checked.opened, checked.ended
-    if checked.problem is not None or opened is None or end is None or rows is None:
+    if checked.problem is not None or opened is None or end is None:
         return (checked.problem or "there is no game in it").removeprefix(f"{path}: ")
     if (opened.game, opened.seed, opened.config) != (planned.game, planned.seed, config):
         return "it is of another game, of another seed, or by other rules"
