@@ -68,6 +68,24 @@ def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
 
 
+def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run it in this process, while something happens to others."""
+    failures: list[BaseException] = []
+
+    def happen() -> None:
+        try:
+            happens()
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=happen)
+    thread.start()
+    done = run_here(*arguments)
+    thread.join()
+    assert failures == []
+    return done
+
+
 def begin(
     *arguments: str | Path, gate: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:

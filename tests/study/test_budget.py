@@ -181,20 +181,20 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     share = ("--bus", redis_url, "--share", "paid")
     work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "paid", "--at-once", "1"]
 
-    def run_with(budget: float, workers: int, *more: str | Path) -> tuple[int, str, list[int]]:
-        run = begin(*more, "--out", out, *share, "--budget", f"{budget:.6f}")
-        working = [subprocess.Popen(work, env=ENVIRONMENT, stderr=subprocess.DEVNULL) for _ in range(workers)]
-        said = run.communicate(timeout=100)[1]
-        return run.returncode, said, [worker.wait(30) for worker in working]
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(work, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
 
-    code, said, ended = run_with(enough * 0.6, 2, file)
-    assert (code, ended) == (1, [1, 1]), said
-    assert "the budget ends here" in said.splitlines()[-1]
+    working = [start(), start()]
+    done = run_here(file, "--out", out, *share, "--budget", f"{enough * 0.6:.6f}")
+    assert (done.returncode, [worker.wait(30) for worker in working]) == (1, [1, 1]), done.stderr
+    assert "the budget ends here" in done.stderr.splitlines()[-1]
     totals = manifest(out)["totals"]
     assert totals["pending"] == 4 - totals["ended"] > 0
     assert (totals["cost_usd"] or 0) <= enough * 0.6
-    code, said, ended = run_with(1000, 1, "--resume")
-    assert (code, ended) == (0, [0]), said
+    # a worker that came before the run would find the old budget
+    run, worker = begin("--resume", "--out", out, *share, "--budget", "1000"), start()
+    said = run.communicate(timeout=100)[1]
+    assert (run.returncode, worker.wait(30)) == (0, 0), said
     assert manifest(out)["complete"]
 
 

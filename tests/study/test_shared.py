@@ -25,6 +25,7 @@ from tests.study.runs import (
     journal_lines,
     manifest,
     run_here,
+    run_here_while,
     study_file,
     wait_for,
 )
@@ -71,11 +72,6 @@ def share(redis_url):
     return ("--bus", redis_url, "--share", AGENDA)
 
 
-def finished(run):
-    _, error = run.communicate(timeout=100)
-    return subprocess.CompletedProcess(run.args, run.returncode, stderr=error)
-
-
 def assert_through(done, worker, whole, out):
     """The run and a worker have ended well, and each game was counted once."""
     assert done.returncode == 0, done.stderr
@@ -86,14 +82,16 @@ def assert_through(done, worker, whole, out):
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole, share, workers, bus, end):
-    run = begin(study, "--out", out, *share)
     first, second = workers.start(), workers.start()
-    wait_for(lambda: journal_lines(out) >= 4)
-    # both are in the middle of games, which wait at the gate
-    first.send_signal(end)
-    first.communicate(timeout=30)
-    gate.touch()
-    assert_through(finished(run), second, whole, out)
+
+    def go():
+        wait_for(lambda: journal_lines(out) >= 4)
+        # both are in the middle of games, which wait at the gate
+        first.send_signal(end)
+        first.communicate(timeout=30)
+        gate.touch()
+
+    assert_through(run_here_while(go, study, "--out", out, *share), second, whole, out)
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
@@ -106,13 +104,15 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
         closing(Workers(redis_url, gate, "1", "--play-on", f"{other.url}?patience=0.3")) as there,
         closing(Workers(redis_url, gate, "1", "--play-on", "memory://")) as here,
     ):
-        run = begin(study, "--out", out, *share)
         killed, cut_off, stays = there.start(), there.start(), here.start()
-        wait_for(lambda: journal_lines(out) >= 4)
-        killed.kill()
-        other.kill()
-        gate.touch()
-        assert_through(finished(run), stays, whole, out)
+
+        def die():
+            wait_for(lambda: journal_lines(out) >= 4)
+            killed.kill()
+            other.kill()
+            gate.touch()
+
+        assert_through(run_here_while(die, study, "--out", out, *share), stays, whole, out)
         _, error = cut_off.communicate(timeout=30)
         assert cut_off.returncode == 1
         assert error.splitlines()[-1].startswith("wolfbus: Redis at 127.0.0.1")
@@ -137,15 +137,17 @@ def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
 
 
 def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, agenda):
+    def lose():
+        wait_for(lambda: journal_lines(out) >= 2)
+        agenda.remove()
+        gate.touch()
+
     agenda.remove()
-    run, worker = begin(study, "--out", out, *share), workers.start()
-    wait_for(lambda: journal_lines(out) >= 2)
-    agenda.remove()
-    gate.touch()
-    _, error = run.communicate(timeout=60)
-    assert run.returncode == 1
-    assert "the agenda is gone" in error
-    assert "--share shared" in error
+    worker = workers.start()
+    done = run_here_while(lose, study, "--out", out, *share)
+    assert done.returncode == 1
+    assert "the agenda is gone" in done.stderr
+    assert "--share shared" in done.stderr
     assert worker.wait(30) == 0
 
 
@@ -223,19 +225,22 @@ def test_a_budget_is_kept_on_a_cluster_as_on_one_redis(cluster):
 
 def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study, out, gate, whole, cluster):
     with closing(Workers(cluster.url, gate, "1.5")) as workers, closing(open_bus(cluster.url)) as bus:
-        run = begin(study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
         first, second = workers.start(), workers.start()
-        wait_for(lambda: journal_lines(out) >= 4)
-        houses = bus.houses()
-        assert len(houses) == 2
-        # both are in the middle of games, which wait at the gate
-        first.kill()
-        agenda = cluster.serving(streams.house_key(AGENDA, "agenda"))
-        for node in (agenda, *({cluster.serving(streams.owner(house)) for house in houses} - {agenda})):
-            node.kill()
-            node.start()
-        gate.touch()
-        assert_through(finished(run), second, whole, out)
+
+        def die():
+            wait_for(lambda: journal_lines(out) >= 4)
+            houses = bus.houses()
+            assert len(houses) == 2
+            # both are in the middle of games, which wait at the gate
+            first.kill()
+            agenda = cluster.serving(streams.house_key(AGENDA, "agenda"))
+            for node in (agenda, *({cluster.serving(streams.owner(house)) for house in houses} - {agenda})):
+                node.kill()
+                node.start()
+            gate.touch()
+
+        done = run_here_while(die, study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
+        assert_through(done, second, whole, out)
         assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
