@@ -20,7 +20,6 @@ from wolfbus.cli.viewing import served_with
 from wolfbus.config import GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.eyes import viewer_of_seat
 from wolfbus.stage.people import People
 from wolfbus.stage.serving import StageServer
 from wolfbus.stage.sources import PlayedSource
@@ -112,10 +111,7 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(table):
         assert person.last["role"] == roles[me]
         found = {each.decode() for each in CANARY.findall(person.raw)}
         assert found <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
-        feed = GameFeed(viewer_of_seat(me))
-        for recorded in records:
-            feed.feed(recorded)
-        expected = feed.page()["beats"]
+        expected = GameFeed(f"seat:{me}", records).page()["beats"]
         assert without_time(person.last["beats"]) == without_time(expected)
         own = [each.event for each in records if each.event.type == "answered" and each.event.seat == me]
         said = {event.kind for event in own if event.outcome == "accepted"}

@@ -157,9 +157,14 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert mine == its
 
 
-def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_for_too_long(redis_url):
-    with contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.1)) as kept:
-        kept.open(amount(0.25))
+@pytest.mark.parametrize("server", ["redis", "cluster"])
+def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_for_too_long(request, server):
+    url = request.getfixturevalue("redis_url") if server == "redis" else request.getfixturevalue("cluster").url
+    with contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.1)) as kept:
+        kept.open(amount(0.15))
+        assert kept.reserve("c", 0, amount(0.5), "x").word == "done"
+        kept.settle("c", 0, amount(0.1))
+        assert kept.look().spent == amount(0.25)
         assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
         assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
         assert kept.reserve("b", 0, amount(0.5), "x").word == "wait"
@@ -173,6 +178,7 @@ def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_
         assert kept.look().spent == amount(0.75)
         # a run that goes on may have other limits
         assert kept.open(amount(0.0)).why is None
+        kept.remove()
 
 
 def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, paid, tmp_path, redis_url):

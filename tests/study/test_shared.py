@@ -7,14 +7,11 @@ from __future__ import annotations
 import signal
 import subprocess
 from contextlib import closing
-from decimal import Decimal
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
-from players.llm.budget import Amount
-from players.llm.redis_budget import RedisBudget
 from tests.study.gate import GATE
 from tests.study.runs import (
     ENVIRONMENT,
@@ -32,7 +29,7 @@ from tests.study.runs import (
 from wolfbus.bus import open_bus, streams
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import SharedAgenda
-from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
+from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
 ENDED = SimpleNamespace(error=None, seconds=1.0)
@@ -201,26 +198,6 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
 
 
 # -- on a Redis Cluster of three nodes
-
-
-@pytest.fixture(scope="module")
-def cluster(redis_server):
-    with RedisClusterServers() as cluster:
-        yield cluster
-
-
-def tokens(count):
-    return Amount(Decimal(), count)
-
-
-def test_a_budget_is_kept_on_a_cluster_as_on_one_redis(cluster):
-    with closing(RedisBudget(cluster.url, "other", None, 100)) as budget:
-        budget.open(tokens(0))
-        assert budget.reserve("a", 1, tokens(80), "a call").word == "done"
-        assert budget.reserve("b", 1, tokens(30), "a call").word == "wait"
-        budget.settle("a", 1, tokens(60))
-        assert budget.look().spent.tokens == 60
-        budget.remove()
 
 
 def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study, out, gate, whole, cluster):
