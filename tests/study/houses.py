@@ -15,6 +15,7 @@ HOUSE = "study-house"
 GATED = "tests.study.gate:Gated"
 AGENTS = (("ann", "scripted", 16), ("bea", GATED, 8), ("cleo", GATED, 8))
 """Two agents share what one brain is asked for."""
+PAIR = (("ann", "scripted", 16), ("bea", GATED, 16))
 
 
 @contextlib.contextmanager
