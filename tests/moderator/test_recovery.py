@@ -120,7 +120,7 @@ def test_replies_that_came_while_nobody_moderated_are_used_and_not_asked_again(u
     process.take_over(AGENTS)
     assert process.over().digest == whole_digest
     asks = [ask.id for one in fresh for part in one.heard[0].seats for ask in part.asks]
-    assert not asks or not set(asks) & {name for one in agents for name in one.asked}
+    assert not asks or not set(asks) & {name for one in agents for name in one.asks}
 
 
 def noisy(name: str, ask: Ask, reply: bytes) -> list[bytes]:
@@ -237,4 +237,4 @@ def test_a_reply_that_comes_after_its_request_timed_out_is_rejected_once_however
     rejected = [(event.sender, event.source) for event in events if event.type == "rejected"]
     assert len(rejected) == len(set(rejected)) > 0
     assert {event.reason for event in events if event.type == "rejected"} == {"closed"}
-    assert late.asked
+    assert late.asks
