@@ -14,11 +14,11 @@ from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.service import serve
 from players.scripted import ScriptedBrain
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
-from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
-from wolfbus.messages.house import Archived, Dropped, Goodbye, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
+from wolfbus.messages.house import Archived, Dropped, GameClosed, Goodbye, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.view import SeatView
@@ -270,14 +270,47 @@ class Moderating:
 @contextlib.contextmanager
 def guests(url: str, *names: str, **said: Any) -> Iterator[list[Guest]]:
     """Agents of these names."""
-    found: list[Guest] = []
-    try:
-        for name in names:
-            found.append(Guest(url, name, **said))  # noqa: PERF401 - what has come must be closed if one fails
-        yield found
-    finally:
-        for guest in found:
-            guest.close()
+    with contextlib.ExitStack() as here:
+        yield [here.enter_context(contextlib.closing(Guest(url, name, **said))) for name in names]
+
+
+class Here(contextlib.ExitStack):
+    """Moderators and guests of a test, gone at its end."""
+
+    def __init__(self, url: str, bus: Bus) -> None:
+        super().__init__()
+        self.url, self.bus = url, bus
+
+    def moderate(self, state: str | None = None, url: str | None = None, **settings: Any) -> Moderating:
+        """Start a moderator, and return once it is in a state."""
+        service = Moderating(url or self.url, **settings)
+        self.callback(service.code)
+        self.callback(service.stopping.ask, "the test is over")
+        if state is not None:
+            until(lambda: service.health.state == state)
+        return service
+
+    def guests(self, *names: str, **said: Any) -> list[Guest]:
+        return [self.guest(name, **said) for name in names]
+
+    def guest(self, name: str, **said: Any) -> Guest:
+        return self.enter_context(contextlib.closing(Guest(self.url, name, **said)))
+
+    def clerk(self, **said: Any) -> Guest:
+        """An analytics service that says only what a test has it say."""
+        return self.guest("clerk", service="analytics", seats=0, **said)
+
+    def guests_for_now(self, *names: str, **said: Any) -> contextlib.AbstractContextManager[list[Guest]]:
+        """Guests that go before the test's end."""
+        return guests(self.url, *names, **said)
+
+    @property
+    def news(self) -> list[Any]:
+        return [validate(HOUSE_NEWS, unpack(entry.body)) for entry in self.bus.entries(streams.games(HOUSE))]
+
+    @property
+    def closed(self) -> list[GameClosed]:
+        return [one for one in self.news if isinstance(one, GameClosed)]
 
 
 def archive(guest: Guest, closed: Any, **other: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import sys
@@ -10,15 +9,13 @@ import threading
 
 import pytest
 
-from moderator.house.lobby import Lobby
 from tests.proxy import Proxy
-from tests.services.guests import HOUSE, SMALL, Guest, Moderating, archive, until
+from tests.services.guests import HOUSE, SMALL, archive, until
+from tests.whole.house import play_many
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.bus import RedisBus
-from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.draws import game_seed
-from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
+from wolfbus.messages.codec import encode, unpack
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Refused, Welcome
 from wolfbus.tickets.holders import services
 
@@ -29,68 +26,19 @@ SEEDS = tuple(game_seed("7", number) for number in (1, 2, 3))
 WAITING = "waiting for agents"
 
 
-class Here(contextlib.ExitStack):
-    """Moderators and guests of a test, gone at its end."""
-
-    def __init__(self, url, bus):
-        super().__init__()
-        self.url, self.bus = url, bus
-
-    def moderate(self, state=None, url=None, **settings):
-        """Start a moderator, and return once it is in a state."""
-        service = Moderating(url or self.url, **settings)
-        self.callback(service.code)
-        self.callback(service.stopping.ask, "the test is over")
-        if state is not None:
-            until(lambda: service.health.state == state)
-        return service
-
-    def guests(self, *names, **said):
-        found = []
-        for name in names:
-            found.append(Guest(self.url, name, **said))
-            self.callback(found[-1].close)
-        return found
-
-    def clerk(self, **said):
-        """An analytics service that says only what a test has it say."""
-        return self.guests("clerk", service="analytics", seats=0, **said)[0]
-
-    @contextlib.contextmanager
-    def guest(self, name, **said):
-        """One that goes before the test's end."""
-        with contextlib.closing(Guest(self.url, name, **said)) as guest:
-            yield guest
-
-    @property
-    def news(self):
-        return [validate(HOUSE_NEWS, unpack(entry.body)) for entry in self.bus.entries(streams.games(HOUSE))]
-
-    @property
-    def closed(self):
-        return [one for one in self.news if isinstance(one, GameClosed)]
-
-
-@pytest.fixture
-def here(redis_url, bus):
-    with Here(redis_url, bus) as here:
-        yield here
-
-
 @pytest.fixture
 def flush(redis_server):
     return lambda: redis_server.command("FLUSHALL")
 
 
 @pytest.fixture(scope="module")
-def digests():
+def digests(tmp_path_factory):
     """Digests of the one game that a session of seed 7 has, and then of its first three where it has several, as
     `wolfbus play` finds them.
     """
-    with EmbeddedHouse("memory://") as house:
-        games = [house.open(SMALL, seed, ["scripted"] * 5) for seed in ("7", *SEEDS)]
-        assert all(game.finished.wait(10) for game in games)
-    return [game.over.digest for game in games]
+    return [
+        proof.digest for proof in play_many(tmp_path_factory.mktemp("alone"), ("7", *SEEDS), ["scripted"] * 5, SMALL)
+    ]
 
 
 # -- a session from beginning to end
@@ -173,7 +121,7 @@ def test_without_enough_agents_the_house_says_who_is_missing_and_closes(here, ca
 def test_an_agent_that_is_away_is_not_seated(here, caplog):
     caplog.set_level("INFO")
     nobody = "waiting for agents: 0 of 5 seats covered; 5 seats missing"
-    with here.guest("gone", seats=5):
+    with here.guests_for_now("gone", seats=5):
         assert here.moderate(heartbeat_s=0.1, games=0).code() == 0
     # its name stands in the lobby, and its word on its stream; nobody answers the roll call
     service = here.moderate(heartbeat_s=0.1, games=1)
@@ -268,11 +216,11 @@ def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_be
     gate = threading.Event()
     others, service = here.guests(*FIVE[1:], gate=gate), here.moderate(seed="7")
     # so slow that it goes long before the game could end
-    with here.guest("ada", gate=gate, slow_s=0.1) as ada:
+    with here.guests_for_now("ada", gate=gate, slow_s=0.1) as [ada]:
         until(lambda: ada.games and any(other.asked.is_set() for other in others))
         gate.set()
     for other in ({"brain": "another"}, {"declines": ("bid",)}, {"in_house": False}):
-        with here.guest("ada", **other) as stranger:
+        with here.guests_for_now("ada", **other) as [stranger]:
             stranger.hear(Welcome)
             stranger.join(instance="and again")
             stranger.hear(Welcome)
@@ -290,22 +238,22 @@ def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_be
 # -- breaking down
 
 
-def break_down(monkeypatch, before=lambda: None):
+def break_down(service, before=lambda: None):
     """Have the moderator find an error of its own at its next look around."""
 
-    def fails(*_):
+    def fails(*_, **__):
         before()
         raise ZeroDivisionError("Ada is the Werewolf")
 
-    monkeypatch.setattr(Lobby, "urge", fails)
+    service.health.set = fails
 
 
-def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(here, monkeypatch, caplog):
+def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(here, caplog):
     gate = threading.Event()
     agents, service = here.guests(*FIVE, gate=gate), here.moderate(games=2)
     until(lambda: any(agent.asked.is_set() for agent in agents))
     game = next(agent.games[0] for agent in agents if agent.games)
-    break_down(monkeypatch)
+    break_down(service)
     assert service.code() == 1
     gate.set()
     for agent in agents:
@@ -320,14 +268,14 @@ def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(
     assert all(b"Ada is" not in entry.body for entry in here.bus.entries(streams.games(HOUSE)))
 
 
-def test_a_moderator_that_breaks_down_leaves_a_house_alone_that_is_anothers(here, monkeypatch):
+def test_a_moderator_that_breaks_down_leaves_a_house_alone_that_is_anothers(here):
     def taken():
         owner = here.bus.owner(HOUSE)
         here.bus.release(HOUSE, owner.holder, owner.epoch)
         here.bus.claim(HOUSE, "another", 60.0)
 
     service = here.moderate(WAITING)
-    break_down(monkeypatch, taken)
+    break_down(service, taken)
     with pytest.raises(ZeroDivisionError):
         service.code()
     service.error = None
@@ -349,7 +297,7 @@ def test_a_bus_that_lost_its_data_is_the_end_for_who_stands_by_too_and_no_other_
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_data_lost_in_the_moment_of_a_claim_is_lost_too(here, flush, when, monkeypatch):
     here.moderate(WAITING).stop()
-    claim = RedisBus.claim
+    claim = type(here.bus).claim
 
     def claim_late(self, house, holder, lease_s=0.0):
         flush()
@@ -358,7 +306,7 @@ def test_data_lost_in_the_moment_of_a_claim_is_lost_too(here, flush, when, monke
             self.release(house, "another", claim(self, house, "another", 60.0))
         return claim(self, house, holder, lease_s)
 
-    monkeypatch.setattr(RedisBus, "claim", claim_late)
+    monkeypatch.setattr(type(here.bus), "claim", claim_late)
     assert here.moderate().code() == 1
     assert here.bus.last_id(streams.games(HOUSE)) == "0-0"
     assert here.bus.owner(HOUSE).left_s == 0
