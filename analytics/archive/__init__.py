@@ -10,3 +10,8 @@ they run, and reports when the house has closed.
 
 `service` puts the archive into a house, as a member of it.
 """
+
+from analytics.archive.results import Results
+from analytics.archive.service import AnalyticsSettings, serve
+
+__all__ = ["AnalyticsSettings", "Results", "serve"]

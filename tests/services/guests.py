@@ -225,35 +225,27 @@ class Guest:
             self._answered[ask.id] = self._send(body, game, "reply")
 
 
-class Moderating:
-    """A moderator service in a thread; its settings are those of `ModeratorSettings`."""
+class Running:
+    """A service in a thread of this process."""
 
-    def __init__(self, url: str, **settings: Any) -> None:
-        self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
+    def __init__(self, serve: Callable[[Stopping, Health], int]) -> None:
         self.stopping = Stopping()
         self.health = Health(None)
         self.error: BaseException | None = None
         self._code: int | None = None
-        self._settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
-        self._thread = threading.Thread(target=self._run, name="moderating")
+        self._thread = threading.Thread(target=self._run, args=(serve,), name="service")
         self._thread.start()
 
-    def _run(self) -> None:
+    def _run(self, serve: Callable[[Stopping, Health], int]) -> None:
         try:
-            self._code = serve(self._settings, self.stopping, self.health, self.results.put)
+            self._code = serve(self.stopping, self.health)
         except BaseException as error:
             self.error = error
 
-    def result(self, timeout: float = 15.0) -> GameReport:
-        until(lambda: not self.results.empty() or not self._thread.is_alive(), timeout)
-        if self.error is not None:
-            raise self.error
-        return self.results.get_nowait()
-
-    def code(self, timeout: float = 15.0) -> int | None:
+    def code(self, timeout: float = 20.0) -> int | None:
         """Return the exit code once the service has ended."""
         self._thread.join(timeout)
-        assert not self._thread.is_alive(), self.health.state
+        assert self.ended, self.health.state
         if self.error is not None:
             raise self.error
         return self._code
@@ -265,6 +257,21 @@ class Moderating:
     def stop(self) -> int | None:
         self.stopping.ask("the test")
         return self.code()
+
+
+class Moderating(Running):
+    """A moderator service; its settings are those of `ModeratorSettings`."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
+        told = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
+        super().__init__(lambda stopping, health: serve(told, stopping, health, self.results.put))
+
+    def result(self, timeout: float = 15.0) -> GameReport:
+        until(lambda: not self.results.empty() or self.ended, timeout)
+        if self.error is not None:
+            raise self.error
+        return self.results.get_nowait()
 
 
 @contextlib.contextmanager
@@ -313,7 +320,7 @@ class Here(contextlib.ExitStack):
         return [one for one in self.news if isinstance(one, GameClosed)]
 
 
-def archive(guest: Guest, closed: Any, **other: Any) -> None:
+def archive(guest: Guest, closed: Any, /, **other: Any) -> None:
     """Say that a game is archived, as analytics does."""
     guest.say(Archived(**{"game": closed.game, "lines": closed.lines, "hash": closed.hash, **other}))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 from analytics.findings import metrics
 from analytics.fold import fold
-from tests.services.fed import HOUSE, FedHouse, Record, Told
+from tests.services.fed import HOUSE, FedHouse, Record, Told, ask
 from wolfbus.bus import streams
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
@@ -42,7 +43,7 @@ def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(site):
         house.end(first, 1)
         archived = site.told.next()
         house.close()
-        assert service.wait() == 0
+        assert service.code() == 0
     assert (archived.game, archived.lines, archived.hash) == (first.game, len(first), first.heads[-1])
     assert archived.error is None
     for record in (first, second):
@@ -73,7 +74,7 @@ def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(site):
         house.end(second, 2)
         assert site.told.next().game == second.game
         house.close()
-        assert service.wait() == 0
+        assert service.code() == 0
     assert site.is_kept(first)
     assert site.is_kept(second)
     assert_measured(site, first, second)
@@ -97,7 +98,7 @@ def test_killed_in_the_middle_of_a_line_it_goes_on_behind_the_last_whole_one(sit
     with site.service() as service:
         site.told.next(record.game)
         site.house.close()
-        assert service.wait() == 0
+        assert service.code() == 0
     assert site.is_kept(record)
     assert_measured(site, record)
 
@@ -107,7 +108,7 @@ def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_bac
     site.house.close()
     site.path(site.first).write_bytes(site.first.path.read_bytes())
     with site.service() as service:
-        assert service.wait() == 0
+        assert service.code() == 0
     assert site.metrics["session"] == "s-1"
     # and with the results there, that session is of no concern any more
     with site.service() as service:
@@ -124,7 +125,7 @@ def test_steps_that_the_bus_lost_and_did_anew_are_cut_out_of_the_file(site):
         site.house.end(anew)
         archived = site.told.next()
         site.house.close()
-        assert service.wait() == 0
+        assert service.code() == 0
     assert (archived.hash, archived.error) == (anew.heads[-1], None)
     assert site.is_kept(anew)
     assert not site.is_kept(record)
@@ -139,7 +140,7 @@ def test_a_record_that_is_gone_from_the_bus_is_an_error_unless_it_was_archived(s
     with site.service() as service:
         error = site.told.next().error
         site.house.close(failed=0 if kept is None else 1)
-        assert service.wait() == (0 if kept is None else 1)
+        assert service.code() == (0 if kept is None else 1)
     assert site.is_kept(record, kept)
     expected = None if kept is None else f"{site.path(record)}: ends with line 99: the record is gone from the bus"
     assert error == expected
@@ -164,7 +165,7 @@ def test_one_record_that_cannot_be_kept_is_one_line_and_the_other_game_goes_on(s
         site.house.play(second, 2)
         error, fine = site.archived(first, second)
         site.house.close(failed=1)
-        assert service.wait() == 1
+        assert service.code() == 1
     assert fine is None
     assert site.is_kept(second)
     assert site.metrics["metrics"]["outcomes"]["games"] == 1
@@ -212,7 +213,7 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
         site.house.play(site.first)
         site.told.next()
         site.house.close()
-        assert service.wait() == 0
+        assert service.code() == 0
     before = {path.name: path.read_bytes() for path in site.folder.iterdir()}
     other, joined = FedHouse(site.bus, "s-2"), site.heard(streams.outbox(HOUSE, "second"))
     with site.service("second") as service:
@@ -222,7 +223,7 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
             other.end(site.second, 1, "stopped")
             joined.next(lambda entry: entry.type == "archived" and unpack(entry.body)["game"] == site.second.game)
         other.close("" if played else "too few agents", failed=int(played))
-        assert service.wait() == 1
+        assert service.code() == 1
     there = {path.name: path.read_bytes() for path in site.folder.iterdir()}
     if played:
         assert (site.metrics["session"], site.metrics["failed"]) == ("s-2", 1)
@@ -240,12 +241,12 @@ def test_stopped_before_any_game_it_fails_and_writes_nothing(site):
 
 
 def test_two_services_under_two_names_both_keep_everything(site):
-    other = site.enter_context(Told(site.bus, "other"))
+    other = site.enter_context(contextlib.closing(Told(site.bus, "other")))
     with site.service(folder="a") as one, site.service("other", "b") as two:
         site.house.play(site.first)
         assert site.told.next() == other.next()
         site.house.close()
-        assert (one.wait(), two.wait()) == (0, 0)
+        assert (one.code(), two.code()) == (0, 0)
     a, b = ((site.folder / name / f"{site.first.game}.ndjson").read_bytes() for name in "ab")
     assert a == b == b"".join(site.first.lines)
 
@@ -266,8 +267,8 @@ def test_a_house_that_lost_its_data_is_a_clear_end(site):
     site.house.begin(site.first, 1, 100)
     with site.service() as service:
         live.next(has_lines(100))
-        site.bus._links.run("", lambda link: link.ask("FLUSHALL", doing="losing all"))
-        assert service.wait() == 1
+        ask(site.bus, "FLUSHALL")
+        assert service.code() == 1
     assert "the bus lost its data" in service.told[0].summary()
     assert site.is_kept(site.first, 100)
 
@@ -280,5 +281,5 @@ def test_a_second_process_under_the_same_name_takes_over(site):
             with pytest.raises(
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):
-                old.wait()
+                old.code()
             assert new.stop() == 1

@@ -63,13 +63,6 @@ def test_agents_that_join_get_seats_and_play_every_game_of_the_session(here, dig
     assert here.bus.owner(HOUSE).left_s == 0
 
 
-def test_several_games_at_once_share_the_agents_seats(here):
-    service, agents = here.moderate(games=4, at_once=2), here.guests("ada", "bruno", seats=5)
-    assert {service.result().number for _ in range(4)} == {1, 2, 3, 4}
-    assert service.code() == 0
-    assert all(agent.games for agent in agents)
-
-
 def test_an_agent_sits_where_it_asked_to_and_one_that_comes_second_waits(here, caplog):
     service = here.moderate()
     ada, bruno = here.guests("ada", "bruno", places=(2,))
@@ -137,41 +130,25 @@ def test_an_agent_that_is_away_is_not_seated(here, caplog):
     assert silent.games == []
 
 
-def test_a_short_seed_is_no_secret_from_agents_of_others(here, caplog):
-    here.guests(*FIVE, in_house=False)
-    assert here.moderate(seed="7").code() == 0
-    assert sum("found by trying all" in message for message in caplog.messages) == 1
-
-
 # -- recovery
 
 
-def test_a_restarted_moderator_goes_on_with_the_session(here, digests):
-    agents = here.guests(*FIVE)
-    first = here.moderate(games=3, seed="7", pause_s=60)
-    assert first.result().digest == digests[1]
+def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle(here, digests):
+    gate = threading.Event()
+    agents = here.guests(*FIVE, gate=gate)
+    # asked by the first moderator, they answer the second
+    first = here.moderate(games=3, seed="7")
+    until(lambda: any(agent.asked.is_set() for agent in agents))
     assert first.stop() == 0
+    assert first.results.empty()
     assert here.bus.owner(HOUSE).left_s == 0
-    second = here.moderate(games=3, seed="7")
-    assert [second.result().digest for _ in range(2)] == digests[2:]
+    second = here.moderate("playing", games=3, seed="7")
+    gate.set()
+    assert [second.result().digest for _ in range(3)] == digests[1:]
     assert second.code() == 0
     assert len(agents[0].games) == 3
     assert [one.number for one in here.news if isinstance(one, GameOpened)] == [1, 2, 3]
     assert sum(isinstance(one, HouseOpened) for one in here.news) == 1
-
-
-def test_a_game_in_the_middle_goes_on_under_the_next_moderator(here, digests):
-    gate = threading.Event()
-    agents = here.guests(*FIVE, gate=gate)
-    # asked by the first moderator, they answer the second
-    first = here.moderate(seed="7")
-    until(lambda: any(agent.asked.is_set() for agent in agents))
-    assert first.stop() == 0
-    assert first.results.empty()
-    second = here.moderate("playing", seed="7")
-    gate.set()
-    assert second.result().digest == digests[0]
-    assert second.code() == 0
 
 
 def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_steps_down(here, redis_server, caplog):
@@ -322,7 +299,7 @@ def test_who_comes_to_a_bus_that_knows_nothing_opens_a_session(here, flush):
 # -- analytics
 
 
-def test_the_house_closes_only_when_analytics_has_archived_every_game(here):
+def test_the_house_closes_only_when_analytics_has_archived_every_game(here, redis_server, caplog):
     clerk = here.clerk()
     here.guests(*FIVE, heartbeat=0.1)
     service = here.moderate(games=2, archive=True, heartbeat_s=5.0)
@@ -330,9 +307,15 @@ def test_the_house_closes_only_when_analytics_has_archived_every_game(here):
     until(lambda: service.health.state == "closing")
     first, second = here.closed
     archive(clerk, first)
-    # somebody who does not know the seal has not read the record; and who plays has nothing to say here
-    archive(clerk, second, hash="0" * 64)
-    until(lambda: here.bus.head(HOUSE, games[0]) == "")
+    # somebody who does not know lines and seal has not read the record, and why it could not be kept counts for the end
+    # that it is about
+    for wrong in ({"hash": "0" * 64}, {"lines": 1}, {"error": "it has 1 of 3 lines", "closed": "c" * 64}):
+        archive(clerk, second, **wrong)
+    # nor is a record let go of whose game is under way again, on a bus that has lost its end unnoticed
+    redis_server.command("HSET", streams.heads(HOUSE), games[1], "a" * 64)
+    archive(clerk, second)
+    until(lambda: "the bus has lost the end of a record that is archived" in caplog.messages)
+    assert here.bus.head(HOUSE, games[0]) == ""
     assert here.bus.head(HOUSE, games[1])
     assert service.health.state == "closing"
     archive(clerk, second, error="the disk is full")
@@ -355,23 +338,23 @@ def test_a_moderator_that_comes_back_knows_what_was_archived(here):
 # -- order
 
 
-def test_mailboxes_streams_and_records_stay_small_over_thirty_games(here):
+def test_mailboxes_streams_and_records_stay_small_and_little_is_left_of_a_house_that_closed(here):
     bus, sizes = here.bus, []
-    (ada,) = here.guests("ada", heartbeat=0.02, seats=5)
-    (idle,) = here.guests("idle", heartbeat=0.02, seats=0)
+    ada, idle = here.guest("ada", heartbeat=0.02, seats=5), here.guest("idle", seats=0)
     clerk = here.clerk(heartbeat=0.02)
     boxes = [streams.inbox(HOUSE, guest.name) for guest in (ada, idle, clerk)]
-    service = here.moderate(games=30, heartbeat_s=0.05, keep_s=0.0)
-    for _ in range(30):
+    service = here.moderate(games=15, heartbeat_s=0.05, keep_s=0.0)
+    for _ in range(15):
         game = service.result().game
         archive(clerk, next(one for one in here.closed if one.game == game))
         sizes.append(bus.length(boxes[0]) + bus.length(ada.out))
     assert service.code() == 0
-    # a few games' messages, and the heartbeats of a few rounds; thirty games have several thousand
+    # a few games' messages, and the heartbeats of a few rounds; fifteen games have several thousand
     assert max(sizes) < 600
-    assert all(bus.length(stream) < 300 for stream in (*boxes, ada.out, idle.out, clerk.out))
+    assert all(bus.length(stream) < 100 for stream in (*boxes, ada.out, clerk.out))
+    assert max(bus.length(boxes[1]), bus.length(idle.out)) <= 4
     assert bus.length(streams.lobby(HOUSE)) < 20
-    assert [bus.length(streams.record(HOUSE, one.game)) for one in here.closed] == [0] * 30
+    assert [bus.length(streams.record(HOUSE, one.game)) for one in here.closed] == [0] * 15
 
 
 def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redis_server, caplog):
@@ -394,13 +377,13 @@ def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redi
     assert redis_server.command("SCARD", streams.tickets(HOUSE)) == b":0\r\n"
 
 
-def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(here, redis_server):
+def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(here, redis_server, caplog):
     kinds = {**dict.fromkeys(FIVE, "agent"), "bruno": "player", "eve": "agent", "keeper": "analytics"}
     redis_server.command("HSET", services(HOUSE), *(word for pair in kinds.items() for word in pair))
     redis_server.command("SADD", streams.tickets(HOUSE), *kinds)
     eve, keeper = here.guests("eve", "keeper", service="analytics", seats=0, knock=False)
     here.guests(*FIVE, knock=False)
-    service = here.moderate(tickets=True, archive=True)
+    service = here.moderate(tickets=True, archive=True, seed="7")
     assert "the ticket of eve is for an agent" in eve.hear(Refused).reason
     game = service.result().game
     (closed,) = here.closed
@@ -416,6 +399,8 @@ def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(
     archive(keeper, closed)
     assert service.code() == 0
     assert {seat["agent"] for seat in unpack(first.body)["seats"] if seat.get("in_house")} == {"bruno"}
+    # and a short seed is no secret from agents of others
+    assert sum("found by trying all" in message for message in caplog.messages) == 1
 
 
 def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(here):

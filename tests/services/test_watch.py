@@ -35,7 +35,7 @@ def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures
             site.house.play(record, number)
             site.told.next()
         site.house.close()
-        assert service.wait() == 0
+        assert service.code() == 0
     code, out, err = watch("--json")
     assert (code, err) == (0, "")
     shown = json.loads(out.splitlines()[-1])
@@ -81,7 +81,7 @@ def test_it_follows_a_house_until_it_closes(site, watch):
         moderator.start()
         code, out, err = watch("--plain")
         moderator.join()
-        assert service.wait() == 0
+        assert service.code() == 0
     assert (code, err) == (0, "")
     assert "1 game running" in out
     assert "Session s-1: 1 over, has closed" in out
