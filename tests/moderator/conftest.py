@@ -16,16 +16,16 @@ from wolfbus.bus.protocol import Bus
 @pytest.fixture(params=["memory", "redis"])
 def url(request: pytest.FixtureRequest) -> str:
     """A bus that several processes can share."""
-    return _url(request, request.param)
+    return url_of(request, request.param)
 
 
 @pytest.fixture
 def memory_url(request: pytest.FixtureRequest) -> str:
     """A bus in memory that several "processes" can share."""
-    return _url(request, "memory")
+    return url_of(request, "memory")
 
 
-def _url(request: pytest.FixtureRequest, kind: str) -> str:
+def url_of(request: pytest.FixtureRequest, kind: str) -> str:
     if kind == "redis":
         address: str = request.getfixturevalue("redis_url")
         return address

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from tests.moderator.conftest import url_of
 from tests.moderator.process import HOUSE, SMALL, events_of, opened, replies_of
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
@@ -20,11 +21,15 @@ from wolfbus.record.prompts import PromptBook
 AGENTS = ("one", "two")
 
 
-@pytest.mark.parametrize("fresh", [False, True], ids=["agents live on", "agents die too"])
-@pytest.mark.parametrize("told", [False, True], ids=["lost word", "heard"])
+@pytest.mark.parametrize(
+    ("kind", "fresh", "told"),
+    [("memory", False, False), ("memory", True, True), ("redis", False, True), ("redis", True, False)],
+)
 def test_a_moderator_that_died_at_any_commit_of_a_game_goes_on_to_the_same_digest(
-    url, stage, whole_digest, fresh, told
+    request, stage, whole_digest, kind, fresh, told
 ):
+    """Agents live on or die too; the moderator heard that its last step landed, or did not."""
+    url = url_of(request, kind)
     bus = stage.watch(url)
     agents = stage.agents(url, *AGENTS)
     process = stage.process(url, 1, told=told)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
 import subprocess
 import sys
 
@@ -13,7 +11,7 @@ import pytest
 
 from analytics.findings import metrics
 from analytics.fold import fold
-from tests.services.fed import HOUSE, FedHouse, Record, Told, ask
+from tests.services.fed import HOUSE, FedHouse, Record, ask
 from wolfbus.bus import streams
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
@@ -80,29 +78,6 @@ def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(site):
     assert_measured(site, first, second)
 
 
-def test_killed_in_the_middle_of_a_line_it_goes_on_behind_the_last_whole_one(site):
-    record, live = site.first, site.heard(streams.live(HOUSE))
-    site.house.begin(record, 1, 120)
-    command = [sys.executable, "-m", "analytics", "--bus", site.url, "--house", HOUSE, "--out", str(site.folder)]
-    killed = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        live.next(has_lines(120))
-    finally:
-        killed.send_signal(signal.SIGKILL)
-        logs = killed.communicate()[1].splitlines()
-    assert json.loads(logs[0])["service"] == "analytics"
-    assert site.is_kept(record, 120)
-    with site.path(record).open("ab") as file:
-        file.write(record.lines[120][:50])
-    site.house.end(record)
-    with site.service() as service:
-        site.told.next(record.game)
-        site.house.close()
-        assert service.code() == 0
-    assert site.is_kept(record)
-    assert_measured(site, record)
-
-
 def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_back(site):
     site.house.play(site.first)
     site.house.close()
@@ -110,10 +85,12 @@ def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_bac
     with site.service() as service:
         assert service.code() == 0
     assert site.metrics["session"] == "s-1"
-    # and with the results there, that session is of no concern any more
+    # and with the results there, that session is of no concern any more; stopped before any game it writes nothing
+    there = sorted(path.stat().st_mtime_ns for path in site.folder.iterdir())
     with site.service() as service:
         assert service.stop() == 1, "no game was played"
         assert service.told[0].session == ""
+    assert sorted(path.stat().st_mtime_ns for path in site.folder.iterdir()) == there
 
 
 def test_steps_that_the_bus_lost_and_did_anew_are_cut_out_of_the_file(site):
@@ -232,23 +209,6 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
     else:
         assert service.told[0].summary().endswith("; no game was played: too few agents")
         assert there == before
-
-
-def test_stopped_before_any_game_it_fails_and_writes_nothing(site):
-    with site.service() as service:
-        assert service.stop() == 1
-    assert list(site.folder.iterdir()) == []
-
-
-def test_two_services_under_two_names_both_keep_everything(site):
-    other = site.enter_context(contextlib.closing(Told(site.bus, "other")))
-    with site.service(folder="a") as one, site.service("other", "b") as two:
-        site.house.play(site.first)
-        assert site.told.next() == other.next()
-        site.house.close()
-        assert (one.code(), two.code()) == (0, 0)
-    a, b = ((site.folder / name / f"{site.first.game}.ndjson").read_bytes() for name in "ab")
-    assert a == b == b"".join(site.first.lines)
 
 
 def test_a_moderator_that_is_new_hears_again_what_is_archived(site):
