@@ -145,7 +145,7 @@ def test_an_out_stream_whose_front_was_cut_is_read_on_behind_what_was_handed_on(
     assert process.backwards.empty()
 
 
-def test_an_out_stream_that_ends_before_what_was_read_says_that_the_bus_has_gone_backwards(redis_url, stage, redis_server):
+def test_an_out_stream_that_ends_before_what_was_read_says_that_the_bus_went_backwards(redis_url, stage, redis_server):
     bus = stage.watch(redis_url)
     process = stage.process(redis_url)
     out = streams.outbox(HOUSE, "scribe")
