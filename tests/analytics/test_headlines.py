@@ -12,58 +12,51 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.columns import ColumnsBuilder, columns_of
 from analytics.findings import Metrics, metrics
+from analytics.fold import fold
 from analytics.measures.study import Study, variability
-from analytics.measures.table4 import table4
-from analytics.measures.truth import truth as truth_section
-from tests.analytics.script import Script, random_game
+from tests.analytics.script import Script, measured, random_game
 from tests.game.driver import play
-from tests.simulator.judgements import draw_agents, simulate
+from tests.simulator import draw_agents, simulate
 from wolfbus.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
-
-
 COLUMNS = columns_of(GAMES)
 
 
-FOUND = variability(Study(COLUMNS))["metrics"]
+def headlines(columns, *names):
+    return variability(Study(columns), names or None)["metrics"]
 
 
 def test_pooled_values_are_those_of_the_papers_tables():
-    tables = metrics(GAMES)
+    tables, scores, found = metrics(GAMES), measured("table4", COLUMNS), headlines(COLUMNS)
+    expected = {}
     for role, suffix in (("overall", ""), *((role, f"/{role}") for role in ROLES)):
+        row = tables["table3"][role]
         for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "mcc"):
-            assert FOUND[name + suffix]["value"] == pytest.approx(tables["table3"][role][name], abs=1e-12)
-            assert FOUND[name + suffix]["n"] == tables["table3"][role]["n"]
-        assert FOUND["accuracy" + suffix]["baseline"] == pytest.approx(tables["table3"][role]["constant_accuracy"])
+            expected[name + suffix] = (row[name], row["n"])
+        assert found["accuracy" + suffix]["baseline"] == pytest.approx(row["constant_accuracy"])
         rates = tables["production"]["overall"] if role == "overall" else tables["production"]["by_role"][role]
-        assert FOUND["deception_rate" + suffix]["value"] == pytest.approx(rates["rate"])
-        assert FOUND["deception_rate" + suffix]["n"] == rates["n"]
+        expected["deception_rate" + suffix] = (rates["rate"], rates["n"])
     wins = tables["outcomes"]["winners"]
     for name, winner in (("villager_wins", "villagers"), ("werewolf_wins", "werewolves"), ("no_winner", "nobody")):
-        assert (FOUND[name]["value"], FOUND[name]["n"]) == (pytest.approx(wins[winner]["share"]), wins[winner]["n"])
-
-
-def test_scores_are_those_of_table_4():
-    table = table4(Study(COLUMNS))
+        expected[name] = (wins[winner]["share"], wins[winner]["n"])
     for section, suffix in (("suspicion", ""), ("before", "_before")):
-        row = table[section]["overall"]
+        row = scores[section]["overall"]
         for name in ("auc", "auprc", "brier", "brier_skill", "ece"):
-            assert FOUND[name + suffix]["value"] == pytest.approx(row[name], abs=1e-9), name
-            assert FOUND[name + suffix]["n"] == row["n"]
-        assert FOUND["auprc" + suffix]["baseline"] == pytest.approx(row["base_rate"])
-        assert FOUND["brier" + suffix]["baseline"] == pytest.approx(row["base_rate"] * (1 - row["base_rate"]))
-        for role in ROLES:
-            own = table[section]["by_observer"][role]
-            assert FOUND[f"auc{suffix}/{role}"]["value"] == pytest.approx(own["auc"], abs=1e-9)
-            assert FOUND[f"auc{suffix}/{role}"]["n"] == own["n"]
+            expected[name + suffix] = (row[name], row["n"])
+        assert found["auprc" + suffix]["baseline"] == pytest.approx(row["base_rate"])
+        assert found["brier" + suffix]["baseline"] == pytest.approx(row["base_rate"] * (1 - row["base_rate"]))
+        for role, own in scores[section]["by_observer"].items():
+            expected[f"auc{suffix}/{role}"] = (own["auc"], own["n"])
+    for name, (value, n) in expected.items():
+        assert (found[name]["value"], found[name]["n"]) == (pytest.approx(value, abs=1e-9), n), name
 
 
 def test_an_area_by_role_counts_what_has_the_score_and_not_what_has_a_flag_alone():
     judgements = {**COLUMNS.judgements, "s": COLUMNS.judgements["s"].copy()}
     judgements["s"][::3] = math.nan
     columns = replace(COLUMNS, judgements=judgements)
-    found, table = variability(Study(columns))["metrics"], table4(Study(columns))["suspicion"]
+    found, table = headlines(columns), measured("table4", columns)["suspicion"]
     for role in ROLES:
         assert found[f"auc/{role}"]["n"] == table["by_observer"][role]["n"] < found[f"accuracy/{role}"]["n"]
     assert found["auc"]["n"] == table["overall"]["n"] == sum(found[f"auc/{role}"]["n"] for role in ROLES)
@@ -73,35 +66,34 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are():
     columns = simulate(draw_agents(3, 1), 40, 2)
     columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
     assert len(np.unique(columns.judgements["s"])) > 5000
-    names = ["auc", "auc/Seer", "auprc", "auprc_lift"]
-    found = variability(Study(columns), names)["metrics"]
-    for name in names:
-        chosen = columns.scored()
-        if name == "auc/Seer":
-            chosen = chosen & (columns.judgements["observer_role"] == ROLES.index("Seer"))
+    seers = columns.judgements["observer_role"] == ROLES.index("Seer")
+    areas = {
+        "auc": roc_auc_score,
+        "auc/Seer": roc_auc_score,
+        "auprc": average_precision_score,
+        "auprc_lift": lambda d, s: average_precision_score(d, s) - d.mean(),
+    }
+    found = headlines(columns, *areas)
+    for name, area in areas.items():
         values = []
         for game in range(40):
-            rows = chosen & (columns.judgements["game"] == game)
+            rows = columns.scored() & (columns.judgements["game"] == game) & (seers if "Seer" in name else True)
             d, s = columns.label()[rows], columns.judgements["s"][rows]
             if 0 < d.sum() < len(d):
-                area = (
-                    roc_auc_score(d, s) if name.startswith("auc/") or name == "auc" else average_precision_score(d, s)
-                )
-                values.append(area - (d.mean() if name == "auprc_lift" else 0))
+                values.append(area(d, s))
         assert found[name]["paper_games"] == len(values)
         assert found[name]["paper_mean"] == pytest.approx(statistics.mean(values), abs=1e-12)
         assert found[name]["paper_half"] == pytest.approx(1.96 * statistics.stdev(values) / math.sqrt(len(values)))
 
 
 def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever_has_no_votes():
-    played = [_played(seed) for seed in range(12)]
+    played = [replace(fold(play(seed=f"v{seed}").events), game=f"v{seed}") for seed in range(8)]
     played[3] = replace(played[3], votes=())
-    blocks = {game.game: f"block {at // 2}" for at, game in enumerate(played)}
     builder, table = ColumnsBuilder(), Metrics()
-    for game in played:
-        builder.add(game, blocks[game.game])
-        table.add(game, blocks[game.game])
-    found, votes = variability(Study(builder.columns()))["metrics"], table.result()["votes"]
+    for at, game in enumerate(played):
+        builder.add(game, f"block {min(at, 5)}")
+        table.add(game, f"block {min(at, 5)}")
+    found, votes = headlines(builder.columns()), table.sections("votes")["votes"]
     for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
         for end in ("value", "low", "high"):
             assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)
@@ -109,34 +101,28 @@ def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever
     assert (single["low"], single["high"]) != (votes["hits"]["low"], votes["hits"]["high"])
 
 
-def _played(seed):
-    from analytics.fold import fold
-
-    return replace(fold(play(seed=f"v{seed}").events), game=f"v{seed}")
-
-
 def test_the_suspicion_gap_by_hand():
     script = Script(alpha=1.0).dawn()
     script.said("Wim", True, {"Sia": (True, 0.9), "Vic": (True, 0.7)})
     script.said("Vic", False, {"Sia": (False, 0.2), "Wim": (False, 0.4), "Wes": (False, 0.3)})
-    row = variability(Study(columns_of([script.rows()])), ["suspicion_gap"])["metrics"]["suspicion_gap"]
+    row = headlines(columns_of([script.rows()]), "suspicion_gap")["suspicion_gap"]
     assert (row["value"], row["n"], row["baseline"]) == (pytest.approx(0.8 - 0.3), 5, 0.0)
 
 
 def test_truth_by_hand():
     columns = simulate(draw_agents(3, 1), 30, 2, confesses=0.5)
-    found = variability(Study(columns))["metrics"]
+    found = headlines(columns)
     truth, label = columns.statements["truth"], columns.statements["d"]
-    assert found["coverage"]["value"] == pytest.approx((truth >= 0).mean())
-    assert found["lie_rate"]["value"] == pytest.approx((truth[truth >= 0] == 2).mean())
-    assert found["confession_rate"]["value"] == pytest.approx(label[truth == 2].mean())
     told = truth[columns.judgements["statement"]]
     scored = (told == 0) | (told == 2)
     false, flag = told[scored] == 2, columns.judgements["d"][scored] == 1
-    other = truth_section(Study(columns).estimates)["detection"]["against_truth_all"]
-    assert found["truth_accuracy"]["value"] == pytest.approx(other["accuracy"])
-    assert found["truth_balanced_accuracy"]["value"] == pytest.approx(other["balanced_accuracy"])
-    assert found["truth_accuracy"]["value"] == pytest.approx((false == flag).mean())
+    expected = {
+        "coverage": (truth >= 0).mean(),
+        "lie_rate": (truth[truth >= 0] == 2).mean(),
+        "confession_rate": label[truth == 2].mean(),
+        "truth_accuracy": (false == flag).mean(),
+        "truth_balanced_accuracy": sum((flag[false == kind] == kind).mean() for kind in (True, False)) / 2,
+    }
+    for name, value in expected.items():
+        assert found[name]["value"] == pytest.approx(value), name
     assert found["truth_accuracy"]["baseline"] == pytest.approx(max(false.mean(), 1 - false.mean()))
-    recalls = [(flag[false == kind] == kind).mean() for kind in (True, False)]
-    assert found["truth_balanced_accuracy"]["value"] == pytest.approx(sum(recalls) / 2)
