@@ -246,13 +246,14 @@ def gathered(
     games: Iterable[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
 ) -> Gathered:
     """Return games as if they had been read by two processes, a file each."""
-    ledger, parts, notes = Ledger(), (ColumnsBuilder(), ColumnsBuilder()), []
+    ledger, parts, notes, games = Ledger(), (ColumnsBuilder(), ColumnsBuilder()), [], list(games)
     for at, rows in enumerate(games):
         ledger.add(rows)
         parts[at % 3 == 1].add(rows)
         notes.append(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None))
     parts[1].merge(parts[0])
-    return Gathered(parts[1].columns(), ledger, (*notes, *problems), studies)
+    words = {note.path: rows for note, rows in zip(notes, games, strict=True)}
+    return Gathered(parts[1].columns(), ledger, (*notes, *problems), studies, games=words)
 
 
 def named(rows: GameRows, game: str) -> GameRows:
