@@ -107,22 +107,3 @@ def test_the_suspicion_gap_by_hand():
     script.said("Vic", False, {"Sia": (False, 0.2), "Wim": (False, 0.4), "Wes": (False, 0.3)})
     row = headlines(columns_of([script.rows()]), "suspicion_gap")["suspicion_gap"]
     assert (row["value"], row["n"], row["baseline"]) == (pytest.approx(0.8 - 0.3), 5, 0.0)
-
-
-def test_truth_by_hand():
-    columns = simulate(draw_agents(3, 1), 30, 2, confesses=0.5)
-    found = headlines(columns)
-    truth, label = columns.statements["truth"], columns.statements["d"]
-    told = truth[columns.judgements["statement"]]
-    scored = (told == 0) | (told == 2)
-    false, flag = told[scored] == 2, columns.judgements["d"][scored] == 1
-    expected = {
-        "coverage": (truth >= 0).mean(),
-        "lie_rate": (truth[truth >= 0] == 2).mean(),
-        "confession_rate": label[truth == 2].mean(),
-        "truth_accuracy": (false == flag).mean(),
-        "truth_balanced_accuracy": sum((flag[false == kind] == kind).mean() for kind in (True, False)) / 2,
-    }
-    for name, value in expected.items():
-        assert found[name]["value"] == pytest.approx(value), name
-    assert found["truth_accuracy"]["baseline"] == pytest.approx(max(false.mean(), 1 - false.mean()))

@@ -20,15 +20,15 @@ from analytics.measures.study import Study
 from tests.analytics.script import held_by, leaves, measured, random_game, tails
 from wolfbus.vocabulary import ROLES
 
-FEW = 60
+FEW = 40
 """Draws that a loop can follow."""
 BLOCKS = 20
-GAMES = [random_game(seed).rows() for seed in range(26)]
+GAMES = [random_game(seed).rows() for seed in range(24)]
 BLOCK_OF = {game.game: f"b{at % BLOCKS:02}" for at, game in enumerate(GAMES)}
 
 
 def in_blocks(games) -> Columns:
-    """The games as columns, six pairs of them in one block each, with truths drawn by lot."""
+    """The games as columns, four pairs of them in one block each, with truths drawn by lot."""
     builder = ColumnsBuilder()
     for game in games:
         builder.add(game, BLOCK_OF[game.game])

@@ -43,7 +43,7 @@ def test_what_is_made_greatest_is_the_likelihood_with_the_statements_effects_int
 
 
 def test_the_fit_is_where_a_general_optimiser_finds_the_top():
-    classes = some_classes(statements=12)
+    classes = some_classes(games=8, agents=2)
     found = fit(classes)
     start = np.zeros(len(found.at))
     start[-1] = 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 
 import numpy as np
@@ -207,6 +208,15 @@ def test_without_enough_games_or_a_place_to_write_there_is_nothing_to_save(recor
         assert why in line
         assert line.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_is_full_is_one_line(saved, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("analytics.measures.maps.write_whole", full)
+    assert run(["report", str(saved[0]), "--save-map", str(tmp_path / "map.json")]) == 2
+    assert capsys.readouterr().err == f"wolfbus: {tmp_path / 'map.json'}: cannot be written: no space left on device\n"
 
 
 @pytest.mark.parametrize("view", [["--until", "3"], ["--as", "Ada"], ["--calls"], ["--prompt", "3"]])

@@ -80,6 +80,10 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
             flags.append(int(d))
             false.append(int(t == LIE))
             label.append(int(own))
+    headlines = measured("variability", columns)["metrics"]
+    assert headlines["truth_accuracy"]["value"] == pytest.approx(found["detection"]["against_truth_all"]["accuracy"])
+    for name in ("lie_rate", "confession_rate", "mistake_rate"):
+        assert headlines[name]["value"] == pytest.approx(found["overall"][name]["value"])
     for name, positive in (("against_truth", false), ("against_label", label)):
         measures = found["detection"][name]
         assert measures["n"] == len(flags)
