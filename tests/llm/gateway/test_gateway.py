@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from players.llm.provider import Completion
+from players.llm.providers.mock import URL
 from players.llm.providers.openai import OpenAIProvider
 from players.llm.settings import Endpoint, Model, Timeouts
-from wolfbus.errors import PlayerError
+from wolfbus.errors import GivenUp, PlayerError
 
-from .conftest import Asking, MakeGateway, model_at, question
+from .conftest import Asking, Clock, MakeGateway, Mocked, model_at, question
 from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply
 
 
@@ -161,14 +163,33 @@ def test_both_transports_of_the_library_tell_the_same(
 ) -> None:
     asking = make_gateway(providers=partial(OpenAIProvider, aiohttp=aiohttp))
     server.plan(Step(), RESET, HANG, refuse(501, "never"), Step(b""))
-    settings = [{}, {}, {"timeouts": Timeouts(bid=0.1)}, {}, {}]
+    settings = [{}, {}, {"timeouts": Timeouts(bid=1.0)}, {}, {}]
     models = [model_at(server, endpoint={"attempts": 1}, **more) for more in settings]
     good, *bad = (asking.one(question(model)) for model in models)
     server.shut()
     bad.append(asking.one(question(models[0])))
     assert good.text == '{"bid": 1}'
     assert [str(each.error).removeprefix(f"{server.url}: ") for each in bad] == [
-        "the connection broke before a reply came", "no reply within 0.1 s", "501: never",
+        "the connection broke before a reply came", "no reply within 1 s", "501: never",
         "200, but the reply's body is empty", "connection refused",
     ]  # fmt: skip
     assert [each.charged for each in bad] == [True, True, False, True, False]
+
+
+def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) -> None:
+    ends: list[Any] = []
+    mocked = Mocked(clock, give_up=2, fatal=ends.append)
+
+    def hear(model: str, *faults: str | None) -> Completion:
+        asked = mocked.question(model=model)
+        for fault in faults:
+            mocked.gateway.heard(asked, mocked.run(asked)[0], fault)
+        return mocked.run(asked)[0]
+
+    assert hear("once read", None, "no JSON", "no JSON", "no JSON").text
+    assert str(hear("never", "no JSON", "no JSON").error).startswith(f"never at {URL} is given up: 2 replies in a row ")
+    assert hear("other", "no JSON").text
+    assert {(type(each), each.game) for each in ends} == {(GivenUp, "g")}
+    asked = len(mocked.asked)
+    hear("never")
+    assert len(mocked.asked) == asked, "of a model that was given up, no more is asked"
