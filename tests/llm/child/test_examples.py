@@ -50,8 +50,8 @@ def spec_of(agent: str) -> str:
 )
 def test_examples_play_whole_games_without_a_fault_by_any_rules(tmp_path, config, agents):
     specs = [spec_of(agent) for agent in agents] * (2 // len(agents))
-    rules = CONFIGS[config].model_copy(update={"max_rounds": 2, "debate_turns": 4})
-    (proof,) = play_many(tmp_path, [3], (*specs, *("scripted",) * 6), rules)
+    rules = CONFIGS[config].model_copy(update={"max_rounds": 3 if config == "paper" else 2})
+    (proof,) = play_many(tmp_path, [1 if config == "paper" else 3], (*specs, *("scripted",) * 6), rules)
     assert {(event.outcome, event.note) for event in answers(proof, *specs)} == {("accepted", None)}
     assert {event.reading for event in answers(proof, *specs)} == {"clean"}
 

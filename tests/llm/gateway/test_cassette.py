@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from players.llm.cassette import Cassette
@@ -87,6 +87,7 @@ REPLIES = st.builds(
 
 
 @settings(max_examples=30, deadline=None)
+@example({("?\ud83d", ""): ProviderReply("\ud83d")})
 @given(st.dictionaries(st.tuples(TEXT, TEXT), REPLIES, min_size=1, max_size=4))
 def test_anything_recorded_comes_back_equal(calls: dict[tuple[str, str], ProviderReply]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -156,6 +157,8 @@ def test_an_interrupted_run_uses_again_what_it_has(tmp_path: Path, clock: Clock)
         assert [mocked.one(text).text for text in ("bid?", "Who?")] == [FIRST.text, "again"]
     assert mocked.asked == ["Who?"], "a failure is tried again"
     assert play(tmp_path, "Who?")[0].text == "again"
+    Cassette.record(tmp_path).close()
+    assert len(files(tmp_path)) == 2, "who recorded nothing leaves nothing"
 
 
 def test_of_equal_calls_at_once_the_first_reply_counts_for_both(tmp_path: Path, clock: Clock) -> None:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.prompt_text import prefix_share
 from players.llm.prompts.writer import Prompt, PromptWriter
 from tests.llm.prompts.games import CONFIGS, Calls, contents, groups, play, view_of, whole
+from tests.players import table
 
 SMALL = CONFIGS["small"]
 
@@ -123,7 +124,7 @@ def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form(
 
 def test_most_of_a_games_prompt_text_has_been_sent_before():
     calls = Calls()
-    play(calls, missing=0)
+    table.play("lines", CONFIGS["paper"], watch=lambda ask, view, _answer: calls(view.me, (ask,), view))
     share = prefix_share(map(whole, calls.prompts))
     assert share is not None
     assert share > 0.91

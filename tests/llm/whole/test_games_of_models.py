@@ -46,7 +46,9 @@ def test_the_command_line_plays_models_puts_every_call_into_the_record_and_tells
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
 def test_half_of_all_replies_ugly_breaks_no_game(tmp_path: Path, protocol: str) -> None:
     with ModelServer(ugly=0.5, seed=2) as server:
-        found = readings(played(tmp_path, url=server.url, debate_turns=3, max_rounds=2, protocol=protocol))
+        found = readings(
+            played(tmp_path, url=server.url, model='model = "double"', debate_turns=3, max_rounds=2, protocol=protocol)
+        )
     assert set(found) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
     assert found["defaulted"] < found.total() / 10
 
@@ -80,6 +82,11 @@ def test_a_cassette_plays_the_same_game_without_a_model(tmp_path: Path) -> None:
     with scripted(lambda _request: BABBLE) as provider:
         again = played(tmp_path, "--replay-cassette", "tape", game="again")
     assert (first.digest, provider.requests) == (again.digest, [])
+    assert wolfbus(tmp_path, "report", "again.ndjson").code == 0
+    assert (
+        f"{len(of(again, 'model_call'))} from a cassette, with the tokens that they once took"
+        in (tmp_path / "report.html").read_text()
+    )
 
 
 def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record(tmp_path: Path) -> None:
