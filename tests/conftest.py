@@ -54,7 +54,7 @@ LONGEST = (
     "outside/test_check_agent.py",
     "report/test_page.py",
     "bus/test_redis_trouble.py",
-    "llm/whole/test_given_up.py",
+    "llm/whole/test_games_of_models.py",
     "analytics/test_findings.py",
     "golden/test_findings.py",
 )
