@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import logging
 import os
 import re
+import signal
 import socket
-import subprocess
 import sys
 import threading
 import traceback
@@ -21,7 +23,6 @@ from wolfbus.bus.url import masked, read_address, shown_url
 from wolfbus.service.plan import OPEN, HousePlan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
-SOON_S = 30.0
 WAITING = {
     "analytics": "ArchiveActor",
     "join": "redis://***@",
@@ -31,11 +32,7 @@ WAITING = {
     "worker": "waiting for agenda mine",
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
-APART = {*WAITING, "moderator", "watch"}
-"""Commands that wait for a bus that is away, and are ended by a signal."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
-WOLFBUS = (sys.executable, "-m", "wolfbus")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "WOLFBUS_LOG_LEVEL": "debug"}
 OTHERS = frozenset({"compare", "export", "fake-model", "page", "report", "rules", "schema", "verify"})
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 AGENT = "--seats 8 --name ann --once --grace 0"
@@ -59,33 +56,49 @@ COMMANDS = {
 """The words of every command that takes a bus."""
 
 
-def run(*words):
-    """Run a command in this process; returns its exit code and all that it said."""
-    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
-        try:
+class Heard(io.StringIO):
+    """What a command says; whoever has waited for these words asks it to stop."""
+
+    def __init__(self, until=""):
+        super().__init__()
+        self.until = until
+
+    def write(self, text):
+        super().write(text)
+        if self.until and self.until in self.getvalue():
+            self.until = ""
+            os.kill(os.getpid(), signal.SIGTERM)
+        return len(text)
+
+
+def run(*words, until=""):
+    """Run a command here, to its end or until it has said something; returns its exit code and all that it said."""
+    said = Heard(until)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with logs_as_they_were(), redirect_stdout(said), redirect_stderr(said):
             code = cli.run(list(words))
-        except Exception:
-            # what a user would see of it
-            code = -1
-            said.write(traceback.format_exc())
+    except Exception:
+        # what a user would see of it
+        code = -1
+        said.write(traceback.format_exc())
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return code, said.getvalue()
 
 
-def run_apart(*words, until=""):
-    """Run a command as a process, to its end or until it has said something; returns its exit code and all it said."""
-    with subprocess.Popen(
-        [*WOLFBUS, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env=ENVIRONMENT, start_new_session=True,
-    ) as process:  # fmt: skip
-        ending = threading.Timer(SOON_S, process.terminate)
-        ending.start()
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            if until and until in line:
-                process.terminate()
-        ending.cancel()
-    return process.returncode, "".join(said)
+@contextlib.contextmanager
+def logs_as_they_were():
+    """Put back what a service sets for its whole process."""
+    root = logging.getLogger()
+    handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        sys.excepthook, threading.excepthook = hooks
+        logging.captureWarnings(capture=False)
 
 
 def with_secret(url):
@@ -97,6 +110,11 @@ def assert_untold(said, folder=None):
     assert not [line for line in said.splitlines() if USER in line or PASSWORD in line]
     paths = [path for path in folder.rglob("*") if path.is_file()] if folder is not None else []
     assert not [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
+
+
+@pytest.fixture(autouse=True)
+def all_is_logged(monkeypatch):
+    monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "debug")
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +151,7 @@ def test_every_command_is_tried():
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         place = f"127.0.0.1:{listener.getsockname()[1]}"
-    start = run_apart if command in APART else run
-    code, said = start(*words(command, with_secret(f"redis://{place}?patience=0.1")))
+    code, said = run(*words(command, with_secret(f"redis://{place}?patience=0.1")))
     assert code == 1, said
     assert f"Redis at {place} cannot be reached" in said
     assert_untold(said, tmp_path)
@@ -142,11 +159,8 @@ def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, words, tmp_path):
-    if command in WAITING:
-        _, said = run_apart(*words(command, guarded), until=WAITING[command])
-        assert WAITING[command] in said
-    else:
-        _, said = run(*words(command, guarded))
+    _, said = run(*words(command, guarded), until=WAITING.get(command, ""))
+    assert WAITING.get(command, "") in said
     assert said
     assert "Traceback" not in said
     assert "cannot be reached" not in said
@@ -189,7 +203,7 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_p
     out = tmp_path / "out"
     # nobody has joined, and it is ended while it waits
     words = f"run --games 1 --house h --bus {guarded}?patience=7 --out {out}".split()
-    code, said = run_apart(*words, until="waiting for agents")
+    code, said = run(*words, until="waiting for agents")
     assert code == 130
     bus = f"redis://***@{guarded.partition('@')[2]}?patience=7"
     assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in said

@@ -268,7 +268,7 @@ for line in sys.stdin:
 def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_was_read(tmp_path) -> None:
     program = tmp_path / "sloppy.py"
     program.write_text(SLOPPY)
-    words = ["check-agent", "--json", "--deadline", "5", "--", sys.executable, str(program)]
+    words = ["check-agent", "--json", "--deadline", "5", "--", sys.executable, "-IS", str(program)]
     result = CliRunner().invoke(cli, words, standalone_mode=False)
     found = {each["check"]: each["faults"] for each in json.loads(result.stdout)["findings"]}
     for kind, said in {

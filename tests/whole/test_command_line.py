@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import click
@@ -73,8 +74,8 @@ def test_replay_agrees_with_play_and_reads_standard_input_and_gzip(record, tmp_p
     packed = tmp_path / "kept.ndjson.gz"
     packed.write_bytes(gzip.compress(record.read_bytes()))
     assert replayed(packed) == plain
-    piped = started("replay", "-", "--json", input=record.read_bytes())
-    assert {**json.loads(piped.stdout), "code": piped.returncode} == plain
+    piped = wolfbus(tmp_path, "replay", "-", "--json", stdin=record.read_bytes())
+    assert {**json.loads(piped.out), "code": piped.code} == plain
     again = json.loads(wolfbus(tmp_path, "play", "--seed", "7", "--json").out)
     for name in ("digest", "winner", "reason", "rounds", "statements", "judgements"):
         assert again[name] == plain[name]
@@ -183,10 +184,8 @@ def test_a_game_and_a_study_become_one_file_each(record, tmp_path):
 
 
 def test_options_come_from_the_environment(tmp_path):
-    told = started(
-        "play", "--json", cwd=tmp_path, environment={"WOLFBUS_PLAY_SEED": "7", "WOLFBUS_PLAY_OUT": "elsewhere"}
-    )
-    value = json.loads(told.stdout)
+    told = wolfbus(tmp_path, "play", "--json", WOLFBUS_PLAY_SEED="7", WOLFBUS_PLAY_OUT="elsewhere")
+    value = json.loads(told.out)
     assert value["seed"] == 7
     assert value["record"].startswith("elsewhere")
     for name in COMMANDS:
@@ -211,13 +210,9 @@ def test_the_config_template_is_the_config(tmp_path):
 
 
 def test_no_thread_outlives_the_game(tmp_path):
-    code = (
-        "import threading\nfrom wolfbus.cli import run\n"
-        f"assert run(['play', '--seed', '1', '--json', '--out', {str(tmp_path)!r}]) == 0\n"
-        "assert threading.enumerate() == [threading.main_thread()], threading.enumerate()\n"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert result.returncode == 0, result.stderr
+    before = threading.enumerate()
+    assert wolfbus(tmp_path, "play", "--seed", "1", "--json").code == 0
+    assert set(threading.enumerate()) <= set(before)
 
 
 def test_the_help_groups_every_command_by_what_it_is_for(tmp_path):
@@ -232,10 +227,10 @@ def test_what_a_brain_prints_is_no_result(tmp_path):
         "from players.baselines import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
         "    def answer(self, ask, view):\n        print('thinking')\n        return super().answer(ask, view)\n"
     )
-    result = started("play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1", cwd=tmp_path)
-    assert result.returncode == 0
-    assert json.loads(result.stdout)["seed"] == 1
-    assert b"thinking" in result.stderr
+    said = wolfbus(tmp_path, "play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1")
+    assert said.code == 0
+    assert json.loads(said.out)["seed"] == 1
+    assert "thinking" in said.err
 
 
 def test_an_output_that_takes_nothing_is_one_line_and_does_not_stop_a_game(tmp_path):
