@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import os
 import re
-import signal
 import socket
 import sys
-import threading
-import traceback
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from moderator.house.settings import ModeratorSettings
+from tests.ops.heard import run
 from wolfbus import cli
 from wolfbus.bus.url import masked, read_address, shown_url
 from wolfbus.service.plan import OPEN, HousePlan
@@ -56,49 +48,9 @@ COMMANDS = {
 """The words of every command that takes a bus."""
 
 
-class Heard(io.StringIO):
-    """What a command says; whoever has waited for these words asks it to stop."""
-
-    def __init__(self, until=""):
-        super().__init__()
-        self.until = until
-
-    def write(self, text):
-        super().write(text)
-        if self.until and self.until in self.getvalue():
-            self.until = ""
-            os.kill(os.getpid(), signal.SIGTERM)
-        return len(text)
-
-
-def run(*words, until=""):
-    """Run a command here, to its end or until it has said something; returns its exit code and all that it said."""
-    said = Heard(until)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with logs_as_they_were(), redirect_stdout(said), redirect_stderr(said):
-            code = cli.run(list(words))
-    except Exception:
-        # what a user would see of it
-        code = -1
-        said.write(traceback.format_exc())
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    return code, said.getvalue()
-
-
-@contextlib.contextmanager
-def logs_as_they_were():
-    """Put back what a service sets for its whole process."""
-    root = logging.getLogger()
-    handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-        sys.excepthook, threading.excepthook = hooks
-        logging.captureWarnings(capture=False)
+def words_of(text):
+    """Return what tells whether these words were said."""
+    return lambda said: text in said
 
 
 def with_secret(url):
@@ -159,7 +111,7 @@ def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, words, tmp_path):
-    _, said = run(*words(command, guarded), until=WAITING.get(command, ""))
+    _, said = run(*words(command, guarded), until=words_of(WAITING[command]) if command in WAITING else None)
     assert WAITING.get(command, "") in said
     assert said
     assert "Traceback" not in said
@@ -203,7 +155,7 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_p
     out = tmp_path / "out"
     # nobody has joined, and it is ended while it waits
     words = f"run --games 1 --house h --bus {guarded}?patience=7 --out {out}".split()
-    code, said = run(*words, until="waiting for agents")
+    code, said = run(*words, until=words_of("waiting for agents"))
     assert code == 130
     bus = f"redis://***@{guarded.partition('@')[2]}?patience=7"
     assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in said
@@ -222,7 +174,7 @@ def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_un
 def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path):
     url = with_secret("redis://h:1")
     plan = HousePlan(url, "h", ("scripted",), tmp_path)
-    for held in (ModeratorSettings(url, "h"), plan, plan.programs(), read_address(url)):
+    for held in (plan, plan.programs(), read_address(url)):
         assert not re.search(PASSWORD, repr(held))
 
 

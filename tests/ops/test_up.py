@@ -12,8 +12,8 @@ from tests.golden.running import wolfbus
 from wolfbus.testing.redis_server import redis_installed
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
-RULES = "villagers = 2\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
-SEATS = 4
+RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
+SEATS = 5
 GAME = ("--seed", "7", "--json", "--config", "rules.toml")
 
 

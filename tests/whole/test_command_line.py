@@ -195,6 +195,34 @@ def test_options_come_from_the_environment(tmp_path):
                 assert f"WOLFBUS_{word}" in (option.envvar or ())
 
 
+LOCAL = {"url": "redis://127.0.0.1:6379", "house": "main", "health": None, "log": "auto"}
+ELSEWHERE = {"url": "redis://redis", "house": "h2", "health": ("0.0.0.0", 8080), "log": "json"}
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "options"),
+    [
+        ("", {}, LOCAL),
+        ("", {"REDIS_URL": "redis://redis", "WOLFBUS_HOUSE": "h2", "WOLFBUS_HEALTH": "0.0.0.0:8080",
+              "WOLFBUS_LOG": "json"}, ELSEWHERE),
+        ("--health 8080", {}, {**LOCAL, "health": ("127.0.0.1", 8080)}),
+        ("--health [::1]:80", {}, {**LOCAL, "health": ("::1", 80)}),
+        ("--health box.lan:1", {}, {**LOCAL, "health": ("box.lan", 1)}),
+    ],
+)  # fmt: skip
+def test_a_service_needs_no_option_on_a_machine_with_redis_and_takes_all_from_the_environment(
+    words, environment, options, monkeypatch
+):
+    for name in ("REDIS_URL", *(f"WOLFBUS_{name}" for name in ("BUS", "HOUSE", "HEALTH", "LOG"))):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    for name in ("moderator", "player", "analytics"):
+        command = cli.get_command(click.Context(cli), name)
+        given = command.make_context(name, words.split()).params
+        assert {option: given[option] for option in options} == options
+
+
 def test_a_closed_pipe_ends_quietly(record):
     with subprocess.Popen(
         [*WOLFBUS, "replay", str(record)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
