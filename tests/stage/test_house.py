@@ -17,7 +17,6 @@ from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
 from wolfbus.stage.house import HouseSource
-from wolfbus.stage.library import Library
 from wolfbus.stage.serving import Served, StageServer
 from wolfbus.testing.redis_server import RedisServer
 
@@ -53,7 +52,7 @@ def moderated(redis_url: str) -> Iterator[Moderated]:
 
 def serving(url: str, *, public: bool = False) -> StageServer:
     source = HouseSource(open_bus(url), HOUSE, public=public)
-    return StageServer(Served([source], Library(None, source.live), [source.start]), port=0)
+    return StageServer(Served([source]), port=0)
 
 
 def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(moderated, redis_server, redis_url):

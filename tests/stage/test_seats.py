@@ -39,7 +39,7 @@ class Table:
         self.played = PlayedSource(game, public=True)
         self.people = People(lambda _, path: self.links.put(f"{self.server.url}{path}"))
         sources = [self.played, FolderSource(out, public=True)]
-        self.server = StageServer(served_with(sources, out, self.played, public=True, people=self.people), port=0)
+        self.server = StageServer(served_with(sources, out, public=True, people=self.people), port=0)
         self.brains = ("human",) * people + (OTHERS,) * (8 - people)
         self.game = game
 

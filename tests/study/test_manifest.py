@@ -14,9 +14,9 @@ from moderator.engine.seating import deal
 from wolfbus.cli.studying.study_run import git_commit, prompts_hash
 from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.study.folder import StudyFolder, differences
+from wolfbus.study.folder import Manifest, StudyFolder, differences
 from wolfbus.study.journal import GameResult, Spent, read_line
-from wolfbus.study.manifest import Manifest, load_manifest
+from wolfbus.study.manifest import load_manifest
 from wolfbus.study.plan import Plan
 from wolfbus.study.scheduler import StudyProgress
 

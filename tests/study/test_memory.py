@@ -15,8 +15,9 @@ from tests.study.runs import ENVIRONMENT, WOLFBUS
 from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.workers import LocalPlayers
 from wolfbus.config import GameConfig
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.scheduler import Done, StudyNews
+from wolfbus.study.scheduler import StudyNews
 
 
 @pytest.fixture(params=["memory://", "redis"])
@@ -33,7 +34,7 @@ def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str
     def play(first: int, last: int) -> None:
         for number in range(first, last + 1):
             players.post([PlannedGame(number, f"g-{number}", str(number), str(number), ("scripted",) * 8)])
-            assert isinstance(told.get(timeout=30), Done)
+            assert isinstance(told.get(timeout=30), GameResult)
 
     try:
         play(1, 5)

@@ -138,7 +138,7 @@ def seats_of(spec: str, seats: int) -> tuple[str, ...]:
 def _show(context: click.Context, host: str, port: int, out: Path, url: str, house: str) -> None:
     """Show the house on a page while it plays, and then its records: it stays when all else of the command is done."""
     live = HouseSource(open_bus(url), house)
-    served = served_with([live, FolderSource(out)], out, live)
+    served = served_with([live, FolderSource(out)], out)
     context.with_resource(page_server(served, host, port, "watch it at URL/"))
 
 

@@ -64,11 +64,9 @@ def view(
         raise ConfigError(f"{shown}: no such file or folder{hint}")
     sources: list[GameSource] = [FolderSource(root, public=public)] if root.exists() else []
     path = _first(root, newest=what is None) if url is None else "/"
-    if url is None:
-        served = served_with(sources, root, public=public)
-    else:
-        live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public)
-        served = served_with([live, *sources], root, live, public=public)
+    if url is not None:
+        sources.insert(0, HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public))
+    served = served_with(sources, root, public=public)
 
     def ready(address: str) -> None:
         click.echo(f"{address}{path}")

@@ -5,7 +5,7 @@ Its key moments are derived from its beats: no model is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
@@ -113,6 +113,7 @@ class GameFeed:
 
     Args:
         viewer: whose eyes; nothing that they may not know is kept.
+        records: the lines that are there already.
 
     Attributes:
         viewer: whose eyes.
@@ -120,12 +121,14 @@ class GameFeed:
             told, since the record's numbers would tell how much others were asked.
     """
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Viewer, records: Iterable[Recorded] = ()) -> None:
         self.viewer = viewer
         self.line = 0
         self._eyes = Eyes(viewer)
         self._fold = BeatFold(viewer)
         self._game: dict[str, Any] = {}
+        for recorded in records:
+            self.feed(recorded)
 
     @property
     def names(self) -> tuple[SeatName, ...]:

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -31,15 +32,15 @@ class Served:
 
     Attributes:
         sources: where games come from.
-        library: what there is.
-        starts: called on the server's loop before it listens.
+        root: the folder of records and studies, or one record; None for none.
+        public: whether only what is public may be seen of games that go on.
         studies: computes what is told of studies; None to show none.
         people: who plays at its pages; None for nobody.
     """
 
     sources: Sequence[GameSource]
-    library: Library
-    starts: Sequence[Callable[[asyncio.AbstractEventLoop], None]] = ()
+    root: Path | None = None
+    public: bool = False
     studies: StudyReader | None = None
     people: People | None = None
 
@@ -117,14 +118,14 @@ class StageServer:
     async def _main(self, ready: Callable[[str], None] = lambda _: None) -> None:
         self._loop = asyncio.get_running_loop()
         self._end = self._end or asyncio.Event()
-        sources = Sources(self._served.sources)
-        served = self._served
-        app = StageApp(sources, served.library, self._guard, served.studies, served.people).app()
+        served, sources = self._served, Sources(self._served.sources)
+        seats = served.people.open if served.people is not None else list
+        library = Library(served.root, sources.live, seats, public=served.public)
+        app = StageApp(sources, library, self._guard, served.studies, served.people).app()
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
         await runner.setup()
         try:
-            for start in served.starts:
-                start(self._loop)
+            sources.start(self._loop)
             if served.people is not None:
                 served.people.start(self._loop)
             await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()

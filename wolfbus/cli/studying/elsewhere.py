@@ -25,7 +25,7 @@ from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Finished
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.scheduler import KEPT_S, Done, Halt, StudyNews
+from wolfbus.study.scheduler import KEPT_S, Halt, StudyNews
 from wolfbus.study.shared_agenda import SharedAgenda
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class HousePlayers:
                     self._asked[planned.game] = planned
                     self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
             if early is not None:
-                self._news.put(Done(early))
+                self._news.put(early)
 
     def end(self, reason: str) -> None:
         """Leave all games where they are, to the run that resumes."""
@@ -190,7 +190,7 @@ class HousePlayers:
             if self._asked.pop(planned.game, None) is None:
                 self._early[planned.game] = result
                 return
-        self._news.put(Done(result))
+        self._news.put(result)
 
     def _is_kept(self, game: str) -> bool:
         planned = self._planned(game)
@@ -365,5 +365,5 @@ class SharedPlayers:
             told = self._asked.pop(finished.number, None) is not None
         if told:
             self._bus.expire(finished.house, planned.game, KEPT_S)
-            self._news.put(Done(result))
+            self._news.put(result)
         return not self._ended.is_set()

@@ -24,10 +24,9 @@ from wolfbus.record.line import check_seal
 from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
 from wolfbus.study.agenda import Finished
 from wolfbus.study.counts import GameCounts
-from wolfbus.study.folder import StudyFolder
+from wolfbus.study.folder import Manifest, StudyFolder
 from wolfbus.study.journal import GameResult, Spent
-from wolfbus.study.manifest import FILE, Manifest
-from wolfbus.study.noted import NotedGame, notes_of
+from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
 
 

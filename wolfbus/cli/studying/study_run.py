@@ -24,9 +24,9 @@ from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.reading import take_stock
 from wolfbus.cli.studying.workers import LocalPlayers, workers_for
 from wolfbus.errors import ConfigError, reason_of
-from wolfbus.study.folder import StudyFolder, differences
+from wolfbus.study.folder import Manifest, StudyFolder, differences, utc_now
 from wolfbus.study.journal import Spent
-from wolfbus.study.manifest import FILE, FORMAT, VERSION, Manifest, utc_now
+from wolfbus.study.manifest import FILE, FORMAT, VERSION
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.scheduler import Halt, StudyNews, StudyPlayers, StudyProgress, StudyScheduler
 from wolfbus.study.showing import design_lines, design_notes, house_note

@@ -20,7 +20,7 @@ from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.scheduler import Done, Halt, StudyNews
+from wolfbus.study.scheduler import Halt, StudyNews
 
 if TYPE_CHECKING:
     from players.context import BrainContext
@@ -78,7 +78,7 @@ class LocalPlayers:
         self._orders = orders
         self._news = news
         self._closing = False
-        self._agenda = LocalAgenda(lambda result: news.put(Done(result)), back)
+        self._agenda = LocalAgenda(news.put, back)
         self._workers: dict[int, _WorkerProcess] = {}
         self._player: _OwnPlayer | None = None
         self._budget: SharedBudget | None = None
