@@ -19,7 +19,6 @@ from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus
 from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
-from wolfbus.testing.redis_server import RedisServer
 
 TABLES = tables(__file__)
 
@@ -29,25 +28,22 @@ HASTY = TrialTerms(join_s=10, deadline_s=0.6, tight_s=0.3, again_s=0.2, settle_s
 
 
 @contextlib.contextmanager
-def running(agent: BareAgent) -> Iterator[None]:
+def running(agent: BareAgent | SmallestAgent) -> Iterator[None]:
     thread = threading.Thread(target=agent.run)
     thread.start()
     try:
         yield
     finally:
-        agent.stop.set()
+        if isinstance(agent, BareAgent):
+            agent.stop.set()
+        # the smallest leaves at the goodbye, and needs nothing to stop it
         thread.join(10)
     assert not thread.is_alive()
 
 
-def tried(agent: BareAgent, url: str, terms: TrialTerms, name: str | None = None) -> dict[str, Finding]:
-    bus = open_bus(url)
-    try:
-        with running(agent):
-            findings = Trial(bus, agent.house, name, terms).run()
-    finally:
-        bus.close()
-    return {finding.check: finding for finding in findings}
+def tried(agent: BareAgent | SmallestAgent, url: str, terms: TrialTerms) -> dict[str, Finding]:
+    with contextlib.closing(open_bus(url)) as bus, running(agent):
+        return {finding.check: finding for finding in Trial(bus, agent.house, None, terms).run()}
 
 
 def sorts(finding: Finding) -> set[str]:
@@ -62,22 +58,16 @@ def test_a_good_agent_passes_every_check(redis_url: str) -> None:
     assert len(agent.ended) == 25
     assert not agent.faults
     assert agent.starts == 2  # once for the facts that were kept from it
+    with contextlib.closing(open_bus(redis_url)) as bus:
+        assert bus.owner("check").left_s == 0
+        assert bus.length("wolf:{check}:in:good") <= 1
 
 
 def test_the_smallest_agent_of_the_document_earns_no_warning(redis_url: str) -> None:
     agent = SmallestAgent(redis_url, "check", "tiny")
-    # it leaves at the goodbye, and needs nothing to stop it
-    thread = threading.Thread(target=agent.run)
-    thread.start()
-    bus = open_bus(redis_url)
-    try:
-        findings = Trial(bus, "check", "tiny", PATIENT).run()
-    finally:
-        bus.close()
-        thread.join(10)
-    assert not thread.is_alive()
-    assert {each.check: each.faults for each in findings if each.verdict != "ok"} == {}
-    assert len(findings) == 37
+    found = tried(agent, redis_url, PATIENT)
+    assert {check: finding.faults for check, finding in found.items() if finding.verdict != "ok"} == {}
+    assert len(found) == 37
     assert not agent.games
 
 
@@ -217,14 +207,6 @@ def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
     bus.claim("check", "a-moderator", 30)
     with pytest.raises(HouseHeld):
         Trial(bus, "check").run()
-    bus.close()
-
-
-def test_a_trial_leaves_no_mail_and_no_lease_behind(redis_url: str, redis_server: RedisServer) -> None:
-    tried(BareAgent(redis_url, "check", "tidy"), redis_url, PATIENT)
-    bus = open_bus(redis_url)
-    assert bus.owner("check").left_s == 0
-    assert bus.length("wolf:{check}:in:tidy") <= 1
     bus.close()
 
 

@@ -96,22 +96,6 @@ def test_replay_recomputes_under_other_criteria(record):
     assert usual["table3"] == flat["table3"]
 
 
-def test_replay_shows_the_state_at_an_event_and_one_seats_view_of_it_and_plays_it_back(record):
-    name = json.loads(record.read_text().splitlines()[0])["seats"][0]["name"]
-    state, view, lines = (
-        wolfbus(record.parent, "replay", record.name, *more)
-        for more in (
-            ("--until", "40"),
-            ("--until", "40", "--as", name),
-            ("--until", "99", "--speed", "100000", "--plain"),
-        )
-    )
-    assert "Werewolf" in state.out
-    assert f"What {name} knows" in view.out
-    assert lines.code == 0
-    assert lines.err.count("\n") > 10
-
-
 def test_replay_publishes_to_a_bus_once_however_often(record, redis_url):
     for _ in range(2):
         told = replayed(record, "--to-bus", redis_url, "--house", "shown")
