@@ -19,7 +19,7 @@ import pytest
 
 from players.baselines import RandomBrain
 from tests.golden.running import wolfbus
-from tests.outside.bare_agent import BareAgent
+from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus, streams
 from wolfbus.service.lifecycle import Stopping
 
@@ -72,21 +72,16 @@ def check(url: str, house: str, games: list[dict[str, object]], agent: str, brai
 
 
 def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str, tmp_path: Path) -> None:
-    agent = BareAgent(redis_url, "h", "bare", seats=3)
-    thread = threading.Thread(target=agent.run)
+    agent = SmallestAgent(redis_url, "h", "tiny", seats=3)
+    thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
-    try:
-        with ours(redis_url, "h", 5):
-            games = play_out(redis_url, "h", tmp_path, games=2)
-        thread.join(10)
-        assert not thread.is_alive()  # the goodbye ended it
-    finally:
-        agent.stop.set()
-        thread.join(10)
-    assert len(games) == len(agent.ended) == 2
-    check(redis_url, "h", games, "bare", "outside:bare")
-    assert agent.starts == 1
-    assert not agent.faults
+    with ours(redis_url, "h", 5):
+        games = play_out(redis_url, "h", tmp_path, games=2)
+    thread.join(10)
+    assert not thread.is_alive()  # the goodbye ended it
+    assert len(games) == 2
+    assert not agent.games
+    check(redis_url, "h", games, "tiny", "outside:smallest")
 
 
 @pytest.fixture(scope="session")
