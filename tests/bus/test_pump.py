@@ -264,7 +264,7 @@ def test_what_is_appended_at_once_lands_once_and_in_order_among_what_is_queued(b
 
     threads: set[int] = set()
     order = threading.Lock()
-    numbers = iter(range(1, 301))
+    numbers = iter(range(1, 302))
 
     def write(writer: BusWriter, at_once: bool) -> None:
         for _ in range(100):
@@ -274,14 +274,15 @@ def test_what_is_appended_at_once_lands_once_and_in_order_among_what_is_queued(b
             time.sleep(0 if at_once else 0.001)
 
     with BusWriter(as_bus(Watched()), nobody) as writer:
+        writer.append_at_once(OUT, entries(1, start=next(numbers)))
+        assert threads == {threading.get_ident()}
         others = [threading.Thread(target=write, args=(writer, at_once)) for at_once in (True, False)]
         for thread in others:
             thread.start()
         write(writer, True)
         for thread in others:
             thread.join()
-    assert whole(bus, OUT) == entries(300)
-    assert threading.get_ident() in threads
+    assert whole(bus, OUT) == entries(301)
 
 
 def test_what_the_bus_does_not_take_at_once_is_written_by_the_writing_thread(bus: Bus) -> None:
