@@ -219,13 +219,13 @@ class Links:
             else:
                 return
 
-    def run(self, key: str, work: Callable[[RedisLink], T]) -> T:
+    def run(self, key: str, work: Callable[[RedisLink], T], patience_s: float | None = None) -> T:
         """Return what `work` returns, on a connection to whoever serves a key, and with it all keys of its house.
 
         Raises:
             BusDown: no connection held long enough within the patience, or `close` was called.
         """
-        return self._persist(lambda: self._where_it_is(key, work))
+        return self._persist(lambda: self._where_it_is(key, work), patience_s)
 
     def try_once(self, key: str, work: Callable[[RedisLink], T], within_s: float) -> T:
         """Return what `work` returns, on a connection that stands already, if no reply takes longer than `within_s`.
