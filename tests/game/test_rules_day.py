@@ -268,7 +268,7 @@ def test_an_unusable_vote_is_an_abstention():
     def answer(question: Question):
         return Missing("defaulted", "illegal") if question.seat == "Vic" else voting(Val="Von")(question)
 
-    assert tally(play(table(debate_turns=1), "1", answer)).votes == {name: None for name in NAMES} | {"Val": "Von"}
+    assert tally(play(table(debate_turns=1), "1", answer)).votes == dict.fromkeys(NAMES) | {"Val": "Von"}
 
 
 @pytest.mark.parametrize("allowed", [True, False])
