@@ -51,9 +51,7 @@ def test_names_may_hold_anything():
     assert claims_in("I am the Seer.", "Ünal", names[1:]) == (RoleClaim(target="Ünal", role="Seer"),)
 
 
-@pytest.mark.parametrize(
-    "text", ["Ann's a Seer.", "ANN is the Seer", "ann: the Seer", "Bo-Ann is the Seer"]
-)
+@pytest.mark.parametrize("text", ["Ann's a Seer.", "ANN is the Seer", "ann: the Seer", "Bo-Ann is the Seer"])
 def test_names_of_one_word_are_found_as_they_are_beside_names_of_several(text):
     assert claims_in(text, "Bo", ("Ann", "Bo")) == claims_in(text, "Bo", ("Ann", "Bo", "Mary Ann"))
 
