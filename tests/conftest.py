@@ -30,6 +30,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are cores: some tests wait for a process, a deadline or a browser."""
+    return (os.cpu_count() or 1) + 1
+
+
 TESTS = Path(__file__).parent
 LONGEST = (
     "test_house.py",

@@ -16,8 +16,7 @@ from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.line import check_seal
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
 from wolfbus.record.reader import SUFFIXES, open_lines
-from wolfbus.study.manifest import FILE, RECORDS, load_manifest
-from wolfbus.study.noted import NotedGame, Notes, notes_of
+from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
 

@@ -15,9 +15,7 @@ from tests.cli_views.games import lively
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, seal
-from wolfbus.stage.library import Library
 from wolfbus.stage.serving import Served, StageServer
-from wolfbus.stage.sources import FolderSource
 
 PROMPT = "prompt-of-Ada"
 
@@ -66,7 +64,7 @@ def names() -> tuple[str, ...]:
 
 
 def server(root: Path, *, public: bool = False, port: int = 0) -> StageServer:
-    return StageServer(Served([FolderSource(root, public=public)], Library(root, public=public)), port=port)
+    return StageServer(Served(root, public=public), port=port)
 
 
 def fetched(url: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, dict, bytes]:

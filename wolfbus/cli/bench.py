@@ -121,11 +121,11 @@ def bench(
 
 
 def _result(news: StudyNews) -> GameResult:
-    from wolfbus.study.scheduler import Done
+    from wolfbus.study.scheduler import Halt
 
-    if isinstance(news, Done):
-        return news.result
-    raise WolfError(news.why)
+    if isinstance(news, Halt):
+        raise WolfError(news.why)
+    return news
 
 
 def peak_memory_mb() -> float:

@@ -200,10 +200,9 @@ def join(
 @contextlib.contextmanager
 def _page(host: str, port: int) -> Iterator[People]:
     """Serve the pages of persons who play, and to the end of what they look at."""
-    from wolfbus.stage.library import Library
     from wolfbus.stage.serving import Served
 
     people = people_of(lambda: server.url)
-    served = Served([], Library(None, seats=people.open), people=people)
+    served = Served(people=people)
     with page_server(served, host, port, "waiting for a seat; its link will stand here (URL)") as server:
         yield people

@@ -18,40 +18,27 @@ if TYPE_CHECKING:
     from wolfbus.messages.content import ScoredClaim
     from wolfbus.messages.events import AnyEvent
     from wolfbus.record.line import Recorded
-    from wolfbus.stage.house import HouseSource
     from wolfbus.stage.people import People
     from wolfbus.stage.serving import Served, StageServer
-    from wolfbus.stage.sources import GameSource, PlayedSource
+    from wolfbus.stage.sources import GameSource
 
 
 def served_with(
-    sources: Sequence[GameSource],
-    root: Path,
-    live: PlayedSource | HouseSource | None = None,
-    *,
-    public: bool = False,
-    people: People | None = None,
+    root: Path, live: GameSource | None = None, *, public: bool = False, people: People | None = None
 ) -> Served:
-    """Return what a server shows: games of some sources, and the library and studies of a folder.
+    """Return what a server shows: the games, library and studies of a folder, and games that go on.
 
     Args:
-        sources: where games come from.
         root: a folder of records, or one record; it need not be there.
-        live: the source among them whose games go on.
+        live: where games come from that go on.
         public: whether only what is public may be seen of games that go on.
         people: persons who play at the server's pages.
     """
     from wolfbus.stage.fold import find_claims_with
-    from wolfbus.stage.library import Library
     from wolfbus.stage.serving import Served
 
     find_claims_with(WordClaims)
-    kept = root if root.exists() else None
-    library = Library(
-        kept, live.live if live is not None else list, people.open if people is not None else list, public=public
-    )
-    starts = [live.start] if live is not None else []
-    return Served(sources, library, starts, MeasuredStudies(), people)
+    return Served(root, live, public, MeasuredStudies(), people)
 
 
 class GamePage(NamedTuple):
@@ -93,12 +80,12 @@ def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> I
         persons: whether somebody plays at the page; what only some may know is then shown to nobody else before the
             end.
     """
-    from wolfbus.stage.sources import FolderSource, PlayedSource
+    from wolfbus.stage.sources import PlayedSource
 
     out.mkdir(parents=True, exist_ok=True)
     played = PlayedSource(game, public=persons)
     people = people_of(lambda: server.url) if persons else None
-    served = served_with([played, FolderSource(out, public=persons)], out, played, public=persons, people=people)
+    served = served_with(out, played, public=persons, people=people)
     with page_server(served, host, port, f"watch it at URL/g/{game}") as server:
         try:
             yield GamePage(played.see, people)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ from aiohttp import web
 from wolfbus.stage.watched import encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -87,6 +88,14 @@ def answer(value: Any, status: int = 200) -> web.Response:
     return response
 
 
+class Refused(Exception):  # noqa: N818 - it is answered, and is no error of this program
+    """A request is refused, with an HTTP status and one sentence."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
 def problem(status: int, words: str) -> web.Response:
     """Return a refusal: one sentence."""
     response = answer({"error": words}, status)
@@ -100,6 +109,18 @@ def event(name: str, data: bytes, line: int | None = None) -> bytes:
     return head.encode() + b"data: " + data + b"\n\n"
 
 
-def whole(word: str) -> int:
-    """Return a number of a line that a browser tells, 0 for anything else."""
+def line_of(request: web.Request) -> int:
+    """Return the line up to which a browser has the events, 0 where it tells none."""
+    word = request.headers.get("Last-Event-ID") or request.query.get("after") or ""
     return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
+
+
+async def stream(request: web.Request, events: AsyncGenerator[bytes, None]) -> web.StreamResponse:
+    """Answer with server-sent events, until there are no more or nobody reads them."""
+    response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
+    await response.prepare(request)
+    async with contextlib.aclosing(events):
+        with contextlib.suppress(ConnectionResetError):
+            async for each in events:
+                await response.write(each)
+    return response

@@ -5,16 +5,15 @@ each answers.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, answer, event, problem, whole
+from wolfbus.stage.answers import HEADERS, Guard, Refused, answer, event, line_of, problem, stream
 from wolfbus.stage.document import FORMAT
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.inspector import exchange_data
@@ -27,6 +26,7 @@ _COOKIE: Final = "wolfbus-seat-"
 _DAYS_S: Final = 7 * 86_400
 _NO_SEAT: Final = "this link leads to no seat: it was used already, or is of another game"
 _NOT_HERE: Final = "this seat is not yours, or its game is long over; open your link again"
+_NOT_YET: Final = "you may look at that when you are out of the game, or when it is over"
 
 
 class SeatRoutes:
@@ -58,7 +58,7 @@ class SeatRoutes:
         token = told.get("token")
         seat = self._people.take(token) if isinstance(token, str) else None
         if seat is None:
-            return problem(403, _NO_SEAT)
+            raise Refused(403, _NO_SEAT)
         response = answer({"seat": seat.id})
         response.set_cookie(
             f"{_COOKIE}{seat.id}",
@@ -70,65 +70,54 @@ class SeatRoutes:
         )
         return response
 
-    def _seat(self, request: web.Request) -> PersonSeat | None:
+    def _seat(self, request: web.Request) -> PersonSeat:
         name = request.match_info["seat"]
-        return self._people.seat(name, request.cookies.get(f"{_COOKIE}{name}", ""))
+        seat = self._people.seat(name, request.cookies.get(f"{_COOKIE}{name}", ""))
+        if seat is None:
+            raise Refused(403, _NOT_HERE)
+        if request.query.get("as", "") not in {"", *seat.watch()}:
+            raise Refused(403, _NOT_YET)
+        return seat
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        if seat is None:
-            return problem(403, _NOT_HERE)
         word = request.query.get("as", "")
         if not word:
             return answer(seat.page())
-        if word not in seat.watch():
-            return problem(403, "you may look at that when you are out of the game, or when it is over")
         if word == PUBLIC:
             return answer({**seat.table.page(), "viewers": [PUBLIC], "problems": []})
         game = await self._games.open(seat.game)
         if game is None:
-            return problem(404, "this server does not have the record of the game")
+            raise Refused(404, "this server does not have the record of the game")
         return answer(game.page(game.viewer(word)))
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        if seat is None:
-            return problem(403, _NOT_HERE)
-        word = request.query.get("as", "")
-        if word not in {"", *seat.watch()}:
-            return problem(403, "you may look at that when you are out of the game, or when it is over")
-        after = whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
-        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
-        await response.prepare(request)
-        with contextlib.suppress(ConnectionResetError):
-            await self._stream(response, seat, after, table=bool(word))
-        return response
+        return await stream(request, self._steps(seat, line_of(request), table=bool(request.query.get("as"))))
 
-    async def _stream(self, response: web.StreamResponse, seat: PersonSeat, after: int, *, table: bool) -> None:
+    async def _steps(self, seat: PersonSeat, after: int, *, table: bool) -> AsyncGenerator[bytes, None]:
         version = -1
         while not self._closing.is_set():
             feed = seat.table if table else seat.feed
             if after > feed.line:
-                await response.write(event("reload", b"{}"))
+                yield event("reload", b"{}")
                 return
             if seat.version != version:
                 version = seat.version
                 step = encoded({**feed.step(after), **seat.beside()})
                 after = feed.line
-                await response.write(event("step", step, after))
+                yield event("step", step, after)
             if feed.over:
                 return
             if not await seat.change(_QUIET_S):
-                await response.write(b": still here\n\n")
+                yield _STILL_HERE
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        if seat is None:
-            return problem(403, _NOT_HERE)
         told = await _json(request)
         name, content, thought = told.get("id"), told.get("content"), told.get("thought")
         if not isinstance(name, str) or not isinstance(content, dict | None) or not isinstance(thought, str | None):
-            return problem(422, "an answer has an id, a content and perhaps a thought")
+            raise Refused(422, "an answer has an id, a content and perhaps a thought")
         status, why = seat.answer(name, content, thought)
         return problem(status, why) if why else answer({"taken": True})
 
@@ -153,6 +142,7 @@ async def _json(request: web.Request) -> dict[str, Any]:
 STATIC: Final = Path(__file__).with_name("static")
 PAGE: Final = STATIC / "page.html"
 _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+_STILL_HERE: Final = b": still here\n\n"
 _QUIET_S: Final = 15.0
 """Seconds without news after which a comment keeps a stream of events open."""
 _TOGETHER_S: Final = 0.05
@@ -216,13 +206,14 @@ class StageApp:
 
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        refused = self._guard.refusal(request.method, request.headers)
-        if refused is not None:
-            return problem(403, refused)
+        if (why := self._guard.refusal(request.method, request.headers)) is not None:
+            return problem(403, why)
         try:
             response = await handler(request)
         except _Missing as missing:
             response = answer({"error": str(missing), **await self._library.names()}, 404)
+        except Refused as refused:
+            response = problem(refused.status, str(refused))
         except web.HTTPException as error:
             response = problem(error.status, error.reason.lower())
         except ConfigError as error:
@@ -281,37 +272,33 @@ class StageApp:
     async def _events(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
-        after = whole(request.headers.get("Last-Event-ID") or request.query.get("after") or "0")
-        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
-        await response.prepare(request)
-        with game.watched(), contextlib.suppress(ConnectionResetError):
-            await self._stream(response, game, viewer, after)
-        return response
+        with game.watched():
+            return await stream(request, self._steps(game, viewer, line_of(request)))
 
-    async def _stream(self, response: web.StreamResponse, game: WatchedGame, viewer: str, after: int) -> None:
+    async def _steps(self, game: WatchedGame, viewer: str, after: int) -> AsyncGenerator[bytes, None]:
         shielded = game.shielded
         if after > game.feed(viewer).line:
             # a game that was played anew under the same name
-            await response.write(event("reload", b"{}"))
+            yield event("reload", b"{}")
             return
         while not self._closing.is_set():
             feed = game.feed(viewer)
             if feed.line > after:
                 step, after = game.step(viewer, after), feed.line
-                await response.write(event("step", step, after))
+                yield event("step", step, after)
             if game.over and shielded and not game.shielded:
-                await response.write(event("reload", b"{}"))
+                yield event("reload", b"{}")
                 return
             if feed.over:
                 return
             if game.closed or game.over:
                 words = game.problem or "the game was broken off"
-                await response.write(event("gone", encoded({"words": words})))
+                yield event("gone", encoded({"words": words}))
                 return
             if await game.change(_QUIET_S):
                 await asyncio.sleep(_TOGETHER_S)
             else:
-                await response.write(b": still here\n\n")
+                yield _STILL_HERE
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)

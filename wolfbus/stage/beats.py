@@ -62,24 +62,11 @@ class ShownClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLabel:
-    """What a speaker says of its own statement; its values are None where the label is missing."""
-
-    outcome: Outcome
-    deceptive: bool | None = None
-    confidence: float | None = None
-    kind: Deception | None = None
-    reasoning: str | None = None
-    thought: str | None = None
-    call: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownJudgement:
-    """What one listener made of a statement; its values are None where the judgement is missing.
+class ShownAssessment:
+    """A listener's judgement of a statement, or the speaker's own label; its values are None where that is missing.
 
     Attributes:
-        seat: the listener.
+        seat: the listener; None for a label.
         outcome: what became of the request.
         deceptive: whether it flags the statement.
         suspicion: s in [0, 1].
@@ -92,7 +79,7 @@ class ShownJudgement:
         call: line of the model call that made it.
     """
 
-    seat: SeatName
+    seat: SeatName | None
     outcome: Outcome
     deceptive: bool | None = None
     suspicion: float | None = None
@@ -143,8 +130,8 @@ class Spoken:
     vote: SeatName | None = None
     thought: str | None = None
     claims: tuple[ShownClaim, ...] = ()
-    label: ShownLabel | None = None
-    judgements: tuple[ShownJudgement, ...] = ()
+    label: ShownAssessment | None = None
+    judgements: tuple[ShownAssessment, ...] = ()
     judged: int = 0
     flagged: int = 0
     mean: float | None = None

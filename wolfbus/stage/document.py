@@ -5,7 +5,7 @@ Its key moments are derived from its beats: no model is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
@@ -107,12 +107,15 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
 FORMAT: Final = 1
 """Version of the data of a page."""
 
+_OF_SEAT: Final = ("name", "brain", "agent", "model")
+
 
 class GameFeed:
     """Folds the lines of a record into what one viewer is shown.
 
     Args:
         viewer: whose eyes; nothing that they may not know is kept.
+        records: the lines that are there already.
 
     Attributes:
         viewer: whose eyes.
@@ -120,12 +123,14 @@ class GameFeed:
             told, since the record's numbers would tell how much others were asked.
     """
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Viewer, records: Iterable[Recorded] = ()) -> None:
         self.viewer = viewer
         self.line = 0
         self._eyes = Eyes(viewer)
         self._fold = BeatFold(viewer)
         self._game: dict[str, Any] = {}
+        for recorded in records:
+            self.feed(recorded)
 
     @property
     def names(self) -> tuple[SeatName, ...]:
@@ -240,12 +245,6 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
         "version": fact.version,
         "seed": fact.seed,
         "seats": [
-            {
-                "name": seat.name,
-                "brain": seat.brain,
-                "agent": seat.agent,
-                **({"model": seat.model} if seat.model is not None else {}),
-            }
-            for seat in fact.seats
+            {name: told for name in _OF_SEAT if (told := getattr(seat, name)) is not None} for seat in fact.seats
         ],
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import AccusationClaim, ProtectionClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, Judgement, ProtectionClaim, ScoredClaim
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,
@@ -37,10 +37,9 @@ from wolfbus.stage.beats import (
     NightMove,
     NightShown,
     SeatStatus,
+    ShownAssessment,
     ShownBallot,
     ShownClaim,
-    ShownJudgement,
-    ShownLabel,
     Spoken,
     Tallied,
 )
@@ -74,7 +73,7 @@ class StatementDraft:
     call: int | None
     bids: dict[SeatName, int]
     claims: list[ShownClaim] = field(default_factory=list)
-    label: ShownLabel | None = None
+    label: ShownAssessment | None = None
     awaited: set[tuple[Kind, SeatName]] | None = None
     judged: dict[SeatName, tuple[AnsweredAssessOther, int | None]] = field(default_factory=dict)
 
@@ -94,19 +93,8 @@ class StatementDraft:
             self.awaited.discard((event.kind, event.seat))
         if isinstance(event, AnsweredAssessOther):
             self.judged[event.seat] = event, call
-        elif event.content is None:
-            self.label = ShownLabel(event.outcome, thought=event.thought, call=call)
         else:
-            given = event.content
-            self.label = ShownLabel(
-                event.outcome,
-                given.deceptive,
-                given.confidence,
-                given.kind,
-                given.reasoning or None,
-                event.thought,
-                call,
-            )
+            self.label = _assessment(event, call)
 
     def settled(self, me: SeatName | None) -> bool:
         """Return whether no more assessment is to come that the viewer sees.
@@ -150,34 +138,19 @@ class StatementDraft:
             took,
         )
 
-    def _judgement(self, name: SeatName, suspicion: Suspicion | None) -> ShownJudgement:
+    def _judgement(self, name: SeatName, suspicion: Suspicion | None) -> ShownAssessment:
         event, call = self.judged[name]
-        given = event.content
-        if given is None:
-            return ShownJudgement(name, event.outcome, thought=event.thought, call=call)
-        before = after = None
-        if suspicion is not None:
-            before = suspicion.of(name, self.said.speaker)
-            after = suspicion.judge(name, self.said.speaker, given.suspicion)
-        return ShownJudgement(
-            name,
-            event.outcome,
-            given.deceptive,
-            given.suspicion,
-            given.confidence,
-            given.kind,
-            given.reasoning or None,
-            event.thought,
-            before,
-            after,
-            call,
-        )
+        shown = _assessment(event, call)
+        if suspicion is None or shown.suspicion is None:
+            return shown
+        before = suspicion.of(name, self.said.speaker)
+        return replace(shown, before=before, after=suspicion.judge(name, self.said.speaker, shown.suspicion))
 
-    def _moved(self, judgements: Sequence[ShownJudgement]) -> tuple[Moved, ...]:
+    def _moved(self, judgements: Sequence[ShownAssessment]) -> tuple[Moved, ...]:
         steps = [
             Moved(each.seat, self.said.speaker, each.before, each.after)
             for each in judgements
-            if each.before is not None and each.after is not None and each.before != each.after
+            if each.seat is not None and each.before is not None and each.after not in {None, each.before}
         ]
         return tuple(sorted(steps, key=lambda step: -abs(step.after - step.before))[:_MOVED])
 
@@ -227,6 +200,24 @@ class VoteDraft:
         count = Counter(target for target in votes.values() if target is not None)
         most = count[event.seat] if event.seat is not None else max(count.values(), default=0)
         return Exiled(event.seat, most, self.tally.needed if self.tally is not None else 0, event.role, event.team)
+
+
+def _assessment(event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> ShownAssessment:
+    judge = event.seat if isinstance(event, AnsweredAssessOther) else None
+    given = event.content
+    if given is None:
+        return ShownAssessment(judge, event.outcome, thought=event.thought, call=call)
+    return ShownAssessment(
+        judge,
+        event.outcome,
+        given.deceptive,
+        given.suspicion if isinstance(given, Judgement) else None,
+        given.confidence,
+        given.kind,
+        given.reasoning or None,
+        event.thought,
+        call=call,
+    )
 
 
 def _shown(scored: ScoredClaim) -> ShownClaim:

@@ -53,7 +53,7 @@ def game_file(
     if prompts and viewer != EVERYTHING:
         raise ConfigError("--prompts: they hold what other seats know; give no --as")
     viewers = all_viewers(names) if viewer == EVERYTHING else (viewer,)
-    feeds = [_feed(each, records) for each in viewers]
+    feeds = [GameFeed(each, records) for each in viewers]
     found: dict[str, Any] = {
         "format": FORMAT,
         "kind": "game",
@@ -64,13 +64,6 @@ def game_file(
         ],
     }
     return {**found, "prompts": _prompts(records)} if prompts else found
-
-
-def _feed(viewer: Viewer, records: Sequence[Recorded]) -> GameFeed:
-    feed = GameFeed(viewer)
-    for recorded in records:
-        feed.feed(recorded)
-    return feed
 
 
 def _head(

@@ -7,7 +7,8 @@ So a game that is live, one that is replayed and one in a file are shown alike.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from wolfbus.config import GameConfig
@@ -238,21 +239,9 @@ class BeatFold:
         said = draft.said
         vote = self._vote.target(said.speaker) if said.phase == "vote" else None
         spoken = draft.shown(self.seating.names, suspicion, vote, self.calls.took(draft.call))
-        return Beat(
-            n,
-            "statement",
-            draft.line,
-            self._line,
-            draft.time,
-            said.round,
-            said.phase,
-            said.turn if said.phase == "debate" else None,
-            self.seating.statuses(draft.bids, self._suspicion),
-            self.seating.matrix(self._suspicion, known=self.viewer != PUBLIC),
-            draft.marks,
-            spoken=spoken,
-            complete=suspicion is not None,
-        )
+        place = said.round, said.phase, said.turn if said.phase == "debate" else None
+        parts: dict[str, Any] = {"marks": draft.marks, "spoken": spoken, "complete": suspicion is not None}
+        return self._beat(n, "statement", draft.line, draft.time, place, draft.bids, **parts)
 
     def _note_night(self, event: NightOutcome) -> None:
         self._release(gate=True)
@@ -316,30 +305,23 @@ class BeatFold:
     def _enter(self, round_: int, phase: Phase, turn: int | None = None) -> None:
         self._round, self._phase, self._turn = round_, phase, turn if phase == "debate" else None
 
-    def _emit(
+    def _emit(self, kind: BeatKind, *, bids: Mapping[SeatName, int] = MappingProxyType({}), **part: Any) -> None:
+        place = self._round, self._phase, self._turn if kind == "silence" else None
+        self.beats.append(self._beat(len(self.beats), kind, self._line, self._time, place, bids, **part))
+
+    def _beat(
         self,
+        n: int,
         kind: BeatKind,
-        *,
-        bids: dict[SeatName, int] | None = None,
-        marks: tuple[Mark, ...] = (),
+        at: int,
+        time: float,
+        place: tuple[int, Phase | None, int | None],
+        bids: Mapping[SeatName, int],
         **part: Any,
-    ) -> None:
-        self.beats.append(
-            Beat(
-                len(self.beats),
-                kind,
-                self._line,
-                self._line,
-                self._time,
-                self._round,
-                self._phase,
-                self._turn if kind == "silence" else None,
-                self.seating.statuses(bids or {}, self._suspicion),
-                self.seating.matrix(self._suspicion, known=self.viewer != PUBLIC),
-                marks,
-                **part,
-            )
-        )
+    ) -> Beat:
+        seats = self.seating.statuses(bids, self._suspicion)
+        matrix = self.seating.matrix(self._suspicion, known=self.viewer != PUBLIC)
+        return Beat(n, kind, at, self._line, time, *place, seats, matrix, **part)
 
     _HANDLERS: ClassVar[dict[type[Any], Callable[[BeatFold, Any], None]]] = {
         Opened: _open,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -22,7 +21,8 @@ from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded, line_of
 from wolfbus.record.reader import RecordReader, read_record
-from wolfbus.stage.watched import WatchedGame
+from wolfbus.stage.sources import GameSource
+from wolfbus.stage.watched import LoopCalls, WatchedGame
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ _FIRST_S: Final = 2.0
 """Seconds that who asks for a game waits for the first of it."""
 
 
-class HouseSource:
+class HouseSource(LoopCalls, GameSource):
     """The games of a house, as far as its streams still hold them.
 
     Args:
@@ -42,10 +42,10 @@ class HouseSource:
     """
 
     def __init__(self, bus: Bus, house: str, *, public: bool = False) -> None:
+        super().__init__()
         self._bus = bus
         self._house = house
         self._public = public
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._games: dict[str, WatchedGame] = {}
         self._running: set[str] = set()
         self._readers: dict[str, RecordReader] = {}
@@ -55,7 +55,7 @@ class HouseSource:
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to read; called on the loop that the games are used on."""
-        self._loop = loop
+        super().start(loop)
         self._reader.start()
         self._caught_up = loop.create_task(asyncio.to_thread(self._catch_up))
 
@@ -80,12 +80,6 @@ class HouseSource:
         """Return what a library tells of the games that go on."""
         return [{**self._games[name].told(), "house": self._house} for name in self._running if name in self._games]
 
-    def _soon(self, call: Callable[[], object]) -> None:
-        if self._loop is not None:
-            # a loop that has ended shows nothing any more
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(call)
-
     def _catch_up(self) -> None:
         """Take in what there is, before anybody is answered."""
         stream, after = streams.games(self._house), "0-0"
@@ -105,12 +99,12 @@ class HouseSource:
                 logger.warning("house %s: news %s cannot be read: %s", self._house, entry.id, error)
                 continue
             if isinstance(news, GameOpened):
-                self._soon(partial(self._begin, news.game))
+                self.soon(partial(self._begin, news.game))
                 self._follow(news.game)
             elif isinstance(news, GameClosed):
-                self._soon(partial(self._over, news.game, news.reason))
+                self.soon(partial(self._over, news.game, news.reason))
             elif isinstance(news, HouseClosed):
-                self._soon(self._all_over)
+                self.soon(self._all_over)
 
     def _follow(self, game: str) -> None:
         """Read a game's record, or what the table says of it where that is all that may be read."""
@@ -135,9 +129,9 @@ class HouseSource:
                 found.append(reader.take(line_of(unpack(entry.body)) + b"\n"))
             except (MessageError, RecordError) as error:
                 self._reader.unfollow(streams.record(self._house, game))
-                self._soon(partial(self._add, game, found, str(error)))
+                self.soon(partial(self._add, game, found, str(error)))
                 return
-        self._soon(partial(self._add, game, found, None))
+        self.soon(partial(self._add, game, found, None))
 
     def _overhear(self, game: str, _stream: str, entries: list[Entry]) -> None:
         news: list[TableNews] = []
@@ -146,7 +140,7 @@ class HouseSource:
                 news.append(decode_news(entry.body))
             except MessageError as error:
                 logger.warning("game %s: news %s cannot be read: %s", game, entry.id, error)
-        self._soon(partial(self._tell, game, news))
+        self.soon(partial(self._tell, game, news))
 
     def _begin(self, name: str) -> None:
         self._running.add(name)
@@ -181,7 +175,7 @@ class HouseSource:
     def _lost(self, lost: StreamLost) -> None:
         """Begin a stream anew that lost what was not read."""
         logger.warning("house %s: %s", self._house, lost)
-        self._soon(partial(self._forget, lost.stream))
+        self.soon(partial(self._forget, lost.stream))
 
     def _forget(self, stream: str) -> None:
         for name in [name for name in self._games if stream.endswith(f":{name}")]:

@@ -183,10 +183,10 @@ class Library:
     def __init__(
         self,
         root: Path | None,
-        live: Callable[[], list[dict[str, Any]]] = list,
-        seats: Callable[[], list[dict[str, Any]]] = list,
+        live: Callable[[], list[dict[str, Any]]],
+        seats: Callable[[], list[dict[str, Any]]],
         *,
-        public: bool = False,
+        public: bool,
     ) -> None:
         self.root = root
         self.index = GameIndex(root, keep=True) if root is not None else None
@@ -351,9 +351,7 @@ def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
     data = study_data(study, folder, GameIndex(folder, keep=False), reader)
     pages = {}
     for name, path in paths_under(folder).items():
-        feed = GameFeed(EVERYTHING)
-        for recorded in read_record(open_lines(path), tolerant=True, lenient=True):
-            feed.feed(recorded)
+        feed = GameFeed(EVERYTHING, read_record(open_lines(path), tolerant=True, lenient=True))
         pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": []}
     return {**data, "kind": "study", "pages": pages}
 

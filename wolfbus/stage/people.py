@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import hashlib
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -17,8 +15,10 @@ from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.requests import Ask, Private, Public, Seated
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
+from wolfbus.stage.watched import Changing, LoopCalls
 
 _ID_BYTES: Final = 6
+_SHOWN_OF_ASK: Final = {"id", "kind", "round", "phase", "turn", "about", "legal"}
 _TOKEN_BYTES: Final = 24
 _LATE_S: Final = 1.0
 """A question is shown as late so long after its deadline."""
@@ -47,27 +47,12 @@ class PersonRequest:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
-        ask = self.ask
-        shown: dict[str, Any] = {
-            "id": ask.id,
-            "kind": ask.kind,
-            "round": ask.round,
-            "phase": ask.phase,
-            "turn": ask.turn,
-            "due": round(self.due, 3),
-            "question": list(self.lines),
-            "default": self.default,
-        }
-        if ask.about is not None:
-            shown["about"] = ask.about
-        if ask.legal is not None:
-            shown["legal"] = list(ask.legal)
-        if time.time() > self.due + _LATE_S:
-            shown["late"] = True
-        return shown
+        shown = self.ask.model_dump(mode="json", include=_SHOWN_OF_ASK, exclude_none=True)
+        shown |= {"due": round(self.due, 3), "question": list(self.lines), "default": self.default}
+        return {**shown, "late": True} if time.time() > self.due + _LATE_S else shown
 
 
-class PersonSeat:
+class PersonSeat(Changing):
     """One seat that a person plays at a page. Told of by its agent from any thread; shown on the server's loop.
 
     Args:
@@ -81,12 +66,12 @@ class PersonSeat:
     """
 
     def __init__(self, people: People, game: GameId, seat: SeatName) -> None:
+        super().__init__()
         self.id = secrets.token_hex(_ID_BYTES)
         self.secret = ""
         self.game = game
         self.seat = seat
         self._people = people
-        self._changed = asyncio.Event()
         self._begin()
 
     def _begin(self) -> None:
@@ -111,10 +96,7 @@ class PersonSeat:
     def asked(self, questions: Sequence[PersonRequest]) -> None:
         """Put questions before the person."""
         now = time.time()
-        timed = [
-            PersonRequest(each.ask, each.lines, each.default, each.take, now + each.ask.deadline_s)
-            for each in questions
-        ]
+        timed = [replace(each, due=now + each.ask.deadline_s) for each in questions]
         self._people.soon(partial(self._ask, timed))
 
     def left(self) -> None:
@@ -147,7 +129,7 @@ class PersonSeat:
             for _, fact, open_to_all in fresh:
                 if open_to_all or viewer != PUBLIC:
                     feed.take(feed.line + 1, time.monotonic() - self._began, [fact])
-        self._wake()
+        self.wake()
 
     def _close(self, private: Private | PrivateNews) -> None:
         """Take a question away to which the moderator has an answer, or has waited for one long enough.
@@ -169,16 +151,16 @@ class PersonSeat:
         self._questions = {name: each for name, each in self._questions.items() if each.due > now}
         for question in questions:
             self._questions[question.ask.id] = question
-        self._wake()
+        self.wake()
 
     def _leave(self) -> None:
         self._questions.clear()
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let all who wait look again."""
         self.version += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
+        super().wake()
 
     @property
     def feed(self) -> GameFeed:
@@ -227,18 +209,11 @@ class PersonSeat:
         if why is not None:
             return 422, why
         self._questions.pop(request, None)
-        self._wake()
+        self.wake()
         return 200, ""
 
-    async def change(self, timeout_s: float) -> bool:
-        """Wait until something is new; False if nothing was in that time."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), timeout_s)
-            return True
-        return False
 
-
-class People:
+class People(LoopCalls):
     """Persons who play at the pages of one server.
 
     Args:
@@ -246,27 +221,10 @@ class People:
     """
 
     def __init__(self, invite: Callable[[PersonSeat, str], None]) -> None:
+        super().__init__()
         self._invite = invite
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiting: list[Callable[[], object]] = []
         self._seats: dict[tuple[GameId, SeatName], PersonSeat] = {}
         self._tokens: dict[str, PersonSeat] = {}
-
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Use this loop from now on; called on it."""
-        self._loop = loop
-        waiting, self._waiting = self._waiting, []
-        for call in waiting:
-            call()
-
-    def soon(self, call: Callable[[], object]) -> None:
-        """Do something on the server's loop; from any thread, in order."""
-        if self._loop is None:
-            self._waiting.append(call)
-            return
-        # a loop that has ended shows nothing any more
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(call)
 
     def sit(self, game: GameId, seat: SeatName) -> PersonSeat:
         """Return the seat of a person, and send its link out if it is new; from any thread."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import LINE_LIMIT, SUFFIXES, open_lines, read_record, records_under
-from wolfbus.stage.watched import WatchedGame
+from wolfbus.stage.watched import LoopCalls, WatchedGame
 from wolfbus.study.manifest import RECORDS
 
 _PIECE: Final = 1 << 20
@@ -108,14 +107,22 @@ _KEPT: Final = 16
 """Finished games kept in memory."""
 
 
-class GameSource(Protocol):
+class GameSource:
     """Where games come from; used on the server's event loop."""
 
     async def open(self, name: str) -> WatchedGame | None:
         """Return a game by the name that stands in its address, as far as it goes now; None if there is none."""
+        raise NotImplementedError
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Use this loop from now on; called on it, before a game is asked for."""
+
+    def live(self) -> list[dict[str, Any]]:
+        """Return what a library tells of the games that go on."""
+        return []
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Stop reading."""
 
 
 def name_of_path(path: Path, root: Path) -> str:
@@ -140,7 +147,7 @@ def paths_under(root: Path) -> dict[str, Path]:
     return found
 
 
-class FolderSource:
+class FolderSource(GameSource):
     """The records in a folder, or one file.
 
     Args:
@@ -232,7 +239,7 @@ def _still(path: Path) -> bool:
         return True
 
 
-class PlayedSource:
+class PlayedSource(LoopCalls, GameSource):
     """A game that this process plays: its events are pushed from any thread.
 
     Args:
@@ -241,23 +248,16 @@ class PlayedSource:
     """
 
     def __init__(self, name: str, *, public: bool = False) -> None:
+        super().__init__()
         self.game = WatchedGame(name, public=public)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._waiting: list[Recorded] = []
-
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Use this loop from now on; called on it."""
-        self._loop = loop
-        self._take()
 
     def see(self, recorded: Recorded) -> None:
         """Take in the next event; from any thread."""
-        self._waiting.append(recorded)
-        self._soon(self._take)
+        self.soon(lambda: self.game.add([recorded]))
 
     def finish(self, reason: str | None = None) -> None:
         """Take in that nothing more will come; from any thread."""
-        self._soon(lambda: self.game.end(reason))
+        self.soon(lambda: self.game.end(reason))
 
     def live(self) -> list[dict[str, Any]]:
         """Return what a library tells of it while it goes on."""
@@ -267,21 +267,8 @@ class PlayedSource:
         """Return the game, if it is asked for."""
         return self.game if name == self.game.game and self.game.records else None
 
-    async def close(self) -> None:
-        """Do nothing."""
 
-    def _soon(self, call: Callable[[], object]) -> None:
-        if self._loop is not None:
-            # a loop that has ended shows nothing any more
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(call)
-
-    def _take(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        self.game.add(waiting)
-
-
-class Sources:
+class Sources(GameSource):
     """Several sources as one; a game is that of the first that has it.
 
     Args:
@@ -291,6 +278,11 @@ class Sources:
     def __init__(self, sources: Sequence[GameSource]) -> None:
         self._sources = sources
 
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Use this loop from now on; called on it."""
+        for source in self._sources:
+            source.start(loop)
+
     async def open(self, name: str) -> WatchedGame | None:
         """Return a game by its name; None if there is none."""
         for source in self._sources:
@@ -299,7 +291,11 @@ class Sources:
                 return game
         return None
 
+    def live(self) -> list[dict[str, Any]]:
+        """Return what a library tells of the games that go on."""
+        return [told for source in self._sources for told in source.live()]
+
     async def close(self) -> None:
-        """Let go of everything."""
+        """Stop reading."""
         for source in self._sources:
             await source.close()

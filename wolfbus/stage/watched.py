@@ -1,4 +1,7 @@
-"""`WatchedGame`: a game that any number of viewers look at; it is read and folded once, however many they are."""
+"""`WatchedGame`: a game that any number of viewers look at; it is read and folded once, however many they are.
+
+`Changing` is what viewers wait for; `LoopCalls` brings what other threads tell to the loop that viewers are served on.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,51 @@ _CACHED: Final = 64
 """Steps kept encoded: viewers that are up to date all get the same one."""
 
 
-class WatchedGame:
+class Changing:
+    """Something that changes on an event loop, and for whose changes any number may wait there."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Event()
+
+    def wake(self) -> None:
+        """Let all who wait look again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def change(self, timeout_s: float) -> bool:
+        """Wait until something is new; False if nothing was in that time."""
+        try:
+            await asyncio.wait_for(self._changed.wait(), timeout_s)
+        except TimeoutError:
+            return False
+        return True
+
+
+class LoopCalls:
+    """Has things done on an event loop, from any thread and in order; before there is a loop they wait for one."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: list[Callable[[], object]] = []
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Use this loop from now on; called on it."""
+        self._loop = loop
+        waiting, self._waiting = self._waiting, []
+        for call in waiting:
+            call()
+
+    def soon(self, call: Callable[[], object]) -> None:
+        """Do something on the loop."""
+        if self._loop is None:
+            self._waiting.append(call)
+            return
+        # a loop that has ended shows nothing any more
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
+
+class WatchedGame(Changing):
     """A game that any number of viewers look at. To be used on one event loop.
 
     Args:
@@ -41,6 +88,7 @@ class WatchedGame:
     def __init__(
         self, game: str, *, public: bool = False, keep: Callable[[WatchedGame, bool], None] | None = None
     ) -> None:
+        super().__init__()
         self.game = game
         self.records: list[Recorded] = []
         self.head = ""
@@ -51,7 +99,6 @@ class WatchedGame:
         self._keep = keep
         self._feeds: dict[Viewer, GameFeed] = {}
         self._steps: dict[tuple[Viewer, int], bytes] = {}
-        self._changed = asyncio.Event()
         self._ending: TableNews | None = None
 
     @property
@@ -96,9 +143,7 @@ class WatchedGame:
         """Return what `viewer` is shown, up to date."""
         feed = self._feeds.get(viewer)
         if feed is None:
-            feed = self._feeds[viewer] = GameFeed(viewer)
-            for recorded in self.records:
-                feed.feed(recorded)
+            feed = self._feeds[viewer] = GameFeed(viewer, self.records)
         return feed
 
     def add(self, records: Sequence[Recorded]) -> None:
@@ -148,16 +193,7 @@ class WatchedGame:
     def wake(self) -> None:
         """Let all who wait look again."""
         self._steps.clear()
-        self._changed.set()
-        self._changed = asyncio.Event()
-
-    async def change(self, timeout_s: float) -> bool:
-        """Wait until something is new; False if nothing was in that time."""
-        try:
-            await asyncio.wait_for(self._changed.wait(), timeout_s)
-        except TimeoutError:
-            return False
-        return True
+        super().wake()
 
     def page(self, viewer: Viewer) -> dict[str, Any]:
         """Return the data of a page."""

@@ -1,20 +1,27 @@
-"""`StudyFolder`: a study's folder, held by one run at a time: manifest, journal, records and what was set aside."""
+"""`StudyFolder`: a study's folder, held by one run at a time: manifest, journal, records and what was set aside.
+
+`Manifest` is what its run writes into ``study.json``.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import json
+import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
-from wolfbus.study.manifest import FILE, RECORDS, load_manifest
+from wolfbus.study.manifest import FILE, RECORDS, load_manifest, study_hash
+from wolfbus.study.plan import PlannedGame
 from wolfbus.whole_file import write_whole
 
 _LOCK: Final = ".lock"
@@ -166,6 +173,114 @@ class StudyFolder(Closable):
         os.close(self._lock)
 
 
+_STATES: Final = ("ended", "stopped", "failed", "pending")
+_WINNERS: Final = ("villagers", "werewolves", "nobody")
+_SUMMED: Final = ("statements", "judgements", "calls")
+_PLANNED: Final = ("number", "game", "seed", "block", "record", "brains")
+_OUTCOME: Final = ("state", "winner", "rounds", "digest", "head", "error", "seconds")
+_PENDING: Final = {**dict.fromkeys(_OUTCOME), "state": "pending"}
+
+
+class Manifest:
+    """The manifest of a study that is played. It holds a row of text per game, not the games.
+
+    Args:
+        head: what stands before the games, from the study's name to its design.
+        games: all games as planned; they are pending until `put` says otherwise.
+        created: when the study was begun, as ISO 8601.
+    """
+
+    def __init__(self, head: Mapping[str, Any], games: Iterable[PlannedGame], created: str) -> None:
+        self._head = dict(head)
+        self._created = created
+        self._rows = [_text({**{name: getattr(game, name) for name in _PLANNED}, **_PENDING}) for game in games]
+        self._heads: list[tuple[str, str]] = []
+        self._costs: list[float] = []
+        self._sums: Counter[str] = Counter()
+        self.played: dict[int, tuple[str, ...]] = {}
+        """Who played, by number, of games whose plan does not say."""
+        self.wins: Counter[str] = Counter()
+        """Ended games by who won: "villagers", "werewolves", "nobody"."""
+        self.states: Counter[str] = Counter(pending=len(self._rows))
+        """Games by state."""
+
+    def put(self, result: GameResult) -> None:
+        """Take in what came of a game, which is pending until then."""
+        self.states["pending"] -= 1
+        self.states[result.state] += 1
+        if result.state == "ended":
+            self.wins[result.winner or "nobody"] += 1
+            self._heads.append((result.game, result.head))
+        if result.cost_usd is not None:
+            self._costs.append(result.cost_usd)
+        self._sums.update({name: getattr(result, name) for name in _SUMMED})
+        outcome = {name: getattr(result, name) for name in _OUTCOME}
+        outcome |= {"head": result.head or None, "seconds": round(result.seconds, 3)}
+        if result.brains:
+            self.played[result.number] = result.brains
+            outcome["brains"] = result.brains
+        self._rows[result.number - 1] = _text(json.loads(self._rows[result.number - 1]) | outcome)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What model calls of the games cost, as far as known; None where nothing is."""
+        return math.fsum(self._costs) if self._costs else None
+
+    @property
+    def done(self) -> int:
+        """Games that ended or failed."""
+        return self.states["ended"] + self.states["failed"]
+
+    @property
+    def design(self) -> dict[str, Any]:
+        """The member of that name."""
+        return dict(self._head["design"])
+
+    def amend(self, **members: Any) -> None:
+        """Say something of the study that was not known before."""
+        self._head |= members
+
+    def totals(self) -> dict[str, Any]:
+        """Return the sums over all games."""
+        return {
+            "games": len(self._rows),
+            **{state: self.states[state] for state in _STATES},
+            **{winner: self.wins[winner] for winner in _WINNERS},
+            **{name: self._sums[name] for name in _SUMMED},
+            "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 9),
+        }
+
+    @property
+    def study_hash(self) -> str | None:
+        """Hash over the records of all games that have ended; see `study_hash`."""
+        return study_hash(self._heads)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every game has ended."""
+        return self.states["ended"] == len(self._rows)
+
+    def pieces(self, updated: str) -> Iterator[str]:
+        """Yield the manifest as pieces of JSON text, one line a game."""
+        said = {**self._head, "created": self._created, "updated": updated, "complete": self.complete}
+        said["study_hash"] = self.study_hash
+        head = json.dumps({**said, "totals": self.totals()}, ensure_ascii=False, allow_nan=False, indent=1)
+        yield f'{head[:-2]},\n "games": [\n'
+        for row in self._rows[:-1]:
+            yield f"  {row},\n"
+        yield f"  {self._rows[-1]}\n"
+        yield " ]\n}\n"
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def utc_now() -> str:
+    """Return the time of day as manifests tell it, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:
     """Return the first setting in which a study differs from the one in its folder, in words; None if none does.
 
@@ -176,7 +291,8 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
         there: the manifest in the folder.
     """
     if (house := there.get("house")) is not None and told.get("house") is None:
-        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
+        houses = str(house).replace(", ", " --house ")
+        return f"its seats are played by agents of a house: add --house {houses}, and its --bus"
     if there.get("house") is None and told.get("house") is not None:
         return "it was begun without --house"
     if bool(there.get("tickets")) != bool(told.get("tickets")):

@@ -1,31 +1,33 @@
-"""`Manifest`: ``study.json``, what a study is, what was played of it, and what came of every game.
+"""``study.json`` as it is read: plain values whose members are what readers take them for, whoever wrote the file.
 
-It is read as plain values whose members are what readers take them for, whoever wrote the file. `study_hash` is one
-hash for all records of a study, which whoever publishes it can be held to.
+`Notes` is what manifest and journal note of the games, and whether a record is that: a chain of hashes can be computed
+anew by whoever edits a record; what a study noted when the game ended cannot be changed by editing the record alone.
+Whoever edits the notes too is found out by a study hash that was published before: `study_hash` is one hash for all
+records of a study.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
 from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, reason_of
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import first_fault
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.study.journal import GameResult
-from wolfbus.study.plan import PlannedGame
+from wolfbus.study.journal import JOURNAL, GameResult, Sum, Whole, read_results
 from wolfbus.whole_file import read_whole
+
+if TYPE_CHECKING:
+    from wolfbus.record.reader import Checked
 
 _MOST: Final = 2**53
 """Numbers beyond which a float is no longer exact; nothing that a manifest counts comes near."""
@@ -38,8 +40,6 @@ def _instant(text: str) -> str:
 
 _Id = Annotated[str, Field(pattern=rf"^{ID_PATTERN}$")]
 _Text = Annotated[str, Field(max_length=10_000)]
-_Whole = Annotated[int, Field(ge=0, le=_MOST)]
-_Sum = Annotated[float, Field(ge=0, le=_MOST, allow_inf_nan=False)]
 _Instant = Annotated[str, Field(max_length=40), AfterValidator(_instant)]
 
 
@@ -61,15 +61,15 @@ class _Playing(_Shape):
 
 class _Design(_Shape):
     kind: _Text | None = None
-    rotation: _Whole | None = None
-    cycle: _Whole | None = None
-    games: _Whole | None = None
+    rotation: Whole | None = None
+    cycle: Whole | None = None
+    games: Whole | None = None
     notes: list[_Text] | None = None
     pairs: list[dict[str, Any]] | None = None
 
 
 class _Game(_Shape):
-    number: _Whole | None = None
+    number: Whole | None = None
     game: _Id
     seed: _Text | None = None
     block: _Text | None = None
@@ -77,11 +77,11 @@ class _Game(_Shape):
     brains: list[_Text] | None = None
     state: Literal["ended", "stopped", "failed", "pending"] | None = None
     winner: _Text | None = None
-    rounds: _Whole | None = None
+    rounds: Whole | None = None
     digest: _Text | None = None
     head: _Text | None = None
     error: str | None = None
-    seconds: _Sum | None = None
+    seconds: Sum | None = None
 
 
 class _Manifest(_Playing):
@@ -97,13 +97,13 @@ class _Manifest(_Playing):
     tickets: bool | None = None
     design: _Design | None = None
     primary: list[_Text] | None = None
-    budget_usd: _Sum | None = None
+    budget_usd: Sum | None = None
     continued_with: list[_Playing] | None = None
     created: _Instant | None = None
     updated: _Instant | None = None
     complete: bool | None = None
     study_hash: _Text | None = None
-    totals: dict[str, _Sum | None] | None = None
+    totals: dict[str, Sum | None] | None = None
     games: list[_Game] = []
 
 
@@ -111,7 +111,7 @@ _CLASS: Final = re.compile(r" or instance of \w+")
 """What pydantic says beside, and is of no use to whoever wrote the file."""
 
 
-def check_shape(manifest: dict[str, Any]) -> str | None:
+def _fault(manifest: dict[str, Any]) -> str | None:
     """Return what is wrong with the first member that is not of its type, as "MEMBER: reason"; None if all are.
 
     A member may be missing; what it must not be is of another type, or a number that JSON cannot hold.
@@ -163,121 +163,9 @@ FILE: Final = "study.json"
 RECORDS: Final = "records"
 """Folder of a study's records, within the study's."""
 
-STATES: Final = ("ended", "stopped", "failed", "pending")
-
 _LONGEST: Final = 1 << 28
 """Bytes of a manifest; the longest study's, with long brains at sixteen seats, stays below."""
 _PATH_SHOWN: Final = 400
-
-
-_PLANNED: Final = ("number", "game", "seed", "block", "record", "brains")
-_OUTCOME: Final = ("state", "winner", "rounds", "digest", "head", "error", "seconds")
-_PENDING: Final = {**dict.fromkeys(_OUTCOME), "state": "pending"}
-
-
-class _Sums(NamedTuple):
-    """What a game adds to the totals, and to the study's hash."""
-
-    game: str
-    head: str
-    state: str
-    winner: str | None
-    statements: int
-    judgements: int
-    calls: int
-    cost_usd: float | None
-
-
-class Manifest:
-    """The manifest of a study that is played. It holds a row of text per game, not the games.
-
-    Args:
-        head: what stands before the games, from the study's name to its design.
-        games: all games as planned; they are pending until `put` says otherwise.
-        created: when the study was begun, as ISO 8601.
-    """
-
-    def __init__(self, head: Mapping[str, Any], games: Iterable[PlannedGame], created: str) -> None:
-        self._head = dict(head)
-        self._created = created
-        self._rows = [_text({**{name: getattr(game, name) for name in _PLANNED}, **_PENDING}) for game in games]
-        self._sums: dict[int, _Sums] = {}
-        self.played: dict[int, tuple[str, ...]] = {}
-        """Who played, by number, of games whose plan does not say."""
-        self.wins: Counter[str] = Counter()
-        """Ended games by who won: "villagers", "werewolves", "nobody"."""
-        self.states: Counter[str] = Counter(pending=len(self._rows))
-        """Games by state."""
-        self.cost_usd: float | None = None
-        """What model calls of the games cost, as far as known; None where nothing is."""
-
-    def put(self, result: GameResult) -> None:
-        """Take in what came of a game, in place of what was known of it."""
-        before, now = self._sums.get(result.number), _Sums(*(getattr(result, name) for name in _Sums._fields))
-        self._sums[result.number] = now
-        for sums, by in ((before, -1), (now, 1)):
-            self.states["pending" if sums is None else sums.state] += by
-            if sums is not None and sums.state == "ended":
-                self.wins[sums.winner or "nobody"] += by
-            if sums is not None and sums.cost_usd is not None:
-                self.cost_usd = (self.cost_usd or 0.0) + by * sums.cost_usd
-        outcome = {name: getattr(result, name) for name in _OUTCOME}
-        outcome |= {"head": result.head or None, "seconds": round(result.seconds, 3)}
-        if result.brains:
-            self.played[result.number] = result.brains
-            outcome["brains"] = result.brains
-        self._rows[result.number - 1] = _text(json.loads(self._rows[result.number - 1]) | outcome)
-
-    @property
-    def done(self) -> int:
-        """Games that ended or failed."""
-        return self.states["ended"] + self.states["failed"]
-
-    @property
-    def design(self) -> dict[str, Any]:
-        """The member of that name."""
-        return dict(self._head["design"])
-
-    def amend(self, **members: Any) -> None:
-        """Say something of the study that was not known before."""
-        self._head |= members
-
-    def totals(self) -> dict[str, Any]:
-        """Return the sums over all games."""
-        known = self._sums.values()
-        costs = [sums.cost_usd for sums in known if sums.cost_usd is not None]
-        return {
-            "games": len(self._rows),
-            **{state: self.states[state] for state in STATES},
-            **{winner: self.wins[winner] for winner in ("villagers", "werewolves", "nobody")},
-            **{name: sum(getattr(sums, name) for sums in known) for name in ("statements", "judgements", "calls")},
-            "cost_usd": round(math.fsum(costs), 9) if costs else None,
-        }
-
-    @property
-    def study_hash(self) -> str | None:
-        """Hash over the records of all games that have ended; see `study_hash`."""
-        return study_hash((sums.game, sums.head) for sums in self._sums.values() if sums.state == "ended")
-
-    @property
-    def complete(self) -> bool:
-        """Whether every game has ended."""
-        return self.states["ended"] == len(self._rows)
-
-    def pieces(self, updated: str) -> Iterator[str]:
-        """Yield the manifest as pieces of JSON text, one line a game."""
-        said = {**self._head, "created": self._created, "updated": updated, "complete": self.complete}
-        said["study_hash"] = self.study_hash
-        head = json.dumps({**said, "totals": self.totals()}, ensure_ascii=False, allow_nan=False, indent=1)
-        yield f'{head[:-2]},\n "games": [\n'
-        for row in self._rows[:-1]:
-            yield f"  {row},\n"
-        yield f"  {self._rows[-1]}\n"
-        yield " ]\n}\n"
-
-
-def _text(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def load_manifest(path: Path) -> dict[str, Any] | None:
@@ -302,11 +190,162 @@ def load_manifest(path: Path) -> dict[str, Any] | None:
     if type(version) is not int or version != VERSION:
         shown = printable(repr(version), NOTE_SHOWN)
         raise ConfigError(f"{source}: version {shown} of a study; this wolfbus reads version {VERSION}")
-    if (fault := check_shape(value)) is not None:
+    if (fault := _fault(value)) is not None:
         raise ConfigError(f"{source}: {fault}")
     return value
 
 
-def utc_now() -> str:
-    """Return the time of day as manifests tell it, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+_PLANNED: Final = ("seed", "brains")
+"""What a manifest says of a game before it is played."""
+_NOTED: Final = ("winner", "rounds", "digest", "head")
+"""What is noted of a game that has ended."""
+_SHOWN: Final = 13
+
+
+@dataclass(frozen=True, slots=True)
+class NotedGame:
+    """What a study has noted of one of its games.
+
+    Attributes:
+        study: the study's id.
+        game: the game's id.
+        state: "ended" if a file says so; otherwise what they say; None if they say nothing.
+        notes: what each of them says, by its name: ``seed`` and ``brains`` as planned; of a game that has ended
+            ``winner``, ``rounds``, ``digest`` and ``head``. Members that it does not tell are missing.
+    """
+
+    study: str
+    game: str
+    state: str | None
+    notes: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The heads that are noted, the manifest's first."""
+        return tuple(note["head"] for note in self.notes.values() if "head" in note)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether manifest and journal note the same of how the game ended, its head included."""
+        told = [{name: note.get(name) for name in _NOTED} for note in self.notes.values()]
+        return len(told) > 1 and bool(told[0]["head"]) and all(each == told[0] for each in told)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """What of its outcome a record can be compared by."""
+        return tuple(name for name in _NOTED if any(name in note for note in self.notes.values()))
+
+    def difference(self, checked: Checked) -> str | None:
+        """Return in one line how a record differs from the notes; None if it does not.
+
+        Of a game of which no end is noted a record that breaks off may be there; a whole one must
+        not.
+        """
+        if self.state not in {None, "ended"}:
+            if checked.ended is None:
+                return None
+            what = f"notes no end of game {self.game} ({self.state})"
+            return f"study {self.study} {what}, and the record has one"
+        if checked.opened is not None and checked.opened.game != self.game:
+            there = checked.opened.game
+            return f"study {self.study} has game {self.game} there, and the record is of {there}"
+        found = _found(checked)
+        told: dict[str, list[str]] = {}
+        for where, note in self.notes.items():
+            if other := [
+                f"{name} {_shown(said)}, in the record {_shown(found.get(name, 'none'))}"
+                for name, said in note.items()
+                if name not in found or found[name] != said
+            ]:
+                told.setdefault("; ".join(other), []).append(where)
+        differs = "; ".join(f"{what} ({' and '.join(files)})" for what, files in told.items())
+        return f"not what study {self.study} noted: {differs}" if told else None
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What a study's folder notes of its games.
+
+    Attributes:
+        games: by game id, in the order of the plan.
+        states_hash: the study's hash as the manifest states it; None if it does not.
+    """
+
+    games: Mapping[str, NotedGame]
+    states_hash: str | None = None
+
+    def heads(self, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield game id and head of every game that ended.
+
+        Args:
+            found: heads of the records themselves by game id, for studies of earlier versions that
+                note none.
+        """
+        for game in self.games.values():
+            if game.state == "ended":
+                yield game.game, game.heads[0] if game.heads else found.get(game.game, "")
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with the notes themselves, in one line; None for nothing."""
+        if self.states_hash is None:
+            return None
+        # of a run that was killed the journal may know more games than the manifest
+        stated = [(game.game, game.notes[FILE]) for game in self.games.values() if FILE in game.notes]
+        heads = ((game, str(note.get("head", ""))) for game, note in stated if "winner" in note)
+        if study_hash(heads) != self.states_hash:
+            return "study_hash: not the hash over the heads of its games"
+        return None
+
+
+def notes_of(folder: Path, manifest: Mapping[str, Any], study: str) -> Notes:
+    """Return what a study's folder notes.
+
+    Args:
+        folder: where the manifest is; its journal may be missing.
+        manifest: what ``study.json`` says.
+        study: the study's id.
+
+    Raises:
+        ConfigError: the journal cannot be read.
+    """
+    try:
+        results = read_results(folder / JOURNAL)
+    except OSError as error:
+        raise ConfigError(f"{folder / JOURNAL}: {reason_of(error)}") from None
+    rows: Sequence[Mapping[str, Any]] = manifest.get("games") or ()
+    games = {row["game"]: _noted(study, row, results.get(row["game"])) for row in rows}
+    return Notes(games, manifest.get("study_hash"))
+
+
+def _noted(study: str, row: Mapping[str, Any], result: GameResult | None) -> NotedGame:
+    told = {name: row[name] for name in _PLANNED if row.get(name)}
+    state = row.get("state")
+    if state == "ended":
+        told |= {name: row[name] for name in _NOTED if name in row and (row[name] is not None or name == "winner")}
+    notes = {FILE: told} if told else {}
+    if result is not None and result.state == "ended":
+        # one that was written before the manifest was, or beside it
+        state = "ended"
+        said = {name: getattr(result, name) for name in _NOTED}
+        notes[JOURNAL] = {name: value for name, value in said.items() if value or name == "winner"}
+    elif result is not None and state in {None, "pending"}:
+        state = result.state
+    return NotedGame(study, row["game"], state, notes)
+
+
+def _found(checked: Checked) -> dict[str, Any]:
+    """Return what a record says of all that can be noted; of its end only if it is whole."""
+    opened, ended = checked.opened, checked.ended
+    found: dict[str, Any] = {}
+    if opened is not None:
+        found |= {"seed": opened.seed, "brains": [seat.brain for seat in opened.seats]}
+    if ended is not None and checked.problem is None:
+        found |= {"head": checked.head, "digest": checked.digest, "winner": ended.winner, "rounds": ended.rounds}
+    return found
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return "nobody" if value is None else printable(str(value), _SHOWN)

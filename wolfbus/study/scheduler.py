@@ -1,6 +1,6 @@
 """`StudyScheduler`: has a study's games played, takes in what comes of them, keeps the journal; shows progress.
 
-`StudyPlayers` is whoever plays them; `Done` and `Halt` are what they tell.
+`StudyPlayers` is whoever plays them; results of games and `Halt` are what they tell.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
 
 import click
 
 from wolfbus.service.lifecycle import waiting_in
-from wolfbus.study.folder import StudyFolder
+from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import GameResult
-from wolfbus.study.manifest import FILE, Manifest, utc_now
+from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
 
 if TYPE_CHECKING:
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 
 KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on a Redis once it is in a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A game is through: here is its result."""
-
-    result: GameResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +44,8 @@ class Halt:
     budget: bool = False
 
 
-StudyNews = Done | Halt
+StudyNews: TypeAlias = GameResult | Halt
+"""A game is through, or no more can be played."""
 
 
 _LINE_S: Final = 5.0
@@ -253,6 +247,9 @@ class StudyScheduler:
         """Have the players be through."""
         if self._players is not None:
             self._players.close(hasty=hasty)
+            # what came to its end meanwhile; --resume finds it, should it not be possible to note it
+            with contextlib.suppress(OSError):
+                self._hear(0.0)
 
     def clear(self, game: PlannedGame) -> None:
         """Move what there is of a game that was broken off out of the way."""
@@ -277,19 +274,14 @@ class StudyScheduler:
                 self._take_in(word)
 
     def _take_in(self, word: StudyNews) -> None:
-        if isinstance(word, Done):
-            self._note(word.result)
-        elif isinstance(word, Halt):
+        if isinstance(word, Halt):
             self.halted = self.halted or word
-
-    def _note(self, result: GameResult) -> None:
-        if self._pending.pop(result.number, None) is None:
-            return
-        self._folder.note(result)
-        self._manifest.put(result)
-        self._progress.game()
-        if result.error is not None and len(self.errors) < _ERRORS_KEPT:
-            self.errors.append((result.game, result.error))
+        elif self._pending.pop(word.number, None) is not None:
+            self._folder.note(word)
+            self._manifest.put(word)
+            self._progress.game()
+            if word.error is not None and len(self.errors) < _ERRORS_KEPT:
+                self.errors.append((word.game, word.error))
 
 
 @contextlib.contextmanager

@@ -19,8 +19,9 @@ from wolfbus import cli
 from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.workers import LocalPlayers
 from wolfbus.config import GameConfig
+from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.scheduler import Done, StudyNews
+from wolfbus.study.scheduler import StudyNews
 from wolfbus.testing.model_server import ModelServer
 
 RULES = "debate_turns = 2\nmax_rounds = 2\n"
@@ -85,7 +86,7 @@ def test_games_of_other_models_go_on_where_one_is_given_up(babbling: ModelServer
         came.append(said.get(timeout=60))
         players.close(hasty=False)
     assert babbling.stats().calls == calls
-    results = {word.result.number: word.result for word in came if isinstance(word, Done)}
+    results = {word.number: word for word in came if isinstance(word, GameResult)}
     assert [results[number].state for number in (1, 2, 3, 4)] == ["failed", "ended", "failed", "failed"]
     assert {"5 replies in a row could not be read" in str(results[number].error) for number in (1, 3, 4)} == {True}
 

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.measures.headlines import MEASURES
-from analytics.measures.primary import LEADS, PRIMARY, check_primary, primary, primary_of
+from analytics.findings import findings
+from analytics.gather import StudySource
 from analytics.measures.study import Study, variability
-from tests.analytics.script import random_game
+from tests.analytics.script import gathered, measured, random_game
 from tests.simulator import draw_agents, simulate
-from wolfbus.errors import ConfigError
+from tests.simulator.coverage import many
+from wolfbus.cli import run
 from wolfbus.vocabulary import ROLES
 
 BOLD = {"above", "below"}
+USUAL = (
+    "suspicion_gap",
+    "balanced_accuracy",
+    "truth_balanced_accuracy",
+    "vote_hit_lift",
+    "best_detector",
+    "best_deceiver",
+)
+"""Primary metrics of a study that declares none."""
 
 
 def noise(games: int, seed: int, agents: int = 4):
@@ -27,15 +38,15 @@ def noise(games: int, seed: int, agents: int = 4):
 
 
 def bold(columns) -> set[str]:
-    return {name for name, row in primary(Study(columns))["metrics"].items() if row["verdict"] in BOLD}
+    return {name for name, row in measured("primary", columns)["metrics"].items() if row["verdict"] in BOLD}
 
 
 def test_what_is_there_is_found_and_what_is_not_is_not():
     agents = draw_agents(4, 3, spread=0.0, role_spread=0.0)
     agents.detects[0] += 2.0
-    found = primary(Study(simulate(agents, 80, 3)))
+    found = measured("primary", simulate(agents, 80, 3))
     rows = found["metrics"]
-    assert list(rows) == list(PRIMARY)
+    assert list(rows) == list(USUAL)
     assert {name: rows[name]["verdict"] for name in ("balanced_accuracy", "truth_balanced_accuracy")} == {
         "balanced_accuracy": "above",
         "truth_balanced_accuracy": "above",
@@ -48,7 +59,9 @@ def test_what_is_there_is_found_and_what_is_not_is_not():
 
 def test_a_difference_is_the_value_minus_its_baseline_with_the_bootstraps_interval():
     columns = columns_of(random_game(seed).rows() for seed in range(12))
-    found = primary(Study(columns), ["accuracy", "accuracy_lift", "auprc", "auprc_lift", "werewolf_wins"])["metrics"]
+    found = measured("primary", columns, ["accuracy", "accuracy_lift", "auprc", "auprc_lift", "werewolf_wins"])[
+        "metrics"
+    ]
     told = variability(Study(columns))["metrics"]
     for name in ("accuracy", "auprc"):
         lift = told[f"{name}_lift"]
@@ -67,25 +80,31 @@ def test_the_signs_of_few_blocks_are_flipped_every_way():
     hits = (votes["target_role"] == ROLES.index("Werewolf")) - 2 / 7
     parts = np.bincount(votes["game"][others], hits[others], 8)
     sums = np.abs(np.array(list(product((1, -1), repeat=8))) @ parts)
-    found = primary(Study(columns), ["vote_hit_lift"])
+    found = measured("primary", columns, ["vote_hit_lift"])
     assert (found["flips"], found["exact"]) == (256, True)
     assert found["metrics"]["vote_hit_lift"]["p"] == np.mean(sums >= sums[0] - 1e-9)
 
 
 @pytest.mark.parametrize("games", [0, 1, 7])
 def test_too_few_games_say_nothing(games):
-    found = primary(Study(columns_of(random_game(seed).rows() for seed in range(games))))
+    found = measured("primary", columns_of(random_game(seed).rows() for seed in range(games)))
     assert {row["verdict"] for row in found["metrics"].values()} <= {"few", "undefined"}
 
 
-def test_studies_declare_their_metrics_and_must_agree():
-    mine = {"primary": ["auc", "best_deceiver"]}
-    assert primary_of([mine, mine]) == (("auc", "best_deceiver"), True)
-    assert primary_of([mine, {"primary": ["auc"]}]) == (PRIMARY, False)
-    assert primary_of([mine, {}]) == (PRIMARY, False)
-    assert primary_of([{"primary": ["of a later version"]}]) == (PRIMARY, False)
-    assert primary_of([]) == (PRIMARY, False)
-    assert all(name in MEASURES or name in LEADS for name in PRIMARY)
+@pytest.mark.parametrize(
+    ("declared", "judged_by"),
+    [
+        ([["auc", "best_deceiver"]] * 2, ["auc", "best_deceiver"]),
+        ([["auc", "best_deceiver"], ["auc"]], USUAL),
+        ([["auc"], None], USUAL),
+        ([["of a later version"]], USUAL),
+        ([], USUAL),
+    ],
+)
+def test_studies_declare_their_metrics_and_must_agree(declared, judged_by):
+    studies = tuple(StudySource(Path(str(at)), {"primary": names}) for at, names in enumerate(declared))
+    found = findings(gathered([random_game(1).rows()], studies=studies))["primary"]
+    assert (list(found["metrics"]), found["declared"]) == (list(judged_by), judged_by != USUAL)
 
 
 @pytest.mark.parametrize(
@@ -97,26 +116,22 @@ def test_studies_declare_their_metrics_and_must_agree():
         (["auc", "brier", "recall", "f1", "mcc", "ece", "precision"], ["7 metrics; declare 1 to 6"]),
     ],
 )
-def test_a_wrong_declaration_is_one_line(names, words):
-    with pytest.raises(ConfigError) as caught:
-        check_primary(names, "study.toml")
-    line = str(caught.value)
-    assert line.startswith("study.toml: [report] primary: ")
-    assert "\n" not in line
+def test_a_wrong_declaration_is_one_line(names, words, tmp_path, capsys):
+    (tmp_path / "study.toml").write_text(f"games = 1\nplayers = 'scripted'\n[report]\nprimary = {names}\n")
+    assert run(["run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out")]) == 2
+    line = capsys.readouterr().err
+    assert "study.toml: [report] primary: " in line
+    assert line.count("\n") == 1
     assert all(word in line for word in words)
 
 
-def test_noise_is_hardly_ever_bold():
-    found = [bold(noise(10, seed)) for seed in range(40)]
-    # 5 % of 40 studies are 2; more than 5 come of one in seventy such runs
-    assert sum(map(bool, found)) <= 5, found
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3_000)
-@pytest.mark.parametrize("games", [8, 12, 40])
-def test_of_four_hundred_studies_of_noise_at_most_one_in_twenty_has_a_bold_sentence(games):
-    found = [bold(noise(games, seed)) for seed in range(400)]
-    names = {name: sum(name in each for each in found) for name in PRIMARY}
-    print(f"{games} games: {sum(map(bool, found))} of 400 studies of noise have a bold sentence: {names}")
-    assert sum(map(bool, found)) <= 20
+@pytest.mark.parametrize(
+    # 5 % of 20 studies are 1; more than 4 come of one in four hundred such runs
+    ("games", "studies", "most"),
+    [(10, 20, 4), many(8, 400, 20), many(12, 400, 20), many(40, 400, 20)],
+)
+def test_noise_is_hardly_ever_bold(games, studies, most):
+    found = [bold(noise(games, seed)) for seed in range(studies)]
+    names = {name: sum(name in each for each in found) for name in USUAL}
+    print(f"{games} games: {sum(map(bool, found))} of {studies} studies of noise have a bold sentence: {names}")
+    assert sum(map(bool, found)) <= most

@@ -9,12 +9,12 @@ import pytest
 from sklearn import metrics as sk
 
 from analytics.columns import columns_of
+from analytics.findings import TABLES
 from analytics.measures.bootstrap import SEED, Draws, rate_of_games, wilson
 from analytics.measures.headlines import MEASURES
 from analytics.measures.study import Sheet, Study, variability
-from analytics.measures.tables import outcomes
 from tests.analytics.script import random_game, tails
-from tests.simulator.judgements import draw_agents, simulate
+from tests.simulator import draw_agents, simulate
 
 FLAGS = {
     "accuracy": lambda d, f, s: sk.accuracy_score(d, f),
@@ -65,7 +65,6 @@ def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
 
 
 def test_blocks_are_resampled_whole():
-    columns = columns_of(random_game(seed).rows() for seed in range(12))
     doubled = columns_of(
         replace(random_game(seed).rows(), game=f"{copy}{seed:02d}") for seed in range(12) for copy in "ab"
     )
@@ -73,8 +72,6 @@ def test_blocks_are_resampled_whole():
     names = tuple(sorted({name[1:] for name in doubled.ids}))
     blocks = np.array([names.index(name[1:]) for name in doubled.ids], "i4")
     paired = replace(doubled, blocks=blocks, block_names=names)
-    plain = {name[1:]: at for at, name in enumerate(columns.ids)}
-    assert len(plain) == 12
     loose, tight = (variability(Study(each), ["accuracy"]) for each in (paired, doubled))
     assert (loose["blocks"], loose["block_kind"], loose["games"]) == (12, "block", 24)
     assert (tight["blocks"], tight["block_kind"]) == (24, "game")
@@ -106,13 +103,13 @@ def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_bloc
     columns = columns_of(won)
     found = variability(Study(columns))["metrics"]["villager_wins"]
     assert (found["value"], found["low"], found["high"]) == (1.0, pytest.approx(8 / (8 + 1.959964**2)), 1.0)
-    row = outcomes(Study(columns).estimates)["winners"]["villagers"]
+    row = TABLES["outcomes"](Study(columns).estimates)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (found["low"], found["high"])
     # four blocks of two: less is known of what blocks have in common
     paired = replace(columns, blocks=np.arange(8, dtype="i4") // 2, block_names=tuple("abcd"))
     wider = variability(Study(paired))["metrics"]["villager_wins"]
     assert wider["low"] < found["low"]
-    row = outcomes(Study(paired).estimates)["winners"]["villagers"]
+    row = TABLES["outcomes"](Study(paired).estimates)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (wider["low"], wider["high"])
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analytics.measures.abilities import figures_of, scale_of, weights_of
-from analytics.measures.joint_model import Fit, fit
-from analytics.measures.likelihood import cells_of
+from analytics.measures.abilities import figures_of, ground_of, scale_of, weights_of
+from analytics.measures.study import Study
 from tests.simulator import Agents, Setting, draw_agents, simulate
-from tests.simulator.coverage import table
+from tests.simulator.coverage import many, table
 from wolfbus.vocabulary import ROLES
 
 FLAT = {"role_spread": 0.0}
 """Agents whose roles have no effects: then an agent's sensitivity is that of its parameters alone."""
 
 
-def classes_of(columns):
-    label = columns.statements["d"]
-    return cells_of(columns, label == 0), cells_of(columns, label == 1)
+def fitted(columns):
+    """The joint model on the labels of some games."""
+    return ground_of(Study(columns), "label").fit
 
 
 def truths(agents: Agents, setting: Setting) -> dict[str, np.ndarray]:
@@ -38,8 +37,8 @@ class Tally:
         self.alike: dict[str, list[float]] = {}
         self.slope: list[float] = []
 
-    def add(self, columns, true) -> Fit:
-        found = fit(classes_of(columns))
+    def add(self, columns, true) -> None:
+        found = fitted(columns)
         scale = scale_of(found)
         for name, values in true.items():
             figures = figures_of(found, weights_of(found, name))
@@ -52,7 +51,6 @@ class Tally:
             self.alike.setdefault(name, []).append(np.corrcoef(figures.values, own)[0, 1])
             centred = own - own.mean()
             self.slope.append(figures.values @ centred / (centred @ centred))
-        return found
 
     def coverage(self) -> dict[str, float]:
         return {name: float(np.mean(held)) for name, held in self.inside.items()}
@@ -69,19 +67,31 @@ def recovered(count: int, games: int, studies: int, **setting) -> Tally:
     return tally
 
 
-def test_forty_small_studies():
-    tally = recovered(4, 30, 40, statements=12)
-    print(table("coverage, 30 games", {name: {"": share} for name, share in tally.coverage().items()}))
+@pytest.mark.parametrize(
+    ("count", "games", "studies", "order", "stretched"),
+    [
+        (4, 30, 20, 0.9, 0.1),
+        *(many(count, games, 200, 0.0, 1.0) for count, games in ((3, 8), (4, 12))),
+        *(many(count, games, 200, 0.95, 0.05) for count, games in ((4, 30), (6, 100))),
+    ],
+)
+def test_agents_are_found_in_order_and_covered(count, games, studies, order, stretched):
+    tally = recovered(count, games, studies, **({"statements": 12} if studies < 200 else {}))
+    rows = {"coverage": tally.coverage(), "order": tally.likeness()}
+    print(table(f"coverage and order, {count} agents, {games} games", rows))
     assert min(tally.coverage().values()) >= 0.9
-    assert min(tally.likeness().values()) > 0.9
+    assert min(tally.likeness().values()) > order
     # no stretching, which a parameter for every statement would bring
-    assert np.mean(tally.slope) == pytest.approx(1.0, abs=0.1)
+    assert np.mean(tally.slope) == pytest.approx(1.0, abs=stretched)
 
 
-def test_games_whose_judgements_hang_together_are_resampled_whole():
-    covered, naive = under_correlation(studies=40, games=30)
-    assert covered >= 0.88
-    assert naive < covered - 0.02
+@pytest.mark.parametrize(("studies", "games", "least", "apart"), [(40, 30, 0.88, 0.02), many(200, 80, 0.9, 0.0)])
+def test_games_whose_judgements_hang_together_are_resampled_whole(studies, games, least, apart):
+    covered, naive = under_correlation(studies, games)
+    print(f"coverage {covered:.3f}, taking judgements of one game for independent {naive:.3f}")
+    # what a game has in common goes into both classes, and so leaves sensitivity mostly alone
+    assert covered >= least
+    assert naive <= covered - apart
 
 
 def under_correlation(studies: int, games: int) -> tuple[float, float]:
@@ -89,11 +99,11 @@ def under_correlation(studies: int, games: int) -> tuple[float, float]:
     changes = {"statements": 8, "game_sd": 0.7, "pair_sd": 2.0}
     agents = draw_agents(4, 77, **FLAT)
     # what endless games would give: with effects of game and pair, the model's scale is that of their mean
-    endless = fit(classes_of(simulate(agents, games=1_000, seed=99_999, **changes)))
+    endless = fitted(simulate(agents, games=1_000, seed=99_999, **changes))
     true = endless.at[endless.layout.place("sensitivity") :][:4] * scale_of(endless)
     inside, naive = [], []
     for seed in range(studies):
-        found = fit(classes_of(simulate(agents, games, seed, **changes)))
+        found = fitted(simulate(agents, games, seed, **changes))
         weights = weights_of(found, "sensitivity")
         figures = figures_of(found, weights)
         inside.append(np.mean((figures.low <= true) & (true <= figures.high)))
@@ -102,36 +112,12 @@ def under_correlation(studies: int, games: int) -> tuple[float, float]:
     return float(np.mean(inside)), float(np.mean(naive))
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(1_800)
-def test_two_hundred_whole_studies():
-    rows = {}
-    for count, games in ((3, 8), (4, 12), (4, 30), (6, 100)):
-        tally = recovered(count, games, 200)
-        rows[f"{count} agents, {games} games"] = tally.coverage() | {"order": min(tally.likeness().values())}
-        assert min(tally.coverage().values()) >= 0.9, (count, games)
-        if games >= 30:
-            assert min(tally.likeness().values()) > 0.95
-            assert np.mean(tally.slope) == pytest.approx(1.0, abs=0.05)
-    print(table("coverage of d′", rows))
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(900)
-def test_two_hundred_studies_whose_judgements_hang_together():
-    covered, naive = under_correlation(studies=200, games=80)
-    print(f"coverage {covered:.3f}, taking judgements of one game for independent {naive:.3f}")
-    # what a game has in common goes into both classes, and so leaves sensitivity mostly alone
-    assert covered >= 0.9
-    assert naive <= covered
-
-
 def test_roles_are_not_agents():
     # whoever is the Doctor flags what is deceptive; agents are alike
     agents = draw_agents(4, 3, spread=0.0, role_spread=0.0)
     roles = np.zeros(len(ROLES))
     roles[ROLES.index("Doctor")] = 1.5
     keen = Agents(agents.detects, agents.conceals, agents.false_alarm, agents.suspected, observer_roles=roles)
-    found = fit(classes_of(simulate(keen, 60, 3)))
+    found = fitted(simulate(keen, 60, 3))
     own = found.at[found.layout.place("sensitivity") :][:4]
     assert np.ptp(own) < 0.5
