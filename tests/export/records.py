@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from analytics import Result
 from analytics.findings import Metrics
 from analytics.gather import each_game
 from tests.game.driver import Given, Missing, Question, play
@@ -182,7 +181,7 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
     return pq.read_table(file).to_pylist()
 
 
-def figures_of(folder: Path) -> Result:
+def figures_of(folder: Path) -> dict[str, Any]:
     """What is measured of the games of a folder."""
     metrics = Metrics()
     for _, rows in each_game([folder]):
