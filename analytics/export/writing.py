@@ -1,22 +1,21 @@
-"""`write_csv` and `write_parquet`: files of records into folders of tables, game by game."""
+"""`write_tables`: files of records into folders of tables, game by game, as `write_csv` or `write_parquet`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import Final, Literal
 
 from analytics.columns import ColumnsBuilder
 from analytics.export.package import CARD, CROISSANT, PACKAGE, card, croissant, package
 from analytics.export.table_files import CsvFile, Landing, ParquetFile, pyarrow
-from analytics.export.tables import TABLES, ExportTable, Row, read_games, results_of
+from analytics.export.tables import TABLES, ExportTable, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
 from wolfbus.errors import ConfigError
-
-Tell = Callable[[int, int], None]
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9.+-]{1,64}")
 
@@ -43,19 +42,8 @@ class Exported:
         return tuple(note for note in self.files if note.problem is not None)
 
 
-class _File(Protocol):
-    def add(self, rows: Sequence[Row]) -> int: ...
-
-    def finish(self) -> None: ...
-
-    def abandon(self) -> None: ...
-
-
-def _no_word(_read: int, _all: int) -> None:
-    """Tell nobody."""
-
-
-def write_csv(
+def write_tables(
+    form: Literal["csv", "parquet"],
     sources: Sequence[str | Path],
     folder: str | Path,
     criteria: Criteria | None = None,
@@ -63,15 +51,16 @@ def write_csv(
     tables: Sequence[str] | None = None,
     licence: str | None = None,
     force: bool = False,
-    tell: Tell = _no_word,
+    tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Exported:
-    """Write a CSV file per table, and what describes them: ``datapackage.json`` and ``croissant.json`` for programs, a
-    dataset card for people and Hugging Face.
+    """Write a file per table, and what describes them: ``croissant.json`` for programs, beside CSV ``datapackage.json``
+    too, and a dataset card for people and Hugging Face.
 
-    Memory holds one game at a time, and for ``results`` the games' numbers. Equal sources give equal bytes. What of a
-    damaged record holds is exported, and `Exported.problems` names the file.
+    Memory holds one game at a time, of Parquet a row group of each table, and for ``results`` the games' numbers. Equal
+    sources give equal bytes. What of a damaged record holds is exported, and `Exported.problems` names the file.
 
     Args:
+        form: of the files, which end so.
         sources: folders and files; see `analytics.gather.find`.
         folder: where the files go; created if need be.
         criteria: how to compute labels and suspicion; as the games were played unless given.
@@ -81,56 +70,25 @@ def write_csv(
         tell: called after each file with the number of files read, and of all.
 
     Raises:
-        ConfigError: there is no table of a name, a licence is no identifier, or a file is there already.
+        ConfigError: pyarrow is not installed; there is no table of a name, a licence is no identifier, or a file is
+            there already.
         RecordError: there is nothing to read.
         OSError: the folder cannot be written. None of the files appears.
     """
-    return _write(sources, Path(folder), "csv", criteria, tables, licence=licence, force=force, tell=tell)
-
-
-def write_parquet(
-    sources: Sequence[str | Path],
-    folder: str | Path,
-    criteria: Criteria | None = None,
-    *,
-    tables: Sequence[str] | None = None,
-    licence: str | None = None,
-    force: bool = False,
-    tell: Tell = _no_word,
-) -> Exported:
-    """Write a Parquet file per table; memory holds a row group of each. See `write_csv` for the rest.
-
-    Raises:
-        ConfigError: pyarrow is not installed; and as `write_csv` does.
-        RecordError: as `write_csv` does.
-        OSError: as `write_csv` does.
-    """
-    pyarrow()
-    return _write(sources, Path(folder), "parquet", criteria, tables, licence=licence, force=force, tell=tell)
-
-
-def _write(
-    given: Sequence[str | Path],
-    folder: Path,
-    suffix: str,
-    criteria: Criteria | None,
-    names: Sequence[str] | None,
-    *,
-    licence: str | None,
-    force: bool,
-    tell: Tell,
-) -> Exported:
-    chosen = _chosen(names)
-    collection = collect(given, None if criteria is None else criteria.roles)
-    paths = {table.name: f"{table.name}.{suffix}" for table in chosen}
+    if form == "parquet":
+        pyarrow()
+    folder, chosen = Path(folder), _chosen(tables)
+    collection = collect(sources, None if criteria is None else criteria.roles)
+    paths = {table.name: f"{table.name}.{form}" for table in chosen}
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
         raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
-    beside = [*([PACKAGE] if suffix == "csv" else []), CROISSANT, CARD]
+    beside = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
     builder = ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
     with Landing(folder, [*paths.values(), *beside], force=force) as landing:
-        files = {table.name: _open(table, suffix, landing.file(paths[table.name])) for table in chosen}
+        kind = CsvFile if form == "csv" else ParquetFile
+        files = {table.name: kind(table, landing.file(paths[table.name])) for table in chosen}
         try:
             for note, game in read_games(collection, criteria, tell):
                 notes.append(note)
@@ -149,16 +107,16 @@ def _write(
                 file.abandon()
             raise
         sums = {table.name: landing.digest(paths[table.name]) for table in chosen}
-        if suffix == "csv":
+        if form == "csv":
             landing.file(PACKAGE).write(package(chosen, licence))
-        landing.file(CROISSANT).write(croissant(chosen, suffix, sums, licence))
-        landing.file(CARD).write(card(chosen, suffix, counts, licence))
+        landing.file(CROISSANT).write(croissant(chosen, form, sums, licence))
+        landing.file(CARD).write(card(chosen, form, counts, licence))
     written = tuple(folder / name for name in (*paths.values(), *beside))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
 
-def _open(table: ExportTable, suffix: str, file: IO[bytes]) -> _File:
-    return CsvFile(table, file) if suffix == "csv" else ParquetFile(table, file)
+write_csv: Final = partial(write_tables, "csv")
+write_parquet: Final = partial(write_tables, "parquet")
 
 
 def _chosen(names: Sequence[str] | None) -> list[ExportTable]:
