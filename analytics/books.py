@@ -181,8 +181,6 @@ class CallBook:
 
     Attributes:
         path: calls on the critical path so far.
-        through: length of the path up to and with the latest call about an open request; while it is empty, answers
-            need not be told.
     """
 
     def __init__(self) -> None:
@@ -193,7 +191,8 @@ class CallBook:
         """Batches that went out before the first call: most games have none, and need no names."""
         self._began: dict[str, int] = {}
         """Length of the path when a kind of a batch was asked for, by ``round/phase/turn/kind``."""
-        self.through: dict[str, int] = {}
+        self._through: dict[str, int] = {}
+        """Length of the path up to and with the latest call about an open request."""
 
     def ask(self, event: Asked) -> None:
         """Take in a batch of requests."""
@@ -219,16 +218,18 @@ class CallBook:
         sums.add(event, len(event.requests), reask=event.reask)
         # a request that was not asked yet is answered ahead of its time, which holds up nothing
         asked = {name: self._began.get("/".join(name.split("/", 4)[:4])) for name in event.requests}
-        starts = [max(began, self.through.get(name, 0)) for name, began in asked.items() if began is not None]
+        starts = [max(began, self._through.get(name, 0)) for name, began in asked.items() if began is not None]
         through = 1 + max(starts, default=self.path)
         for name in event.requests:
-            self.through[name] = through
+            self._through[name] = through
 
     def answer(self, event: AnyAnswered) -> None:
         """Take in what became of a request."""
+        if not self._through:
+            return
         name = self._names.of(event)
         if name is not None:
-            self.path = max(self.path, self.through.pop(name, 0))
+            self.path = max(self.path, self._through.pop(name, 0))
 
     def sums(self) -> dict[CallKey, Usage]:
         """Return the calls so far by seat, model and sort (see `sort_of`); later calls do not

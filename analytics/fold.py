@@ -169,8 +169,7 @@ class GameFold:
 
     def _reply(self, event: AnyAnswered) -> None:
         self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
-        if self._calls.through:
-            self._calls.answer(event)
+        self._calls.answer(event)
 
     def _call(self, event: ModelCall) -> None:
         if event.seat not in self._book.seats:

@@ -83,7 +83,6 @@ class Scorebook:
         self._judgements: list[JudgementRow] = []
         self._votes: list[VoteRow] = []
         self._replies: Counter[ReplyKey] = Counter()
-        """Replies by seat, not yet by agent."""
         self._deaths: list[DeathRow] = []
         self._night_count = self._silences = self._voting_rounds = 0
         self._finished = False
@@ -230,10 +229,7 @@ class Scorebook:
         Raises:
             RulesError: nobody of that name plays.
         """
-        sort = seat, kind, outcome, reading, fault
-        if sort not in self._replies:
-            self._seat(seat)
-        self._replies[sort] += 1
+        self._replies[self._seat(seat).agent, kind, outcome, reading if outcome == "accepted" else None, fault] += 1
 
     def silence(self, round_: int) -> None:
         """Write down a turn of debate in which nothing was said."""
@@ -340,15 +336,8 @@ class Scorebook:
             winner=self._winner,
             reason=self._reason,
             protocol=self.protocol,
-            replies=self._replies_by_agent(),
+            replies=dict(self._replies),
         )
-
-    def _replies_by_agent(self) -> dict[ReplyKey, int]:
-        found: dict[ReplyKey, int] = {}
-        for (seat, kind, outcome, reading, fault), count in self._replies.items():
-            sort = self.seats[seat].agent, kind, outcome, reading if outcome == "accepted" else None, fault
-            found[sort] = found.get(sort, 0) + count
-        return found
 
     def _so_far(self, seat: SeatRow) -> SeatRow:
         left = next((death for death in self._deaths if death.seat == seat.name), None)
