@@ -22,6 +22,7 @@ from analytics.measures.sums import Entries, Estimates
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
+    from analytics.measures.scores import Cells
 
 
 class Study:
@@ -37,7 +38,7 @@ class Study:
         self._beside = beside
         self._own_bins = own_bins
         self._scores: dict[Score, Scores] = {}
-        self._cells: dict[Score, tuple[Array, int]] = {}
+        self._cells: dict[Score, Cells] = {}
         self.folds: dict[Score, tuple[Array | None, str | None]] = {}
         """The folds of each score's judgements, or why there are none; see
         `analytics.measures.recalibration`.
@@ -51,7 +52,7 @@ class Study:
             self._scores[score] = scores_of(self.columns, score)
         return self._scores[score]
 
-    def cells(self, score: Score) -> tuple[Array, int]:
+    def cells(self, score: Score) -> Cells:
         """Return the cell of each distinct score, and the number of cells."""
         if score not in self._cells:
             cells = self._merged(score, cells_of)
@@ -166,7 +167,7 @@ class Sheet:
     def histogram(self, score: Score, role: int) -> Array:
         """Return counts of a score by observers of a role, units by (class, cell)."""
         held = self.study.scores(score)
-        return held.histogram(*self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
+        return held.histogram(self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
 
     def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
         """Return the pooled value of each metric, exact; NaN where it is undefined."""
