@@ -17,6 +17,7 @@ pairs. The paper's own tables are over all pairs, as the paper's are.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -180,38 +181,37 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
         names: of the families.
         axis: it goes.
     """
+    import numpy as np
+
     families = {
         name: Family(name, " ".join(each for each in frames[0].families[name].axes if each != axis)) for name in names
     }
+    held = [{name: _without(frame, name, axis) for name in names} for frame in frames]
+    index = {}
+    for name in names:
+        keys = {key for own in held for key in own[name]}
+        index[name] = [(key, -1) for key in sorted(keys, key=lambda key: tuple(map(str, key)))]
 
-    def cut(frame: Frame, name: str) -> list[Key | None]:
-        axes = frame.families[name].axes
-        at, kept = (1 + axes.index(axis) if axis in axes else len(axes) + 1), frame.where.get(axis)
-        return [
-            key[:at] + key[at + 1 :] if at > len(axes) or kept is None or key[at] == kept else None
-            for key, _ in frame.index[name]
-        ]
-
-    keys = {name: {key for frame in frames for key in cut(frame, name) if key is not None} for name in names}
-    index = {
-        name: [(key, -1) for key in sorted(own, key=lambda key: tuple(map(str, key)))] for name, own in keys.items()
-    }
-
-    def align(frame: Frame) -> Frame:
+    def align(frame: Frame, own: Mapping[str, Mapping[Key, list[int]]]) -> Frame:
         def of(name: str) -> Array:
-            import numpy as np
-
-            place = {key: at for at, (key, _) in enumerate(index[name])}
-            chosen = np.zeros((len(frame.index[name]), len(place)))
-            for row, key in enumerate(cut(frame, name)):
-                if key is not None:
-                    chosen[row, place[key]] = 1
+            chosen = np.zeros((len(frame.index[name]), len(index[name])))
+            for at, (key, _) in enumerate(index[name]):
+                chosen[own[name].get(key, []), at] = 1
             found: Array = frame.values(name) @ chosen
             return found
 
         return Frame(families, index, of, frame.where)
 
-    return [align(frame) for frame in frames]
+    return [align(frame, own) for frame, own in zip(frames, held, strict=True)]
+
+
+def _without(frame: Frame, name: str, axis: str) -> dict[Key, list[int]]:
+    """Return the places of a family's keys that a frame keeps to, by what is left of them without an axis."""
+    axes, found = ("", *frame.families[name].axes), defaultdict[Key, list[int]](list)
+    for row, (key, _) in enumerate(frame.index[name]):
+        if axis not in axes or frame.where.get(axis) in {None, key[axes.index(axis)]}:
+            found[tuple(part for each, part in zip(axes, key, strict=True) if each != axis)].append(row)
+    return found
 
 
 FAMILIES: Final = {

@@ -340,10 +340,11 @@ def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Ar
     if lead is None or held is None:
         reason = "no two agents of one connected group can be held against each other"
         return {**about, "difference": told(None, 0, None, reason)}, None
-    there = held.effects != 0
-    parts = held.effects + there * (held.values - held.values.mean()) / np.maximum(1, there.sum(axis=0))
+    values, effects = held[1].values, held[1].effects
+    there = effects != 0
+    parts = effects + there * (values - values.mean()) / np.maximum(1, there.sum(axis=0))
     norm = np.sqrt(((parts[:, :, None] - parts[:, None, :]) ** 2).sum(axis=0))
-    every = np.arange(len(held.agents))
+    every = np.arange(len(values))
     norm[every, every] = 1
     if not norm.all():
         return {**about, **lead}, None

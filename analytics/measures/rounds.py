@@ -15,14 +15,15 @@ from analytics import Result
 from analytics.columns import NIGHTS
 from analytics.measures.bootstrap import of_games, told
 from analytics.measures.formulas import number, ratio, theil_sen, whole
-from analytics.measures.frames import ALL, MOVED, OVER, UNINFORMED, Frame, Group
-from analytics.measures.sums import Estimates, quotient_of
+from analytics.measures.frames import MOVED, Frame, Group
+from analytics.measures.sums import Estimates, over_both, quotient_of
 from wolfbus.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10
 """Games a round needs before its difference is judged."""
 
 
+@over_both
 def figure1(held: Estimates) -> Result:
     """Return Figure 1's lines (paper 5.6; metrics: Figure 1).
 
@@ -38,10 +39,6 @@ def figure1(held: Estimates) -> Result:
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all, as in
     the paper.
     """
-    return {**_figure1(held.of(**OVER[UNINFORMED])), "all_observers": _figure1(held.of(**OVER[ALL]))}
-
-
-def _figure1(held: Estimates) -> Result:
     rounds = held.entries.groups("round_flags", "round")
     flags = held.total.cube("round_flags", ("round", rounds), "flag").tolist()
     return {
@@ -91,6 +88,7 @@ def _sem(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) / math.sqrt(n)
 
 
+@over_both
 def trends(held: Estimates) -> Result:
     """Return slopes per round and the first separable round (paper 5.6; metrics: trend).
 
@@ -106,10 +104,6 @@ def trends(held: Estimates) -> Result:
 
     Over uninformed pairs; ``all_observers``: the same over all, as in the paper.
     """
-    return {**_trends(held.of(**OVER[UNINFORMED])), "all_observers": _trends(held.of(**OVER[ALL]))}
-
-
-def _trends(held: Estimates) -> Result:
     slopes = {}
     for role in ROLES:
         means = [(row["round"], row["mean"]) for row in _line(held, role)]
@@ -203,6 +197,7 @@ def events(held: Estimates) -> Result:
     }
 
 
+@over_both
 def votes(held: Estimates) -> Result:
     """Return whether suspicion drives votes, and what would have been had it, as estimates with
     their block-bootstrap 95 % intervals (paper 4.5; metrics: does suspicion drive votes,
@@ -230,10 +225,6 @@ def votes(held: Estimates) -> Result:
     Over votes for those of whom the voter cannot tell whether they are Werewolves, and for the
     counterfactual vote over suspicion of such; ``all_observers``: the same over all, as in the paper.
     """
-    return {**_votes(held.of(**OVER[UNINFORMED])), "all_observers": _votes(held.of(**OVER[ALL]))}
-
-
-def _votes(held: Estimates) -> Result:
     total = held.total
     unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, wraps
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
 from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
 from analytics.measures.formulas import ratio
-from analytics.measures.frames import Family, Frame, Group, Key
+from analytics.measures.frames import ALL, OVER, UNINFORMED, Family, Frame, Group, Key
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -391,3 +391,13 @@ class Estimates:
     def leaf_of(self, quotient: Quotient) -> Leaf:
         """Return the interval of a quotient of sums as plain values."""
         return self.leaf(lambda frame: ratio(*quotient(frame)), lambda frame: quotient(frame)[1])
+
+
+def over_both(section: Callable[[Estimates], Result]) -> Callable[[Estimates], Result]:
+    """Return a section over uninformed pairs, with the same over all under ``all_observers``."""
+
+    @wraps(section)
+    def both(held: Estimates) -> Result:
+        return {**section(held.of(**OVER[UNINFORMED])), "all_observers": section(held.of(**OVER[ALL]))}
+
+    return both

@@ -15,8 +15,8 @@ from analytics import Result
 from analytics.columns import CLAIMS, HOW, LIE, PROTOCOLS, TRUE, VERDICTS
 from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
 from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
-from analytics.measures.frames import ALL, LENGTHS, OVER, SOURCES, UNINFORMED, Frame, Group
-from analytics.measures.sums import Estimates, quotient_of
+from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Frame, Group
+from analytics.measures.sums import Estimates, over_both, quotient_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
@@ -276,6 +276,7 @@ def labels(held: Estimates) -> Result:
     }
 
 
+@over_both
 def headline(held: Estimates) -> Result:
     """Return detection accuracy and suspicion's AUC against self-labels over ``all`` replies and
     over ``clean`` ones, each with its n (metrics: repair report).
@@ -285,10 +286,6 @@ def headline(held: Estimates) -> Result:
 
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all.
     """
-    return {**_headline(held.of(**OVER[UNINFORMED])), "all_observers": _headline(held.of(**OVER[ALL]))}
-
-
-def _headline(held: Estimates) -> Result:
     scores = held.entries.groups("scores", "score")
     found = {}
     for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
