@@ -2,8 +2,8 @@
 
 A key says what is summed and of which group: ``("flags", "gpt", "Seer", 1, 0)`` counts deceptive
 statements that an agent passed as a Seer. Whatever a figure needs is a *cube*: the sums of a family
-by some of its axes, over all or one value of the others. All variants are frames, so one formula
-gives a value and its interval.
+by some of its axes, over all or one value of the others. All variants are frames, so one formula of cubes, a
+`Figure`, gives a value and its interval.
 
 `FAMILIES` are what is summed of every game. A new figure that needs other sums adds a family there, and its entries in
 `analytics.measures.summing`; see `analytics.measures.headlines` for the figure.
@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from analytics.columns import HOW
+from analytics.measures.formulas import ratio
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
@@ -170,6 +171,57 @@ class Frame:
         chosen[np.arange(len(rows)), cells] = 1
         found: Array = self.values(name)[..., rows] @ chosen
         return found.reshape((*found.shape[:-1], *shape))
+
+
+class Figure:
+    """What is computed of the sums of a frame, written as a formula of cubes; total, games or draws are put in later.
+
+    Args:
+        of: the formula.
+        over: what the figure is over.
+    """
+
+    def __init__(self, of: Callable[[Frame], Array], over: Figure | None = None) -> None:
+        self._of = of
+        self._over = over
+
+    def __call__(self, frame: Frame) -> Array:
+        """Return it for every variant of some sums, NaN where it is undefined."""
+        return self._of(frame)
+
+    @property
+    def n(self) -> Figure:
+        """What it is over: of a quotient, what stands below the line."""
+        if self._over is None:
+            raise TypeError("a figure that is no quotient does not say what it is over")
+        return self._over
+
+    def then(self, formula: Callable[[Array], Array]) -> Figure:
+        """Return what a formula makes of it, over the same."""
+        return Figure(lambda frame: formula(self(frame)), self._over)
+
+    def sum(self, axis: int | tuple[int, ...] = -1) -> Figure:
+        """Return the sum over axes of its cube."""
+        return self.then(lambda counts: counts.sum(axis=axis))
+
+    def __getitem__(self, place: Any) -> Figure:
+        return self.then(lambda counts: counts[place])
+
+    def __sub__(self, other: Figure) -> Figure:
+        return Figure(lambda frame: self(frame) - other(frame), self._over)
+
+    def __truediv__(self, below: Figure) -> Figure:
+        return Figure(lambda frame: ratio(self(frame), below(frame)), below)
+
+
+def cube(name: str, *by: str | tuple[str, Sequence[Group]], **where: Group) -> Figure:
+    """Return sums of a family by some of its axes; see `Frame.cube`."""
+    return Figure(lambda frame: frame.cube(name, *by, **where))
+
+
+def quotient(name: str, above: str = "sum", below: str = "n", **where: Group) -> Figure:
+    """Return a quotient of two parts of a family."""
+    return cube(name, part=above, **where) / cube(name, part=below, **where)
 
 
 def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Frame]:

@@ -14,9 +14,9 @@ from typing import Final
 from analytics import Result
 from analytics.columns import NIGHTS
 from analytics.measures.bootstrap import of_games, told
-from analytics.measures.formulas import number, ratio, theil_sen, whole
-from analytics.measures.frames import MOVED, Frame, Group
-from analytics.measures.sums import Estimates, over_both, quotient_of
+from analytics.measures.formulas import number, theil_sen, whole
+from analytics.measures.frames import MOVED, Frame, Group, quotient
+from analytics.measures.sums import Estimates, over_both
 from wolfbus.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10
@@ -169,22 +169,22 @@ def events(held: Estimates) -> Result:
     """
     no_claim = "no Seer who claims in public to be one has a judged statement of this sort"
     no_night = "no Doctor has a judged statement on a day after such a night"
-    of = {name: quotient_of("event", condition=name) for name in ("before", "after", "blocked", "killed")}
-    change = held.rate(quotient_of("change"), "no game has judged statements of its Seer before and after the claim")
+    of = {name: quotient("event", condition=name) for name in ("before", "after", "blocked", "killed")}
+    change = held.figure(quotient("change"), "no game has judged statements of its Seer before and after the claim")
     silent, claimed = held.total.cube("seers", ("claimed", (0, 1))).tolist()
     nights = held.total.cube("night", ("night", NIGHTS)).tolist()
     return {
         "seer": {
-            "before": held.rate(of["before"], no_claim),
-            "after": held.rate(of["after"], no_claim),
+            "before": held.figure(of["before"], no_claim),
+            "after": held.figure(of["after"], no_claim),
             "difference": change,
             "games": change["n"],
             "claimed": whole(claimed),
             "silent": whole(silent),
         },
         "doctor": {
-            "blocked": held.rate(of["blocked"], no_night),
-            "killed": held.rate(of["killed"], no_night),
+            "blocked": held.figure(of["blocked"], no_night),
+            "killed": held.figure(of["killed"], no_night),
             "difference": held.difference(
                 of["blocked"],
                 of["killed"],
@@ -230,7 +230,7 @@ def votes(held: Estimates) -> Result:
 
     return {
         "own_argmax": {
-            **held.rate(quotient_of("follows"), "nobody who had judged somebody alive voted for anybody"),
+            **held.figure(quotient("follows"), "nobody who had judged somebody alive voted for anybody"),
             **_beside(total, "follows", "abstentions", "unjudged"),
         },
         "hits": _hits(held),
@@ -240,23 +240,22 @@ def votes(held: Estimates) -> Result:
             if total.cube("hits", round=round_, part="n") or total.cube("hits", round=round_, part="abstentions")
         },
         "counterfactual": {
-            "suspicion_exile": held.rate(quotient_of("exile"), unheld),
-            "real_exile": held.rate(quotient_of("exile", "real"), unheld),
-            "real_exile_of_exiles": held.rate(quotient_of("exile", "real", "exiled"), "no such vote exiled anybody"),
-            "chance": number(ratio(*quotient_of("exile", "chance")(total))),
+            "suspicion_exile": held.figure(quotient("exile"), unheld),
+            "real_exile": held.figure(quotient("exile", "real"), unheld),
+            "real_exile_of_exiles": held.figure(quotient("exile", "real", "exiled"), "no such vote exiled anybody"),
+            "chance": number(quotient("exile", "chance")(total)),
             "votes": whole(total.cube("exile", part="n")),
         },
     }
 
 
 def _hits(held: Estimates, round_: int | None = None) -> Result:
-    found = held.rate(quotient_of("hits", round=round_), "nobody but Werewolves voted for anybody")
+    found = held.figure(quotient("hits", round=round_), "nobody but Werewolves voted for anybody")
     return {**found, **_beside(held.total, "hits", "abstentions", round=round_)}
 
 
 def _beside(total: Frame, name: str, *counts: str, **where: Group) -> Result:
-    chance, n = (total.cube(name, part=part, **where) for part in ("chance", "n"))
     return {
-        "chance": number(ratio(chance, n)),
+        "chance": number(quotient(name, "chance", "n", **where)(total)),
         **{part: whole(total.cube(name, part=part, **where)) for part in counts},
     }

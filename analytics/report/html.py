@@ -19,7 +19,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analytics.figures import css
+from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEntry
 from analytics.rows import GameRows

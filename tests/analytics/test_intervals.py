@@ -173,19 +173,6 @@ def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
         assert row[when]["auc"] == percentiles([area(of) for of in rows], within=2e-3)
 
 
-def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
-    found, counts = few
-    judgements = COLUMNS.judgements
-    claimed = COLUMNS.statements["truth"][judgements["statement"]]
-    kept = COLUMNS.scored() & ((claimed == TRUE) | (claimed == LIE))
-    false, flag, blocks = (claimed == LIE)[kept], judgements["d"][kept] == 1, COLUMNS.blocks[judgements["game"][kept]]
-    results = [confusion(false[rows], flag[rows]) for rows in rows_drawn(counts, blocks)]
-    row = found["truth_detection"]["against_truth"]
-    assert set(row) == set(results[0]) - {"n", "tp", "tn", "fp", "fn"}
-    for name in row:
-        assert row[name] == percentiles([result[name] for result in results], len(np.unique(blocks))), name
-
-
 def test_a_figure_that_is_also_a_headline_has_one_interval(whole):
     headlines = measured("variability", COLUMNS)["metrics"]
     pairs = {"deception_rate": whole["table1"]["overall"]["deceptive_share"]}
