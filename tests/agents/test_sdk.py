@@ -23,7 +23,7 @@ from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Prop
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.view import Memory, SeatView
+from wolfbus.view import Memory, PublicKnowledge, SeatView
 from wolfbus.vocabulary import KINDS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bus_agent.py"
@@ -195,7 +195,7 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
 
 def test_the_example_copes_with_an_empty_table() -> None:
     agent = load_example()()
-    view = SeatView(me="Ada", names=("Ada", "Bruno"), dead={"Bruno": "exile"})
+    view = SeatView(me="Ada", names=("Ada", "Bruno"), heard=PublicKnowledge(dead={"Bruno": "exile"}))
     nobody = ask("vote").model_copy(update={"legal": (None,)})
     for kind in ("speak", "kill", "protect", "inspect", "whisper"):
         answer_of(kind, getattr(agent, kind)(nobody, view))

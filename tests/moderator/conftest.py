@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.moderator.outside import OutsideAgent
-from tests.moderator.process import HOUSE, Process, opened
+from tests.moderator.process import Process, opened
+from tests.services.guests import Guest
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
 
@@ -16,16 +16,16 @@ from wolfbus.bus.protocol import Bus
 @pytest.fixture(params=["memory", "redis"])
 def url(request: pytest.FixtureRequest) -> str:
     """A bus that several processes can share."""
-    return _url(request, request.param)
+    return url_of(request, request.param)
 
 
 @pytest.fixture
 def memory_url(request: pytest.FixtureRequest) -> str:
     """A bus in memory that several "processes" can share."""
-    return _url(request, "memory")
+    return url_of(request, "memory")
 
 
-def _url(request: pytest.FixtureRequest, kind: str) -> str:
+def url_of(request: pytest.FixtureRequest, kind: str) -> str:
     if kind == "redis":
         address: str = request.getfixturevalue("redis_url")
         return address
@@ -37,7 +37,7 @@ class Stage:
     """Starts processes and agents, and keeps the bus alive between them."""
 
     def __init__(self) -> None:
-        self._running: list[Process | OutsideAgent] = []
+        self._running: list[Process | Guest] = []
         self._buses: list[Bus] = []
 
     def watch(self, url: str) -> Bus:
@@ -52,13 +52,16 @@ class Stage:
         self._running.append(process)
         return process
 
-    def agents(self, url: str, *names: str, **special: Any) -> list[OutsideAgent]:
+    def agents(self, url: str, *names: str, **special: Any) -> list[Guest]:
         """Start agents."""
-        agents = [OutsideAgent(url, HOUSE, name, **special) for name in names]
+        agents = [
+            Guest(url, name, knock=False, **{"joins": False, "seats": 99, "forgetting": False, **special})
+            for name in names
+        ]
         self._running.extend(agents)
         return agents
 
-    def end(self, *them: Process | OutsideAgent) -> None:
+    def end(self, *them: Process | Guest) -> None:
         """Kill processes and agents."""
         for one in them:
             self._running.remove(one)

@@ -12,6 +12,7 @@ from moderator.engine.context import Cursors, GameOver, HouseContext
 from moderator.engine.reexecution import Verifier, read_back
 from moderator.engine.seating import deal
 from moderator.house.games import Games
+from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -23,7 +24,6 @@ from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.messages.house import RollCall
 from wolfbus.record.line import Recorded, seal
 
-HOUSE = "h"
 SMALL = GameConfig(debate_turns=3)
 
 

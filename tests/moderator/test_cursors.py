@@ -21,21 +21,6 @@ def land(cursors: Cursors, game: str, heard: dict[str, int]) -> None:
     cursors.landed(game, {stream: (1, n) for stream, n in heard.items()})
 
 
-def test_streams_are_looked_at_now_and_then_but_a_games_own_at_its_end():
-    now = [0.0]
-    cursors = Cursors(every_s=1.0, clock=lambda: now[0])
-    for stream in ("s", "t"):
-        cursors.follow(stream, (0, 0))
-    cursors.enter("a")
-    assert carried(cursors, "a", {}) == {}
-    for stream in ("s", "t"):
-        cursors.hand(stream, {"a": 1}, (1, 3))
-    assert carried(cursors, "a", {"s": 3, "t": 3}) == {}
-    assert carried(cursors, "a", {"s": 3}, over=True) == {"s": "1-3"}
-    now[0] = 1.0
-    assert carried(cursors, "a", {"s": 3, "t": 3}) == {"t": "1-3"}
-
-
 def test_any_interleaving_of_games_keeps_the_cursor_behind_the_oldest_message_in_no_record():
     for seed in range(40):
         dice = random.Random(seed)

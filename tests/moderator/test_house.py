@@ -9,9 +9,7 @@ import pytest
 from moderator.engine.context import HandOver, dealt_with
 from tests.moderator.process import HOUSE, SMALL, events_of, opened, replies_of
 from wolfbus.bus import streams
-from wolfbus.bus.memory import store_named
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, WolfError
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, encode, unpack, validate
 from wolfbus.messages.house import Archived, Goodbye, HouseClosed, HouseOpened, RollCall
@@ -103,7 +101,7 @@ def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage
         for stream, cursor in (commit.cursors or {}).items():
             carried += 1
             for entry in bus.entries(stream, limit=100_000):
-                if parse_id(entry.id) <= parse_id(cursor):
+                if streams.parse_id(entry.id) <= streams.parse_id(cursor):
                     assert unpack(entry.body)["request"] in recorded
     assert carried > 6
     assert set(agent_of.values()) == set(AGENTS)
@@ -147,21 +145,16 @@ def test_an_out_stream_whose_front_was_cut_is_read_on_behind_what_was_handed_on(
     assert process.backwards.empty()
 
 
-def test_an_out_stream_that_ends_before_what_was_read_says_that_the_bus_has_gone_backwards(url, stage, redis_server):
-    bus = stage.watch(url)
-    process = stage.process(url)
+def test_an_out_stream_that_ends_before_what_was_read_says_that_the_bus_went_backwards(redis_url, stage, redis_server):
+    bus = stage.watch(redis_url)
+    process = stage.process(redis_url)
     out = streams.outbox(HOUSE, "scribe")
     bus.append(out, [Entry(b"", "join", "scribe", "", 1, "5-1")])
     process.house.listen("scribe", "0-0")
     process.to_house.get(timeout=20)
-    if url.startswith("memory:"):
-        store = store_named(url.removeprefix("memory://"))
-        with store.lock:
-            store.remove(out)
-    else:
-        redis_server.command("DEL", out)
-        # a reader looks for losses whenever it has to connect anew
-        redis_server.command("CLIENT", "KILL", "TYPE", "normal")
+    redis_server.command("DEL", out)
+    # a reader looks for losses whenever it has to connect anew
+    redis_server.command("CLIENT", "KILL", "TYPE", "normal")
     assert process.backwards.get(timeout=20).stream == out
 
 

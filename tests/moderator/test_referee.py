@@ -156,21 +156,16 @@ def test_the_stream_counts_and_whoever_names_another_sender_beside_a_message_is_
     assert verdict.outcome == "accepted"
 
 
-def test_a_doubled_reply_is_rejected_as_closed_and_changes_nothing():
+def test_a_doubled_or_late_reply_is_rejected_as_closed_and_a_strangers_as_not_its_own():
     desk = Desk()
     assert desk.send().outcome == "accepted"
     again = desk.send(content={"bid": 9})
-    assert isinstance(again, Rejected)
     assert (again.reason, again.request, again.sender) == ("closed", desk.request.id, "one")
-
-
-def test_a_late_reply_is_rejected_as_closed_and_a_strangers_as_not_its_own():
     desk = Desk()
     (answer,) = desk.referee.time_out([desk.request.id, "g/9/debate/1/bid/Wim"])
     assert (answer.outcome, answer.content, answer.fault) == ("timed_out", None, None)
     assert not desk.referee.time_out([desk.request.id])
-    assert desk.send().reason == "closed"
-    assert desk.send(agent="two").reason == "sender"
+    assert [desk.send().reason, desk.send(agent="two").reason] == ["closed", "sender"]
 
 
 def test_a_closed_assessment_is_known_by_its_statement():
@@ -211,12 +206,9 @@ def test_only_absent_seats_have_the_shorter_time():
     requests = referee.ask(asked("bid", "Wim", "Vic", "Von"), {"Vic"})
     assert {request.seat: request.deadline_s for request in requests} == {"Wim": 30.0, "Vic": 0.5, "Von": 30.0}
     assert {request.seat: request.ask().deadline_s for request in requests}["Vic"] == 0.5
-
-
-def test_absent_grace_never_lengthens_a_deadline():
-    referee = Referee(opened(absent_grace=90.0, deadlines=Deadlines(bid=30.0, speak=100.0)))
+    # which never lengthens a deadline
+    referee = Referee(opened(absent_grace=90.0, deadlines=Deadlines(bid=30.0)))
     assert [request.deadline_s for request in referee.ask(asked("bid", "Vic"), {"Vic"})] == [30.0]
-    assert [request.deadline_s for request in referee.ask(asked("speak", "Vic", batch=2), {"Vic"})] == [90.0]
 
 
 def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
@@ -229,16 +221,6 @@ def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
     assert (answer.seat, answer.outcome, answer.content) == ("Von", "declined", None)
     assert referee.is_open(1)
     assert [closed.seat for closed in referee.time_out(request.id for request in requests)] == ["Vic"]
-    assert not referee.is_open(1)
-
-
-def test_a_batch_is_open_until_its_last_request_closes():
-    referee = Referee(opened())
-    requests = referee.ask(asked("bid", "Wim", "Wes"), set())
-    referee.time_out([requests[0].id])
-    assert referee.is_open(1)
-    assert not referee.is_open(2)
-    referee.time_out([requests[1].id])
     assert not referee.is_open(1)
 
 

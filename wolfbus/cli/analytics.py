@@ -12,7 +12,7 @@ from wolfbus.record.writer import prepare_folder
 from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
-    from analytics.archive.results import Results
+    from analytics.archive import Results
     from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
 
@@ -37,7 +37,7 @@ def analytics(
     Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed, a record is
     not whole, no game was played, or it was stopped before the session closed.
     """
-    from analytics.archive.service import AnalyticsSettings, serve
+    from analytics.archive import AnalyticsSettings, serve
     from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
 

@@ -1,12 +1,15 @@
-"""What the archive's actor decides, with subscriptions that only write down what is asked of them."""
+"""What an archive makes of a session, whatever the bus has forgotten and whatever lies in its folder; its subscriptions
+only write down what is asked of them.
+"""
 
 from __future__ import annotations
 
+import logging
+from functools import partial
+
 import pytest
 
-from analytics.archive.actor import ArchiveActor
-from analytics.archive.session import SessionNews, past_sessions
-from wolfbus.actors import ActorPool
+from analytics.archive.archive import SessionArchive
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, SessionSoFar
@@ -15,19 +18,15 @@ OPEN = HouseOpened(session="s")
 CLOSED = HouseClosed(session="s", games=1, failed=0)
 
 
-def entries(*told, start=None):
-    """News as they stand on the stream of games; with ids from a number on."""
-    ids = [""] * len(told) if start is None else [f"1-{start + place}" for place in range(len(told))]
-    return [Entry(encode(one), one.type, "moderator", id=id_) for one, id_ in zip(told, ids, strict=True)]
-
-
 class Desk:
-    """An archive's actor, and what it asked of its subscriptions."""
+    """An archive, and what it asked of its subscriptions."""
 
-    def __init__(self, actor, folder):
-        self.actor, self.folder = actor, folder
+    def __init__(self, folder):
+        self.folder = folder
         self.followed, self.told = [], []
         self.news_again, self.done = 0, False
+        self.archive = SessionArchive("fed", folder, (), self)
+        self.lost = partial(self.archive.lost, "")
 
     def follow(self, game, after):
         self.followed.append((game, after))
@@ -47,23 +46,19 @@ class Desk:
     def over(self):
         self.done = True
 
-    # -- what the actor is told
+    # -- what the archive is told
 
     def news(self, *told, start=None):
-        self.actor.hear(entries(*told, start=start)).get()
+        """News as they stand on the stream of games; with ids from a number on."""
+        ids = [""] * len(told) if start is None else [f"1-{start + place}" for place in range(len(told))]
+        self.archive.hear([Entry(encode(one), one.type, "x", id=id_) for one, id_ in zip(told, ids, strict=True)])
 
     def take(self, record, first=0, last=None):
-        self.actor.take(record.game, record.entries[first:last]).get()
-
-    def lost(self, record=None, why="it was cut"):
-        self.actor.lost(record.game if record else "", why).get()
-
-    def miss(self, record, why):
-        self.actor.miss(record.game, why).get()
+        self.archive.take(record.game, record.entries[first:last])
 
     @property
     def results(self):
-        return self.actor.results().get()
+        return self.archive.results()
 
     @property
     def archived(self):
@@ -73,15 +68,16 @@ class Desk:
     def path(self, record):
         return self.folder / f"{record.game}.ndjson"
 
+    def assert_keeps(self, record):
+        """It is said to be archived, its file is whole, and it is counted."""
+        assert self.archived[-1] == (record.heads[-1], None)
+        assert self.path(record).read_bytes() == b"".join(record.lines)
+        assert self.results.metrics["outcomes"]["games"] == 1
+
 
 @pytest.fixture
 def desk(tmp_path):
-    desk = Desk(None, tmp_path)
-    with ActorPool(1) as pool:
-        ref = ArchiveActor.start_in(pool, "fed", tmp_path, SessionNews(), desk)
-        desk.actor = ref.proxy()
-        yield desk
-        ref.stop()
+    return Desk(tmp_path)
 
 
 @pytest.fixture
@@ -109,31 +105,39 @@ def test_games_of_other_sessions_are_none_of_ours(desk, record):
 def test_a_record_is_read_again_after_every_loss_and_what_then_does_not_come_is_told(desk, record):
     desk.news(OPEN, opened(record))
     desk.take(record, 0, 20)
-    desk.lost(record)
+    desk.archive.lost(record.game, "it was cut")
     # what was on its way when it was decided to read again is not taken for the first line
     desk.take(record, 30, 40)
     desk.take(record, 0, 60)
-    desk.lost(record)
-    desk.lost(record, "it was cut once more")
+    desk.archive.lost(record.game, "it was cut")
+    desk.archive.lost(record.game, "it was cut once more")
     assert desk.followed == [(record.game, "0-0")] * 4
     for times in range(2):
         assert (desk.news_again, desk.told) == (times, [])
         desk.news(OPEN, opened(record), closing(record))
-        desk.miss(record, "the record has 60 lines")
+        desk.archive.miss(record.game, "the record has 60 lines")
     (told,) = desk.told
     assert told.error.endswith("ends with line 60: the record has 60 lines")
     assert (told.lines, told.closed) == (60, record.heads[-1])
 
 
-def test_lines_that_do_not_go_on_are_read_again_once(desk, record):
-    anew = record.done_anew(since=40)
+@pytest.mark.parametrize(
+    ("unfit", "why"),
+    [
+        (lambda record: record.entries[61:], "entry 62-0: line 62 came where line 61 was expected"),
+        (lambda record: record.done_anew(since=40).entries[60:], "entry 61-0: line 61: the hash does not match"),
+    ],
+    ids=["a gap", "another story"],
+)
+def test_lines_that_do_not_go_on_are_read_again_once_and_never_written(desk, record, unfit, why):
     desk.news(OPEN, opened(record))
     desk.take(record, 0, 60)
     for times in range(1, 3):
         assert len(desk.followed) == times
-        desk.actor.take(record.game, [*record.entries[:60], *anew.entries[60:]]).get()
+        desk.archive.take(record.game, [*record.entries[:60], *unfit(record)])
     desk.news(closing(record))
-    assert "ends with line 60: entry 61-0: line 61: the hash does not match" in desk.told[0].error
+    assert f"ends with line 60: {why}" in desk.told[0].error
+    assert desk.path(record).read_bytes() == b"".join(record.lines[:60])
 
 
 def test_a_game_closed_with_another_seal_is_read_again_to_the_end_before_it_is_given_up(desk, record):
@@ -170,13 +174,13 @@ def test_news_of_an_end_that_the_bus_has_forgotten_is_not_believed_against_the_r
     desk.take(record, 0, 300)
     # the end is known, its last lines are not, and the bus goes back to before both
     desk.news(closing(record))
-    desk.lost(record)
+    desk.archive.lost(record.game, "it was cut")
     desk.take(record, 0, 250)
-    desk.miss(record, "the record on the bus has 250 lines")
+    desk.archive.miss(record.game, "the record on the bus has 250 lines")
     assert (desk.news_again, desk.told) == (1, [])
     desk.news(OPEN, opened(record))
     # the same word again, from before
-    desk.miss(record, "the record on the bus has 250 lines")
+    desk.archive.miss(record.game, "the record on the bus has 250 lines")
     desk.take(anew, 199)
     desk.news(closing(anew))
     assert desk.archived == [(anew.heads[-1], None)]
@@ -244,7 +248,7 @@ def test_a_game_that_was_closed_anew_is_counted_once(desk, record):
     desk.news(OPEN, opened(record))
     desk.take(record)
     desk.news(closing(record), closing(record))
-    desk.lost()
+    desk.lost("it was cut")
     assert desk.news_again == 1
     desk.news(OPEN, opened(record), closing(anew))
     for _ in range(2):
@@ -263,7 +267,7 @@ def test_a_game_that_the_bus_has_forgotten_is_left_out(desk, records):
     desk.take(first)
     desk.take(second)
     desk.news(closing(first), closing(second, 2))
-    desk.lost()
+    desk.lost("it was cut")
     desk.news(OPEN, opened(first), closing(first), CLOSED)
     assert [game.game for game in desk.results.games] == [first.game]
     assert desk.results.metrics["outcomes"]["games"] == 1
@@ -275,31 +279,16 @@ def test_a_house_that_closes_before_a_game_does_not_wait_for_ever(desk, record):
     desk.news(OPEN, opened(record))
     desk.take(record, 0, 30)
     desk.news(CLOSED)
-    assert not desk.actor.look_around().get().waited_for
-    assert desk.actor.look_around().get().waited_for == {record.game: (30, None)}
+    assert not desk.archive.look_around().waited_for
+    assert desk.archive.look_around().waited_for == {record.game: (30, None)}
     for times in range(2):
         assert (desk.news_again, desk.done) == (times, False)
         desk.news(OPEN, opened(record), CLOSED)
-        desk.miss(record, "the house closed before this game did")
+        desk.archive.miss(record.game, "the house closed before this game did")
     assert desk.done
     (game,) = desk.results.games
     assert (game.lines, game.outcome, game.counted) == (30, None, False)
     assert f"Game {record.game}: never closed" in desk.results.report()
-
-
-def test_only_the_last_session_is_of_concern_and_only_until_its_results_are_there(tmp_path):
-    first = (HouseOpened(session="a"), GameOpened(game="g1", number=1), HouseClosed(session="a", games=1, failed=0))
-    second = (HouseOpened(session="b"), GameOpened(game="g2", number=1))
-    closed = HouseClosed(session="b", games=1, failed=0)
-    assert past_sessions([], tmp_path, "") == []
-    assert past_sessions(entries(*first, *second), tmp_path, "") == ["a"]
-    whole = entries(*first, *second, closed)
-    assert past_sessions(whole, tmp_path, "") == ["a", "b"]
-    (tmp_path / "g1.ndjson").touch()
-    assert past_sessions(whole, tmp_path, "") == ["a", "b"]
-    (tmp_path / "g2.ndjson").touch()
-    assert past_sessions(whole, tmp_path, "") == ["a"]
-    assert past_sessions(whole, tmp_path, "b") == ["a", "b"]
 
 
 # -- a session whose stream was cut, and summed up
@@ -317,19 +306,13 @@ def so_far(before, games, ended, failed=0):
     return SessionSoFar(session="s", before=before, games=games, ended=ended, stopped=0, failed=failed, lost=0)
 
 
-def test_a_cut_session_is_known_by_its_sums(tmp_path):
-    cut = (of_s(4), so_far("1-7", 3, 3))
-    assert past_sessions(entries(*cut, start=7), tmp_path, "") == []
-    assert past_sessions(entries(*cut, HouseClosed(session="s", games=4, failed=0), start=7), tmp_path, "") == ["s"]
-
-
 def test_sums_are_kept_of_games_nobody_asks_about_and_only_the_others_are_acknowledged(desk):
     desk.news(OPEN, start=1)
     for number in range(1, 2001):
         desk.news(of_s(number), failed(number), start=2 * number)
     desk.news(so_far(f"1-{4002 - 20}", 1990, 0, 1990), start=4002)
     desk.told.clear()
-    desk.actor.acknowledge_all().get()
+    desk.archive.acknowledge_all()
     assert sorted(told.game for told in desk.told) == [f"s-{n}" for n in range(1991, 2001)]
     assert len(desk.results.games) == 1010
 
@@ -344,7 +327,7 @@ def test_news_that_are_read_again_count_nothing_twice(desk, records, monkeypatch
     told += [of_s(3), failed(3), so_far("1-8", 3, 2, 1)]
     for _ in range(3):
         desk.news(*told, start=1)
-        desk.lost(why="the stream of games ends earlier")
+        desk.lost("the stream of games ends earlier")
     desk.news(*told, HouseClosed(session="s", games=3, failed=1), start=1)
     found = desk.results.as_json()
     assert (found["games"], found["archived"], found["settled"], found["failed"]) == (3, 3, 2, 1)
@@ -365,3 +348,86 @@ def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(desk, 
     told = found.as_json()
     assert (told["games"], told["archived"], told["settled"]) == (1, 1, 1)
     assert sum(row["k"] for row in found.metrics["outcomes"]["winners"].values()) == 1
+
+
+# -- what lies in the folder
+
+
+def test_a_file_left_after_any_line_is_gone_on_with_and_ends_up_the_same(tmp_path, record):
+    for kept in range(0, len(record) + 1, 41):
+        desk = Desk(tmp_path / str(kept))
+        desk.folder.mkdir()
+        torn = record.lines[kept][: 3 * kept] if kept < len(record) else b""
+        desk.path(record).write_bytes(b"".join(record.lines[:kept]) + torn[:-1])
+        desk.news(OPEN, opened(record))
+        # the last line comes once more, and proves that the bus still tells the same story
+        assert desk.followed == [(record.game, f"{max(kept - 1, 0)}-0")]
+        for start in range(max(kept - 1, 0), len(record), 100):
+            desk.take(record, start, start + 100)
+        desk.news(closing(record))
+        desk.assert_keeps(record)
+
+
+def test_what_comes_twice_or_late_changes_nothing(desk, record):
+    desk.news(OPEN, opened(record))
+    for start, stop in ((0, 50), (0, 50), (20, 70), (10, 11), (60, 200), (0, 1), (0, None), (5, 9)):
+        desk.take(record, start, stop)
+    desk.archive.take(record.game, [*record.entries[-2:], *record.entries[-2:]])
+    desk.news(closing(record))
+    desk.assert_keeps(record)
+
+
+def test_a_line_done_anew_takes_the_place_of_the_old_one_and_of_all_behind_it(desk, record, caplog):
+    anew = record.done_anew(since=101)
+    desk.news(OPEN, opened(record))
+    desk.take(record, 0, 150)
+    # the first of these are known, then the story changes, and changes once more within the batch
+    desk.archive.take(record.game, [*anew.entries[80:120], *record.entries[100:130], *anew.entries[100:]])
+    desk.news(closing(anew))
+    desk.assert_keeps(anew)
+    (warning,) = (each.getMessage() for each in caplog.records if each.levelno == logging.WARNING)
+    assert "the bus holds another line 101" in warning
+    assert "the last 50 lines here are cut off" in warning
+
+
+def damaged(record):
+    return [*record.lines[:30], record.lines[30].replace(b'"n":31', b'"n":32'), *record.lines[31:]]
+
+
+@pytest.mark.parametrize(
+    ("there", "kept"),
+    [(lambda _: b"", 0), (lambda record: record.lines[0][:40], 0), (lambda record: b"".join(damaged(record)), 30)],
+    ids=["empty", "half a line", "damaged"],
+)
+def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, record, there, kept):
+    desk.path(record).write_bytes(there(record))
+    desk.news(OPEN, opened(record))
+    # nothing is cut off before there is something better
+    assert desk.path(record).read_bytes() == there(record)
+    after = max(kept - 1, 0)
+    assert desk.followed == [(record.game, f"{after}-0")]
+    desk.take(record, after)
+    desk.news(closing(record))
+    desk.assert_keeps(record)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (lambda _: b"shopping list\n", "not a wolfbus record"),
+        (lambda other: other.path.read_bytes(), "holds the record of game"),
+        (lambda _: b"x" * (2 << 20), "longer than 1 MiB"),
+    ],
+)
+def test_a_file_that_is_no_record_of_this_game_is_left_alone(desk, records, content, reason):
+    record, other = records
+    there = content(other)
+    desk.path(record).write_bytes(there)
+    desk.news(OPEN, opened(record))
+    desk.take(record)
+    desk.news(closing(record))
+    (told,) = desk.told
+    assert told.error.startswith(f"{desk.path(record)}: ")
+    assert reason in told.error
+    assert told.error.endswith("; it is left alone")
+    assert desk.path(record).read_bytes() == there

@@ -1,4 +1,4 @@
-"""`ArchiveActor`: carries the records of a session from the bus into files, and folds them on the way.
+"""`SessionArchive`: carries the records of a session from the bus into files, and folds them on the way.
 
 It only ever waits for the disk. What it wants of the bus it asks of its `Subscriptions`.
 
@@ -11,7 +11,7 @@ which end a word of ours is about.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from analytics.archive.record import GameArchive, UnsettledGame
 from analytics.archive.results import Kept, Results
 from analytics.archive.session import SessionNews
 from analytics.rows import GameRows
-from wolfbus.actors import PooledActor
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import RecordError, RulesError
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, SessionSoFar
@@ -32,16 +31,16 @@ logger = logging.getLogger(__name__)
 
 
 class Subscriptions(Protocol):
-    """Brings what is followed on the bus to the actor of an archive; none of it waits."""
+    """Brings what is followed on the bus to an archive; none of it waits."""
 
     def follow(self, game: str, after: str) -> None:
-        """Have the entries of a game's record after this id brought to `ArchiveActor.take`."""
+        """Have the entries of a game's record after this id brought to `SessionArchive.take`."""
 
     def unfollow(self, game: str) -> None:
         """Have no more of them brought."""
 
     def follow_news(self) -> None:
-        """Have the ``games`` stream brought to `ArchiveActor.hear`, from its beginning."""
+        """Have the ``games`` stream brought to `SessionArchive.hear`, from its beginning."""
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
@@ -74,21 +73,20 @@ class ArchiveView:
     failed: int = 0
 
 
-class ArchiveActor(PooledActor):
-    """Keeps the records of one session. Its public methods are called through its proxy.
+class SessionArchive:
+    """Keeps the records of one session. One thread calls it at a time.
 
     Args:
         house: the house's name, for the results.
         folder: where records are kept; one of a session's game that is there is gone on with.
-        news: which session.
+        past: names of sessions that are no concern of ours; the first other one is.
         subscriptions: brings what is followed.
     """
 
-    def __init__(self, house: str, folder: Path, news: SessionNews, subscriptions: Subscriptions) -> None:
-        super().__init__()
+    def __init__(self, house: str, folder: Path, past: Collection[str], subscriptions: Subscriptions) -> None:
         self._house = house
         self._folder = folder
-        self._news = news
+        self._news = SessionNews(past)
         self._subscriptions = subscriptions
         self._games: dict[str, UnsettledGame] = {}
         self._index = ArchiveIndex(folder)
