@@ -8,6 +8,7 @@ its tables; it needs an entry in `analytics.definitions`, and a family in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -21,7 +22,7 @@ from wolfbus.vocabulary import ROLES
 if TYPE_CHECKING:
     from analytics.columns import Array
 
-    Cells: TypeAlias = Callable[["Score", int], Array]
+    Cells: TypeAlias = Callable[["Score", str], Array]
 
 Score: TypeAlias = Literal["suspicion", "before"]
 """The two scores held against self-labels: the suspicion s of a judgement, or D of observer and
@@ -31,6 +32,31 @@ SCORES: Final[tuple[Score, ...]] = ("suspicion", "before")
 
 Unit: TypeAlias = Literal["share", "probability", "score", "points"]
 Better: TypeAlias = Literal["high", "low"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A figure of how often each score stands on deceptive and on truthful statements, such as an area under a curve.
+
+    Attributes:
+        score: which score.
+        of: formula of counts by class and cell.
+        role: the observers' role; None for all.
+    """
+
+    score: Score
+    of: Callable[[Array], Array]
+    role: str | None = None
+
+    def __call__(self, counts: Array) -> Array:
+        """Return it for every variant of counts, NaN where it is undefined."""
+        import numpy as np
+
+        # some rows at a time: cumulating takes several times the memory of the counts
+        flat = counts.reshape(math.prod(counts.shape[:-2]), *counts.shape[-2:])
+        step = max(1, 1_000_000 // max(1, flat.shape[-1]))
+        parts = [self.of(flat[at : at + step]) for at in range(0, len(flat), step)]
+        return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +71,9 @@ class Measure:
         better: which end is the better one for those who detect; None where neither is.
         reason: why it is undefined where it is.
         n: of the sums, how many rows it is over.
-        value: of the sums; None for an area under a curve.
+        value: of the sums, or of counts of scores.
         baseline: of the sums, what needs no skill; None if there is no such thing.
         baseline_label: what that is, in words.
-        score: for an area: which score.
-        role: for an area: the observers' role; None for all.
-        area: for an area: of counts by class and cell.
         games: whether it is a rate of games: k in n of them, each won or not.
         by_game: whether a mean over games of the games' own values means anything; it does not of a
             maximum, which is the higher the fewer rows a game has.
@@ -63,12 +86,9 @@ class Measure:
     better: Better
     reason: str
     n: Figure
-    value: Figure | None = None
+    value: Figure | Area
     baseline: Figure | None = None
     baseline_label: str | None = None
-    score: Score | None = None
-    role: str | None = None
-    area: Callable[[Array], Array] | None = None
     games: bool = False
     by_game: bool = True
     pairs: bool = False
@@ -81,40 +101,23 @@ def evaluate(measures: Iterable[Measure], frame: Frame, cells: Cells) -> dict[st
         measures: the metrics.
         frame: the sums.
         cells: histograms of scores of the same units: counts by class and cell of judgements with a score by observers
-            of a role, by index into `ROLES`.
+            of a role.
     """
-    wanted = list(measures)
-    found = {measure.name: measure.value(frame) for measure in wanted if measure.value is not None}
-    for score in dict.fromkeys(measure.score for measure in wanted if measure.score is not None):
-        areas = [measure for measure in wanted if measure.score == score]
-        whole = [measure for measure in areas if measure.role is None]
+    wanted = {measure.name: measure.value for measure in measures}
+    found = {name: value(frame) for name, value in wanted.items() if not isinstance(value, Area)}
+    areas = {name: value for name, value in wanted.items() if isinstance(value, Area)}
+    for score in dict.fromkeys(area.score for area in areas.values()):
+        roles = {name: area.role for name, area in areas.items() if area.score == score}
         total: Any = None
-        for role in range(len(ROLES)):
-            own = [measure for measure in areas if role_of_area(measure) == role]
-            if own or whole:
-                flat = cells(score, role)
-                counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
-                found |= {measure.name: _area(measure, counts) for measure in own}
-                total = counts if total is None else total + counts
-        found |= {measure.name: _area(measure, total) for measure in whole}
-    return {measure.name: found[measure.name] for measure in wanted}
-
-
-def role_of_area(measure: Measure) -> int | None:
-    """Return the index of the role whose judgements an area is over, None for all."""
-    return None if measure.role is None else ROLES.index(measure.role)
-
-
-def _area(measure: Measure, counts: Array) -> Array:
-    import numpy as np
-
-    if measure.area is None:
-        raise TypeError(f"{measure.name} is no area")
-    # some rows at a time: cumulating takes several times the memory of the counts
-    flat = counts.reshape(-1, *counts.shape[-2:])
-    step = max(1, 1_000_000 // max(1, flat.shape[-1]))
-    parts = [measure.area(flat[at : at + step]) for at in range(0, len(flat), step)]
-    return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
+        for role in ROLES:
+            if not {role, None} & set(roles.values()):
+                continue
+            flat = cells(score, role)
+            counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
+            found |= {name: areas[name](counts) for name, own in roles.items() if own == role}
+            total = counts if total is None else total + counts
+        found |= {name: areas[name](total) for name, own in roles.items() if own is None}
+    return {name: found[name] for name in wanted}
 
 
 _CLASSES: Final = "there are no judged statements of both self-labels"
@@ -213,11 +216,11 @@ def _areas(score: Score) -> Iterator[Measure]:
     what, suffix = _SUSPICION[score], _SUFFIX[score]
 
     def area(
-        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Figure, told: str, **more: str | None
-    ) -> Measure:
-        n = cube("error", score=score, part="n", **more)
-        given: dict[str, Any] = {"score": score, "area": of, "pairs": True, **more}
-        return Measure(name, label, unit, "high", _CLASSES, n, None, baseline, told, **given)
+        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Figure, told: str,
+        role: str | None = None,
+    ) -> Measure:  # fmt: skip
+        n = cube("error", score=score, part="n", role=role)
+        return Measure(name, label, unit, "high", _CLASSES, n, Area(score, of, role), baseline, told, pairs=True)
 
     n = cube("error", score=score, part="n")
     share, told = cube("error", score=score, part="deceptive") / n, "share of deceptive statements"
