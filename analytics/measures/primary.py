@@ -50,7 +50,6 @@ class Rearrangements:
         only_a: units of A alone.
         only_b: units of B alone.
         permutations: rearrangements to draw, unless there are no more than that.
-        seed: seed of the draws.
 
     Attributes:
         exact: every rearrangement is there once.
@@ -63,7 +62,6 @@ class Rearrangements:
         only_a: int,
         only_b: int,
         permutations: int = PERMUTATIONS,
-        seed: int = SEED,
     ) -> None:
         import numpy as np
 
@@ -78,7 +76,7 @@ class Rearrangements:
             parts = [np.packbits(np.concatenate([stay, rows]), axis=1)]
         else:
             parts = [np.packbits(stay, axis=1)]
-            generator = np.random.default_rng(seed)
+            generator = np.random.default_rng(SEED)
             step = max(1, _AT_ONCE // max(1, self.units))
             sides = np.repeat(np.array([0, 1], np.uint8), [only_a, only_b])
             for first in range(0, permutations, step):

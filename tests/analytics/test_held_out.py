@@ -10,6 +10,8 @@ from sklearn.model_selection import GroupKFold
 from tests.analytics.script import measured
 from tests.analytics.synthetic import linked, synthetic
 
+SCORES = ("balanced_accuracy", "f1", "precision", "recall", "accuracy")
+
 
 def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
     s, d, game = linked(23, 40, slope=1.5, intercept=-0.5, seed=4)
@@ -24,11 +26,7 @@ def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
     assert own["fold_thresholds"] == fitted
     assert own["threshold"] == np.median(fitted)
     assert own["held_out"] == {
-        "balanced_accuracy": pytest.approx(sk.balanced_accuracy_score(d, flagged)),
-        "f1": pytest.approx(sk.f1_score(d, flagged)),
-        "precision": pytest.approx(sk.precision_score(d, flagged)),
-        "recall": pytest.approx(sk.recall_score(d, flagged)),
-        "accuracy": pytest.approx(sk.accuracy_score(d, flagged)),
+        **{name: pytest.approx(getattr(sk, f"{name}_score")(d, flagged)) for name in SCORES},
         "n": len(d),
         "base_rate": pytest.approx(d.mean()),
         "constant_accuracy": pytest.approx(max(d.mean(), 1 - d.mean())),
