@@ -20,9 +20,10 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.invalid import first_fault
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
-from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
+from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask, LocalReply
@@ -212,9 +213,8 @@ class Referee:
         except MessageError as error:
             if size > limit:
                 raise _oversize(size, limit) from None
-            raise _RefusedError(
-                "version" if isinstance(error, VersionError) else "unreadable", str(error)[:200]
-            ) from None
+            reason: Reason = "version" if isinstance(error, VersionError) else "unreadable"
+            raise _RefusedError(reason, str(error)[:200]) from None
         sort = value.get("type")
         report = isinstance(sort, str) and sort in REPORTS
         limit = REPORT_BYTES if report else limit
@@ -320,9 +320,8 @@ class Referee:
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
         asked = request.asked
         self._drop(request)
-        answered = ANSWERED[request.asking.kind](
-            batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
-        )
+        kind = ANSWERED[request.asking.kind]
+        answered = kind(batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields)
         _slim(answered)
         return answered
 
@@ -336,13 +335,10 @@ class Referee:
 
 def _slim(answered: AnyAnswered) -> None:
     """Make an answer small in all its parts: it is kept as long as its game."""
-    slim(answered)
     content = answered.content
-    if content is not None:
-        slim(content)
-        if isinstance(content, Speech | Ballot):
-            for claim in content.claims:
-                slim(claim)
+    claims = content.claims if isinstance(content, Speech | Ballot) else ()
+    for part in (answered, *(() if content is None else (content,)), *claims):
+        slim(part)
 
 
 class _RefusedError(Exception):
