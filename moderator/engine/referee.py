@@ -20,9 +20,10 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.invalid import first_fault
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
-from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
+from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask, LocalReply
