@@ -208,12 +208,14 @@ class SeatView:
     @property
     def living(self) -> tuple[SeatName, ...]:
         """Players still in the game, in seating order."""
-        return tuple(name for name in self.names if name not in self.dead)
+        dead = self.heard.dead
+        return tuple(name for name in self.names if name not in dead)
 
     @property
     def others(self) -> tuple[SeatName, ...]:
         """Living players but this one, in seating order."""
-        return tuple(name for name in self.names if name not in self.dead and name != self.me)
+        dead, me = self.heard.dead, self.me
+        return tuple(name for name in self.names if name not in dead and name != me)
 
     @property
     def death(self) -> Dawn | Exile | None:

@@ -20,9 +20,10 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.invalid import first_fault
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
-from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
+from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask, LocalReply
@@ -212,9 +213,8 @@ class Referee:
         except MessageError as error:
             if size > limit:
                 raise _oversize(size, limit) from None
-            raise _RefusedError(
-                "version" if isinstance(error, VersionError) else "unreadable", str(error)[:200]
-            ) from None
+            reason: Reason = "version" if isinstance(error, VersionError) else "unreadable"
+            raise _RefusedError(reason, str(error)[:200]) from None
         sort = value.get("type")
         report = isinstance(sort, str) and sort in REPORTS
         limit = REPORT_BYTES if report else limit
@@ -277,10 +277,12 @@ class Referee:
             answered: AnyAnswered = ANSWERED[asking.kind].__pydantic_validator__.validate_python(values)
         except ValidationError as error:
             return self._close(request, "defaulted", fault="unparseable", note=first_fault(error)[:300])
-        _slim(answered)
+        slim(answered)
         read = answered.content
         if read is None:
             return self._close(request, "defaulted", fault="unparseable", note="no content")
+        # a local reply has no claims
+        slim(read)
         fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
         if fault is not None:
             return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought)
@@ -320,10 +322,12 @@ class Referee:
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
         asked = request.asked
         self._drop(request)
-        answered = ANSWERED[request.asking.kind](
-            batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
-        )
-        _slim(answered)
+        kind = ANSWERED[request.asking.kind]
+        answered = kind(batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields)
+        content = answered.content
+        claims = content.claims if isinstance(content, Speech | Ballot) else ()
+        for part in (answered, *(() if content is None else (content,)), *claims):
+            slim(part)
         return answered
 
     def _drop(self, request: OpenRequest) -> None:
@@ -332,17 +336,6 @@ class Referee:
         left.remove(request.id)
         if not left:
             del self._by_batch[request.asked.batch]
-
-
-def _slim(answered: AnyAnswered) -> None:
-    """Make an answer small in all its parts: it is kept as long as its game."""
-    slim(answered)
-    content = answered.content
-    if content is not None:
-        slim(content)
-        if isinstance(content, Speech | Ballot):
-            for claim in content.claims:
-                slim(claim)
 
 
 class _RefusedError(Exception):

@@ -324,7 +324,8 @@ class ScriptedBrain(Agent):
             self._view, self._names = view, view.names
             self._notes = None
             self._traits = {}
-        notes = self._notes or GameNotes.of(view)
-        if view.public:
+        facts = view.heard.facts
+        notes = self._notes or GameNotes.of(facts, view.names)
+        if facts:
             self._notes = notes
-        return Standpoint(view, ask, notes.on(view.public), self._traits)
+        return Standpoint(view, ask, notes.on(facts), self._traits)

@@ -187,25 +187,25 @@ class GameNotes:
         self._latest = PublicNotes(names)
 
     @classmethod
-    def of(cls, view: SeatView) -> GameNotes:
+    def of(cls, facts: Sequence[PublicFact], names: tuple[SeatName, ...]) -> GameNotes:
         """Return those that every seat keeps which was told the same first fact."""
-        if not view.public:
-            return cls(view.names)
-        first = view.public[0]
-        place = (id(first), view.names)
+        if not facts:
+            return cls(names)
+        place = (id(facts[0]), names)
         found = _kept.get(place)
         if found is None:
-            found = _kept[place] = cls(view.names, first)
+            found = _kept[place] = cls(names, facts[0])
         return found
 
     def on(self, facts: Sequence[PublicFact]) -> PublicNotes:
         """Return notes on all of these facts."""
         latest = self._latest
+        if latest.count == len(facts) and (not facts or latest.last is facts[-1]):
+            return latest
         if not latest.begin(facts):
             # somebody has heard more than this seat, or something else
             return PublicNotes(self._names).after(facts)
-        if latest.count < len(facts):
-            latest = self._latest = latest.after(facts)
+        latest = self._latest = latest.after(facts)
         return latest
 
 
@@ -274,10 +274,11 @@ class Standpoint:
         view = self.view
         if self.wolf:
             return name in view.partners or name == view.me
-        role = view.inspections.get(name) or view.revealed.get(name)
+        heard = view.heard
+        role = view.inspections.get(name) or heard.revealed.get(name)
         if role is not None:
             return role in {"Werewolf", "werewolves"}
-        return False if name == view.me or view.dead.get(name) == "night" else None
+        return False if name == view.me or heard.dead.get(name) == "night" else None
 
     def caught(self, name: SeatName) -> bool:
         """Return whether `name` said in public what this seat knows to be false."""

@@ -171,15 +171,6 @@ def test_an_agent_that_trims_its_own_replies_away_harms_itself_alone(guarded: Gu
     assert links["bruno"].xlen(other) == before
 
 
-def test_an_ordinary_client_library_works_with_a_ticket(guarded: Guarded) -> None:
-    with guarded.login("bruno") as bruno:
-        assert bruno.ping()
-        assert bruno.xadd(streams.outbox(HOUSE, "bruno"), {"type": "reply"})
-        assert bruno.xread({streams.inbox(HOUSE, "bruno"): "0-0"}, block=1) is not None
-        with pytest.raises(NoPermissionError):
-            bruno.client_list()
-
-
 def test_the_bus_says_in_one_line_what_a_ticket_does_not_allow(guarded: Guarded) -> None:
     bus = open_bus(guarded.url("ada"))
     for act in (

@@ -144,13 +144,9 @@ class Process:
         """Wait for this process to die, or else for a game to be over."""
         return self.overs.get(timeout=20) is None
 
-    def kill(self) -> None:
+    def close(self) -> None:
         """Let nothing more reach the bus, and take everything down."""
         self.bus.died.set()
-        self.close()
-
-    def close(self) -> None:
-        """Take everything down."""
         self._reader.close()
         self._writer.close(flush=False)
         self._timers.close()

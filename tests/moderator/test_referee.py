@@ -106,35 +106,29 @@ def test_the_right_agents_reply_for_the_right_seat_closes_a_request(kind):
     assert not desk.is_open
 
 
-def cases(table: str, *names: str) -> list[Any]:
-    """The lines of a table, each with what it says of itself."""
-    return [
-        pytest.param(*(group.get(name) for name in names), json.loads(line), id=f"{group[names[0]]} {line}")
-        for group in _TABLE[table]
-        for line in group["lines"].splitlines()
-    ]
+CASES = [
+    pytest.param(becomes, group, json.loads(line), id=f"{becomes} {group.get('kind') or group['reason']} {line}")
+    for becomes in ("rejected", "defaulted", "accepted")
+    for group in _TABLE[becomes]
+    for line in group["lines"].splitlines()
+]
 
 
-def desk_for(kind: Kind, nobody: bool | None) -> Desk:
-    return Desk(kind, legal=(*V_NAMES, *([None] if nobody else [])) if "target" in CONTENTS[kind] else None)
-
-
-@pytest.mark.parametrize(("reason", "fields"), cases("rejected", "reason"))
-def test_a_message_that_answers_nothing_is_turned_away_and_leaves_the_request_open(reason, fields):
-    desk = Desk()
-    assert_rejected(desk, desk.send(**fields), reason)
-
-
-@pytest.mark.parametrize(("kind", "fault", "nobody", "fields"), cases("defaulted", "kind", "fault", "nobody"))
-def test_an_answer_that_cannot_be_used_closes_with_the_default(kind, fault, nobody, fields):
-    answer = (desk := desk_for(kind, nobody)).send(**fields, **({} if fault == "unparseable" else {"thought": "hm"}))
-    assert_defaulted(desk, answer, fault)
-    assert fault == "unparseable" or (answer.thought, bool(answer.note)) == ("hm", True)
-
-
-@pytest.mark.parametrize(("kind", "nobody", "fields"), cases("accepted", "kind", "nobody"))
-def test_every_legal_answer_is_accepted(kind, nobody, fields):
-    assert desk_for(kind, nobody).send(**fields).outcome == "accepted"
+@pytest.mark.parametrize(("becomes", "group", "fields"), CASES)
+def test_what_becomes_of_a_message(becomes: str, group: dict[str, Any], fields: dict[str, Any]) -> None:
+    """It is turned away and leaves the request open, or it closes it, by the default where it cannot be used."""
+    kind = group.get("kind", "bid")
+    legal = (*V_NAMES, *([None] if group.get("nobody") else [])) if "target" in CONTENTS[kind] else None
+    desk = Desk(kind, legal=legal)
+    usable = becomes == "defaulted" and group["fault"] != "unparseable"
+    verdict = desk.send(**fields, **({"thought": "hm"} if usable else {}))
+    if becomes == "rejected":
+        assert_rejected(desk, verdict, group["reason"])
+    elif becomes == "defaulted":
+        assert_defaulted(desk, verdict, group["fault"])
+        assert not usable or (verdict.thought, bool(verdict.note)) == ("hm", True)
+    else:
+        assert verdict.outcome == "accepted"
 
 
 def test_only_an_agent_of_the_house_says_itself_what_is_wrong_with_its_answer():

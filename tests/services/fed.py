@@ -96,14 +96,6 @@ class FedHouse:
     def close(self, reason: str = "", failed: int = 0) -> None:
         self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed, reason=reason))
 
-    def lose(self, record: Record, keep: int) -> None:
-        """Let Redis forget the last steps of a game, as a crash between two syncs does."""
-        stream = streams.record(HOUSE, record.game)
-        ask(self.bus, "DEL", stream)
-        ask(self.bus, "HDEL", streams.heads(HOUSE), record.game)
-        self.fed[record.game] = 0
-        self.feed(record, keep)
-
     def tell_mailbox(self, agent: str, message: Any) -> None:
         entry = Entry(encode(message), str(getattr(message, "type", "")), "moderator")
         self._commit(Commit(HOUSE, "", self.epoch, "", "", posts=[(streams.inbox(HOUSE, agent), entry)]))

@@ -93,21 +93,6 @@ def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_bac
     assert sorted(path.stat().st_mtime_ns for path in site.folder.iterdir()) == there
 
 
-def test_steps_that_the_bus_lost_and_did_anew_are_cut_out_of_the_file(site):
-    record, anew, live = site.first, site.first.done_anew(since=181), site.heard(streams.live(HOUSE))
-    site.house.begin(record, 1, 200)
-    with site.service() as service:
-        live.next(has_lines(200))
-        site.house.lose(record, 180)
-        site.house.end(anew)
-        archived = site.told.next()
-        site.house.close()
-        assert service.code() == 0
-    assert (archived.hash, archived.error) == (anew.heads[-1], None)
-    assert site.is_kept(anew)
-    assert not site.is_kept(record)
-
-
 @pytest.mark.parametrize("kept", [None, 99], ids=["whole", "in-part"])
 def test_a_record_that_is_gone_from_the_bus_is_an_error_unless_it_was_archived(site, kept):
     record = site.first

@@ -4,8 +4,9 @@ only write down what is asked of them.
 
 from __future__ import annotations
 
-import logging
+import tomllib
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, SessionSoFar
 
 OPEN = HouseOpened(session="s")
-CLOSED = HouseClosed(session="s", games=1, failed=0)
+STORIES = tomllib.loads(Path(__file__).with_name("archive.toml").read_text("utf-8"))["story"]
 
 
 class Desk:
@@ -94,61 +95,103 @@ def closing(record, number=1, lines=None):
     return GameClosed(game=record.game, number=number, outcome="ended", lines=lines, hash=record.heads[lines])
 
 
-def test_games_of_other_sessions_are_none_of_ours(desk, record):
-    desk.news(opened(record), OPEN, HouseClosed(session="another", games=1, failed=1))
-    assert desk.followed == []
-    desk.news(opened(record), opened(record), OPEN, opened(record))
-    assert desk.followed == [(record.game, "0-0")]
-    assert not desk.done
+class Story:
+    """Does what the lines of ``archive.toml`` say, and sees whether it is as they say."""
+
+    def __init__(self, desk, records, anew, caplog):
+        self.desk, self.caplog = desk, caplog
+        self.a, other = records
+        self.records = {"A": self.a, "B": self.a.done_anew(anew) if anew else self.a, "C": other}
+
+    def cut(self, span, what):
+        """What there is of each line of a span, and its record."""
+        name, _, lines = span.partition(":")
+        first, _, last = lines.partition("-")
+        return getattr(self.records[name], what)[int(first or 0) : int(last) if last else None]
+
+    def message(self, word):
+        kind, game, lines = [*word.split(":"), "", ""][:3]
+        if kind in {"open", "over"}:
+            games = int(game) if game.isdigit() else 1
+            return (
+                OPEN if kind == "open" else HouseClosed(session=game if game == "other" else "s", games=games, failed=0)
+            )
+        make = opened if kind == "begun" else closing
+        return make(self.records[game], 2 if game == "C" else 1, **({"lines": int(lines)} if lines else {}))
+
+    def news(self, *words):
+        self.desk.news(*map(self.message, words))
+
+    def take(self, *spans):
+        game = self.records[spans[0][0]].game
+        self.desk.archive.take(game, [entry for span in spans for entry in self.cut(span, "entries")])
+
+    def lost(self):
+        self.desk.archive.lost(self.a.game, "it was cut")
+
+    def forgotten(self):
+        self.desk.archive.lost("", "it was cut")
+
+    def miss(self, *why):
+        self.desk.archive.miss(self.a.game, " ".join(why))
+
+    def blocked(self):
+        self.desk.path(self.a).mkdir()
+
+    def unblocked(self):
+        self.desk.path(self.a).rmdir()
+
+    # -- what then must be so
+
+    def followed(self, times, after=None):
+        assert [where for _, where in self.desk.followed] == [after] * int(times)
+
+    def asked(self, times):
+        assert self.desk.news_again == int(times)
+
+    def told(self, *ends):
+        told = [(one.closed, one.error is None) for one in self.desk.told]
+        assert told == [(self.records[end[-1]].heads[-1], end[0] != "!") for end in ends]
+
+    def error(self, *words):
+        assert " ".join(words) in self.desk.told[-1].error
+
+    def logged(self, *words):
+        assert any(message.endswith(" ".join(words)) for message in self.caplog.messages)
+
+    def kept(self, span):
+        assert self.desk.path(self.records[span[0]]).read_bytes() == b"".join(self.cut(span, "lines"))
+
+    def aside(self, game):
+        there = self.desk.path(self.records[game])
+        assert (there.exists(), there.with_name(f"{there.name}.forgotten").exists()) == (False, True)
+
+    def waits(self, game=None, lines=0):
+        expected = {self.records[game].game: (int(lines), None)} if game else {}
+        assert self.desk.archive.look_around().waited_for == expected
+
+    def going(self):
+        assert not self.desk.done
+
+    def done(self):
+        assert self.desk.done
+
+    def fine(self, games):
+        assert self.desk.results.fine
+        assert self.desk.results.metrics["outcomes"]["games"] == int(games)
+
+    def failed(self, *words):
+        assert not self.desk.results.fine
+        assert " ".join(words) in self.desk.results.report()
 
 
-def test_a_record_is_read_again_after_every_loss_and_what_then_does_not_come_is_told(desk, record):
-    desk.news(OPEN, opened(record))
-    desk.take(record, 0, 20)
-    desk.archive.lost(record.game, "it was cut")
-    # what was on its way when it was decided to read again is not taken for the first line
-    desk.take(record, 30, 40)
-    desk.take(record, 0, 60)
-    desk.archive.lost(record.game, "it was cut")
-    desk.archive.lost(record.game, "it was cut once more")
-    assert desk.followed == [(record.game, "0-0")] * 4
-    for times in range(2):
-        assert (desk.news_again, desk.told) == (times, [])
-        desk.news(OPEN, opened(record), closing(record))
-        desk.archive.miss(record.game, "the record has 60 lines")
-    (told,) = desk.told
-    assert told.error.endswith("ends with line 60: the record has 60 lines")
-    assert (told.lines, told.closed) == (60, record.heads[-1])
-
-
-@pytest.mark.parametrize(
-    ("unfit", "why"),
-    [
-        (lambda record: record.entries[61:], "entry 62-0: line 62 came where line 61 was expected"),
-        (lambda record: record.done_anew(since=40).entries[60:], "entry 61-0: line 61: the hash does not match"),
-    ],
-    ids=["a gap", "another story"],
-)
-def test_lines_that_do_not_go_on_are_read_again_once_and_never_written(desk, record, unfit, why):
-    desk.news(OPEN, opened(record))
-    desk.take(record, 0, 60)
-    for times in range(1, 3):
-        assert len(desk.followed) == times
-        desk.archive.take(record.game, [*record.entries[:60], *unfit(record)])
-    desk.news(closing(record))
-    assert f"ends with line 60: {why}" in desk.told[0].error
-    assert desk.path(record).read_bytes() == b"".join(record.lines[:60])
-
-
-def test_a_game_closed_with_another_seal_is_read_again_to_the_end_before_it_is_given_up(desk, record):
-    anew = record.done_anew(since=200)
-    desk.news(OPEN, opened(record))
-    desk.take(record)
-    desk.news(closing(anew))
-    assert desk.followed[-1] == (record.game, "0-0")
-    for start in range(0, len(anew), 50):
-        desk.take(anew, start, start + 50)
-    assert desk.archived == [(anew.heads[-1], None)]
+@pytest.mark.parametrize("story", STORIES, ids=[story["claim"] for story in STORIES])
+def test_what_an_archive_makes_of_what_it_is_told(desk, records, story, caplog):
+    told = Story(desk, records, story.get("anew"), caplog)
+    for line in story["steps"].strip().splitlines():
+        verb, *words = line.split()
+        if verb != "#":
+            getattr(told, verb)(*words)
 
 
 @pytest.mark.parametrize("shorter", [1, 2, 0])
@@ -168,65 +211,6 @@ def test_a_file_that_is_longer_than_its_game_became_when_it_was_done_anew_is_rea
     assert desk.path(record).read_bytes() == b"".join(anew.lines[:lines])
 
 
-def test_news_of_an_end_that_the_bus_has_forgotten_is_not_believed_against_the_record(desk, record):
-    anew = record.done_anew(since=200)
-    desk.news(OPEN, opened(record))
-    desk.take(record, 0, 300)
-    # the end is known, its last lines are not, and the bus goes back to before both
-    desk.news(closing(record))
-    desk.archive.lost(record.game, "it was cut")
-    desk.take(record, 0, 250)
-    desk.archive.miss(record.game, "the record on the bus has 250 lines")
-    assert (desk.news_again, desk.told) == (1, [])
-    desk.news(OPEN, opened(record))
-    # the same word again, from before
-    desk.archive.miss(record.game, "the record on the bus has 250 lines")
-    desk.take(anew, 199)
-    desk.news(closing(anew))
-    assert desk.archived == [(anew.heads[-1], None)]
-    desk.news(CLOSED)
-    assert desk.done
-    assert desk.results.fine
-
-
-def test_a_game_goes_on_past_the_place_where_it_ended_before_the_bus_forgot_that(desk, record):
-    anew = record.done_anew(since=100)
-    desk.news(OPEN, opened(record), closing(record, lines=150))
-    desk.take(record, 0, 140)
-    # nobody says that something was lost, neither of the record nor of the news
-    for _ in range(3):
-        desk.take(anew, 0, 200)
-    assert desk.news_again == 1
-    desk.news(OPEN, opened(record))
-    desk.take(anew, 200)
-    desk.news(closing(anew))
-    assert desk.archived == [(anew.heads[-1], None)]
-
-
-def test_a_record_that_was_given_up_is_begun_again_when_its_game_is_closed_anew(desk, record):
-    anew = record.done_anew(since=200)
-    desk.path(record).mkdir()
-    desk.news(OPEN, opened(record), closing(record), closing(record))
-    desk.path(record).rmdir()
-    desk.news(closing(record), closing(anew))
-    desk.take(anew)
-    assert [(told.closed, told.error is None) for told in desk.told] == [
-        (record.heads[-1], False),
-        (anew.heads[-1], True),
-    ]
-    desk.news(CLOSED)
-    assert desk.results.fine
-
-
-def test_a_game_of_which_nothing_was_ever_heard_is_missed_at_the_end(desk, record):
-    desk.news(OPEN, opened(record, 2))
-    desk.take(record)
-    desk.news(closing(record, 2), HouseClosed(session="s", games=2, failed=0))
-    assert desk.done
-    assert not desk.results.fine
-    assert desk.results.error == "nothing is known of 1 game of the session; the first is number 1"
-
-
 def test_a_file_that_was_changed_after_it_was_archived_is_found_before_the_end(desk, records):
     for number, record in enumerate(records, 1):
         desk.news(OPEN, opened(record, number), closing(record, number))
@@ -241,54 +225,6 @@ def test_a_file_that_was_changed_after_it_was_archived_is_found_before_the_end(d
         f"was archived with {sizes[1]} bytes, but now: no such file or directory",
     ]
     assert not desk.results.fine
-
-
-def test_a_game_that_was_closed_anew_is_counted_once(desk, record):
-    anew = record.done_anew(since=200)
-    desk.news(OPEN, opened(record))
-    desk.take(record)
-    desk.news(closing(record), closing(record))
-    desk.lost("it was cut")
-    assert desk.news_again == 1
-    desk.news(OPEN, opened(record), closing(anew))
-    for _ in range(2):
-        desk.take(anew)
-    desk.news(CLOSED)
-    assert desk.done
-    assert [told.hash for told in desk.told] == [record.heads[-1], anew.heads[-1]]
-    assert desk.results.fine
-    assert desk.results.metrics["outcomes"]["games"] == 1
-    assert desk.path(record).read_bytes() == b"".join(anew.lines)
-
-
-def test_a_game_that_the_bus_has_forgotten_is_left_out(desk, records):
-    first, second = records
-    desk.news(OPEN, opened(first), opened(second, 2))
-    desk.take(first)
-    desk.take(second)
-    desk.news(closing(first), closing(second, 2))
-    desk.lost("it was cut")
-    desk.news(OPEN, opened(first), closing(first), CLOSED)
-    assert [game.game for game in desk.results.games] == [first.game]
-    assert desk.results.metrics["outcomes"]["games"] == 1
-    # it does not pass for one of the session
-    assert {path.name for path in desk.folder.iterdir()} == {f"{first.game}.ndjson", f"{second.game}.ndjson.forgotten"}
-
-
-def test_a_house_that_closes_before_a_game_does_not_wait_for_ever(desk, record):
-    desk.news(OPEN, opened(record))
-    desk.take(record, 0, 30)
-    desk.news(CLOSED)
-    assert not desk.archive.look_around().waited_for
-    assert desk.archive.look_around().waited_for == {record.game: (30, None)}
-    for times in range(2):
-        assert (desk.news_again, desk.done) == (times, False)
-        desk.news(OPEN, opened(record), CLOSED)
-        desk.archive.miss(record.game, "the house closed before this game did")
-    assert desk.done
-    (game,) = desk.results.games
-    assert (game.lines, game.outcome, game.counted) == (30, None, False)
-    assert f"Game {record.game}: never closed" in desk.results.report()
 
 
 # -- a session whose stream was cut, and summed up
@@ -366,28 +302,6 @@ def test_a_file_left_after_any_line_is_gone_on_with_and_ends_up_the_same(tmp_pat
             desk.take(record, start, start + 100)
         desk.news(closing(record))
         desk.assert_keeps(record)
-
-
-def test_what_comes_twice_or_late_changes_nothing(desk, record):
-    desk.news(OPEN, opened(record))
-    for start, stop in ((0, 50), (0, 50), (20, 70), (10, 11), (60, 200), (0, 1), (0, None), (5, 9)):
-        desk.take(record, start, stop)
-    desk.archive.take(record.game, [*record.entries[-2:], *record.entries[-2:]])
-    desk.news(closing(record))
-    desk.assert_keeps(record)
-
-
-def test_a_line_done_anew_takes_the_place_of_the_old_one_and_of_all_behind_it(desk, record, caplog):
-    anew = record.done_anew(since=101)
-    desk.news(OPEN, opened(record))
-    desk.take(record, 0, 150)
-    # the first of these are known, then the story changes, and changes once more within the batch
-    desk.archive.take(record.game, [*anew.entries[80:120], *record.entries[100:130], *anew.entries[100:]])
-    desk.news(closing(anew))
-    desk.assert_keeps(anew)
-    (warning,) = (each.getMessage() for each in caplog.records if each.levelno == logging.WARNING)
-    assert "the bus holds another line 101" in warning
-    assert "the last 50 lines here are cut off" in warning
 
 
 def damaged(record):

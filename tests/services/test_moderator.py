@@ -13,11 +13,9 @@ from tests.proxy import Proxy
 from tests.services.guests import HOUSE, SMALL, archive, until
 from tests.whole.house import play_many
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.cli import run
 from wolfbus.draws import game_seed
-from wolfbus.messages.codec import encode, unpack
-from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Refused, Welcome
-from wolfbus.tickets.holders import services
+from wolfbus.messages.house import Dropped, GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened, Welcome
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -95,6 +93,16 @@ def test_the_command_plays_by_a_config_file_and_hands_over_when_it_is_stopped(he
     # the session is still open, for whoever comes next
     assert not any(isinstance(one, HouseClosed) for one in here.news)
     assert here.bus.owner(HOUSE).left_s == 0
+
+
+@pytest.mark.parametrize("wrong", ["agents = 3\n", "[agent]\n", "[anything]\n"])
+def test_a_config_file_may_hold_a_table_of_agents_and_nothing_that_nobody_knows(tmp_path, capsys, wrong):
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[agents.bruno]\nplaces = [1]\n")
+    assert run(["rules", "--config", str(rules)]) == 0
+    rules.write_text(wrong)
+    assert run(["rules", "--config", str(rules)]) == 2
+    assert str(rules) in capsys.readouterr().err
 
 
 # -- waiting
@@ -356,59 +364,3 @@ def test_mailboxes_streams_and_records_stay_small_and_little_is_left_of_a_house_
     assert max(bus.length(boxes[1]), bus.length(idle.out)) <= 4
     assert bus.length(streams.lobby(HOUSE)) < 20
     assert [bus.length(streams.record(HOUSE, one.game)) for one in here.closed] == [0] * 15
-
-
-def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redis_server, caplog):
-    redis_server.command("SADD", streams.tickets(HOUSE), *FIVE)
-    agents = here.guests(*FIVE[:4])
-    (mallory,) = here.guests("mallory", seats=5)
-    service = here.moderate(tickets=True)
-    agents[0].hear(Welcome)
-    mallory.knock(agent="esther")
-    mallory.knock()
-    assert mallory.hear(Refused).reason == "this house is open to holders of a ticket only"
-    agents[0].join(agent="esther", instance="forged")
-    assert agents[0].hear(Refused).reason == "this is the stream of ada; esther cannot join on it"
-    (esther,) = here.guests("esther", knock=False)
-    result = service.result()
-    assert service.code() == 0
-    assert (esther.games, mallory.games) == ([result.game], [])
-    assert "knocked under the name of another" in caplog.text
-    # the house is closed: nobody's ticket is good any more
-    assert redis_server.command("SCARD", streams.tickets(HOUSE)) == b":0\r\n"
-
-
-def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(here, redis_server, caplog):
-    kinds = {**dict.fromkeys(FIVE, "agent"), "bruno": "player", "eve": "agent", "keeper": "analytics"}
-    redis_server.command("HSET", services(HOUSE), *(word for pair in kinds.items() for word in pair))
-    redis_server.command("SADD", streams.tickets(HOUSE), *kinds)
-    eve, keeper = here.guests("eve", "keeper", service="analytics", seats=0, knock=False)
-    here.guests(*FIVE, knock=False)
-    service = here.moderate(tickets=True, archive=True, seed="7")
-    assert "the ticket of eve is for an agent" in eve.hear(Refused).reason
-    game = service.result().game
-    (closed,) = here.closed
-    until(lambda: service.health.state == "closing")
-    archive(eve, closed)
-    # the moderator has heard it when it has heard what stands behind it; as an agent eve may come
-    for instance in ("again", "and again"):
-        eve.join(service="player", instance=instance)
-        eve.hear(Welcome)
-        archive(eve, closed)
-    assert here.bus.head(HOUSE, game) == closed.hash
-    (first, *_) = here.bus.entries(streams.record(HOUSE, game))
-    archive(keeper, closed)
-    assert service.code() == 0
-    assert {seat["agent"] for seat in unpack(first.body)["seats"] if seat.get("in_house")} == {"bruno"}
-    # and a short seed is no secret from agents of others
-    assert sum("found by trying all" in message for message in caplog.messages) == 1
-
-
-def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(here):
-    for sender in ("../../etc", "x" * 500, "", "ada"):
-        here.bus.post(streams.lobby(HOUSE), Entry(b"\xc1nonsense", "join", sender))
-    agents, service = here.guests(*FIVE), here.moderate()
-    here.bus.post(streams.lobby(HOUSE), Entry(encode(agents[0].message()), "join", "bruno"))
-    here.bus.append(streams.outbox(HOUSE, "zz"), [Entry(b"\x00", "join", "zz", id="1-1")])
-    assert service.result().error is None
-    assert service.code() == 0

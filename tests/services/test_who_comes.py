@@ -9,17 +9,19 @@ from pydantic import ValidationError
 
 from moderator.engine.seating import Offer, seat_agents, seat_brains
 from moderator.house.settings import Agenda, AgendaItem, GameReport, ModeratorSettings
-from tests.services.guests import HOUSE, SMALL, until
+from tests.services.guests import HOUSE, SMALL, archive, until
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
-from wolfbus.messages.codec import encode, pack, plain
-from wolfbus.messages.house import Join, Refused, RollCall, Welcome
+from wolfbus.messages.codec import encode, pack, plain, unpack
+from wolfbus.messages.house import Join, Leave, Refused, RollCall, Welcome
+from wolfbus.tickets.holders import services
 
 pytestmark = pytest.mark.timeout(30)
 
 EIGHT = GameConfig(debate_turns=1, max_rounds=1)
+FIVE = ("ada", "bruno", "chloe", "dario", "esther")
 WAITING = "waiting for agents"
 ARCHIVIST = "; an analytics service is missing"
 
@@ -116,14 +118,18 @@ def test_the_line_names_the_brains_that_nobody_plays_and_says_how_to_bring_them(
     assert "\n" not in line
 
 
-def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caught_up(near, caplog, monkeypatch):
+@pytest.mark.parametrize("asked", [False, True], ids=["anybody", "brains asked for"])
+def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caught_up(near, caplog, monkeypatch, asked):
     monkeypatch.setattr("moderator.house.roster.UNREAD_AT_MOST", 3)
     caplog.set_level("INFO")
     box = streams.inbox(HOUSE, "ada")
     for _ in range(9):
         near.bus.post(box, Entry(b"", "roll_call", "x"))
     ada = near.guest("ada", seats=4, seen=near.bus.entries(box)[0].id, heartbeat=0.05)
-    service = near.moderate(WAITING)
+    settings = {"agenda": agenda_of()} if asked else {}
+    if asked:
+        settings["agenda"].ask(AgendaItem("g", "7", ("scripted",) * 5))
+    service = near.moderate(WAITING, **settings)
     until(lambda: any("ada must first read what waits in the mailbox" in message for message in caplog.messages))
     assert isinstance(ada.hear(RollCall), RollCall)
     near.guest("bruno")
@@ -131,30 +137,12 @@ def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caugh
     assert service.result().error is None
 
 
-def test_an_agenda_hands_out_in_order_what_is_not_begun_until_all_is_over():
-    agenda = agenda_of()
-    assert [agenda.is_ours(session) for session in ("s1", "s2", "s3")] == [True, True, False]
-    games = [AgendaItem(game, "7", None) for game in ("a", "b")]
-    begun = set()
-    for game in games:
-        agenda.ask(game)
-    for game in games:
-        assert agenda.next(begun.__contains__) == game
-        begun.add(game.game)
-    agenda.close()
-    for game in games:
-        assert not agenda.over
-        agenda.strike(game.game)
-    assert agenda.over
-    assert agenda.next(begun.__contains__) is None
-
-
 # -- who is here
 
 
 def test_who_is_not_let_in_is_told_why(near, monkeypatch):
     near.moderate(config=EIGHT)
-    ada, bruno = near.guests("ada", "bruno")
+    ada, bruno = near.guest("ada"), near.guest("bruno", seen="no id")
     for guest in (ada, bruno):
         guest.hear(Welcome)
     for number, (said, reason) in enumerate(
@@ -170,6 +158,7 @@ def test_who_is_not_let_in_is_told_why(near, monkeypatch):
     # only the start that is known can leave, and who has left makes room in a full house
     monkeypatch.setattr("moderator.house.roster.AGENTS_AT_MOST", 2)
     late = near.guest("late")
+    bruno.say(Leave(agent="bruno", instance="of another day"))
     assert late.hear(Refused).reason == "the house is full: it takes 2 agents"
     bruno.close(leave=True)
     late.join(instance="again")
@@ -196,7 +185,7 @@ def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(near, caplo
     assert warnings[1] == "mallory: 49 more messages were not taken"
 
 
-def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog):
+def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, monkeypatch):
     near.moderate(WAITING)
     ada = near.guest("ada", joins=False)
     big = pack({**plain(ada.message()), "brain": "b" * 70_000})
@@ -206,7 +195,74 @@ def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog):
     # what comes behind it is heard
     ada.join()
     ada.hear(Welcome)
-    assert caplog.messages == [f"a message of ada has {len(big)} bytes; at most 64000 are read"]
+    # the last warnings of so many are remembered
+    monkeypatch.setattr("moderator.house.lobby.COMPLAINTS_KEPT", 1)
+    bruno = near.guest("bruno")
+    for guest in (ada, bruno, bruno, ada):
+        guest._send(big, "", "join")
+        guest.join(instance=f"{guest.name} again {guest._sent}")
+        guest.hear(Welcome)
+    assert caplog.messages == [
+        f"a message of ada has {len(big)} bytes; at most 64000 are read",
+        f"a message of bruno has {len(big)} bytes; at most 64000 are read",
+        f"a message of ada has {len(big)} bytes; at most 64000 are read",
+    ]
+
+
+def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redis_server, caplog):
+    redis_server.command("SADD", streams.tickets(HOUSE), *FIVE)
+    agents = here.guests(*FIVE[:4])
+    (mallory,) = here.guests("mallory", seats=5)
+    service = here.moderate(tickets=True)
+    agents[0].hear(Welcome)
+    mallory.knock(agent="esther")
+    mallory.knock()
+    assert mallory.hear(Refused).reason == "this house is open to holders of a ticket only"
+    agents[0].join(agent="esther", instance="forged")
+    assert agents[0].hear(Refused).reason == "this is the stream of ada; esther cannot join on it"
+    (esther,) = here.guests("esther", knock=False)
+    result = service.result()
+    assert service.code() == 0
+    assert (esther.games, mallory.games) == ([result.game], [])
+    assert "knocked under the name of another" in caplog.text
+    # the house is closed: nobody's ticket is good any more
+    assert redis_server.command("SCARD", streams.tickets(HOUSE)) == b":0\r\n"
+
+
+def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(here, redis_server, caplog):
+    kinds = {**dict.fromkeys(FIVE, "agent"), "bruno": "player", "eve": "agent", "keeper": "analytics"}
+    redis_server.command("HSET", services(HOUSE), *(word for pair in kinds.items() for word in pair))
+    redis_server.command("SADD", streams.tickets(HOUSE), *kinds)
+    eve, keeper = here.guests("eve", "keeper", service="analytics", seats=0, knock=False)
+    here.guests(*FIVE, knock=False)
+    service = here.moderate(tickets=True, archive=True, seed="7")
+    assert "the ticket of eve is for an agent" in eve.hear(Refused).reason
+    game = service.result().game
+    (closed,) = here.closed
+    until(lambda: service.health.state == "closing")
+    archive(eve, closed)
+    # the moderator has heard it when it has heard what stands behind it; as an agent eve may come
+    for instance in ("again", "and again"):
+        eve.join(service="player", instance=instance)
+        eve.hear(Welcome)
+        archive(eve, closed)
+    assert here.bus.head(HOUSE, game) == closed.hash
+    (first, *_) = here.bus.entries(streams.record(HOUSE, game))
+    archive(keeper, closed)
+    assert service.code() == 0
+    assert {seat["agent"] for seat in unpack(first.body)["seats"] if seat.get("in_house")} == {"bruno"}
+    # and a short seed is no secret from agents of others
+    assert sum("found by trying all" in message for message in caplog.messages) == 1
+
+
+def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(here):
+    for sender in ("../../etc", "x" * 500, "", "ada"):
+        here.bus.post(streams.lobby(HOUSE), Entry(b"\xc1nonsense", "join", sender))
+    agents, service = here.guests(*FIVE), here.moderate()
+    here.bus.post(streams.lobby(HOUSE), Entry(encode(agents[0].message()), "join", "bruno"))
+    here.bus.append(streams.outbox(HOUSE, "zz"), [Entry(b"\x00", "join", "zz", id="1-1")])
+    assert service.result().error is None
+    assert service.code() == 0
 
 
 # -- seeds and results

@@ -151,7 +151,8 @@ class Hearing:
             RulesError: facts before these are missing. What came before the gap is taken in; no request is.
         """
         view = self.view
-        view.hear_public(*news.facts)
+        if news.facts:
+            view.hear_public(*news.facts)
         if news.part is None:
             return ()
         for private in news.part.facts:

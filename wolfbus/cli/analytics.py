@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wolfbus.cli.options import service_options, stream_name
 from wolfbus.record.writer import prepare_folder
-from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
     from analytics.archive import Results
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @service_options
-@click.option("--name", envvar="WOLFBUS_NAME", default="analytics", show_default=True, help="Its name in the house.")
+@click.option(
+    "--name",
+    envvar="WOLFBUS_NAME",
+    default="analytics",
+    show_default=True,
+    callback=stream_name,
+    help="Its name in the house.",
+)
 @click.option(
     "--out",
     "folder",
@@ -41,7 +48,6 @@ def analytics(
     from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
 
-    check_name(name)
     prepare_folder(folder)
     configure_logs(log, service="analytics", house=house, agent=name)
 

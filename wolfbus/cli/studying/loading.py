@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.options import GIVE_UP
+from wolfbus.cli.options import GIVE_UP, brains_of_seats, load_config
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
@@ -112,8 +112,6 @@ def _study_of(
     config, models = GameConfig(), _models(tables, source)
     players: Any = None
     if config_file is not None:
-        from wolfbus.cli.options import load_config
-
         loaded = load_config(config_file)
         config, players = loaded.config, loaded.players
         if not tables:
@@ -133,7 +131,7 @@ def _study_of(
     if isinstance(chosen, str):
         seats = expand(chosen, config.seats, known=not house)
     elif chosen is not None:
-        seats = _seats(chosen, config, source)
+        seats = brains_of_seats(chosen, config, source, " under [rules]")
     brains = seats if seats is not None else settings.agents or ()
     _check(settings, brains, source, house=house)
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
@@ -176,21 +174,6 @@ def _models(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:
     from players.llm.settings import models_from_tables
 
     return models_from_tables(tables, source)
-
-
-def _seats(players: tuple[str, ...] | dict[str, str], config: GameConfig, source: str) -> tuple[str, ...]:
-    if not isinstance(players, dict):
-        if len(players) != config.seats:
-            raise ConfigError(f"{source}: players: {len(players)} brains for {config.seats} seats")
-        return players
-    if config.names is None:
-        raise ConfigError(f"{source}: players by name need `names` under [rules], in seating order")
-    rest = players.get("default")
-    if stranger := next((name for name in players if name not in {*config.names, "default"}), None):
-        raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
-    if rest is None and (nobody := [name for name in config.names if name not in players]):
-        raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
-    return tuple(players.get(name, rest or "") for name in config.names)
 
 
 @dataclass(frozen=True, slots=True)
