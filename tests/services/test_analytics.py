@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import runpy
 
 import msgpack
 import pytest
@@ -218,3 +219,11 @@ def test_a_second_process_under_the_same_name_takes_over(site):
             ):
                 old.code()
             assert new.stop() == 1
+
+
+def test_the_package_itself_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["analytics", "--help"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("analytics", run_name="__main__")
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("Usage: wolfbus analytics")
