@@ -55,7 +55,7 @@ LONGEST = (
     "outside/test_check_agent.py",
     "report/test_page.py",
     "bus/test_redis_trouble.py",
-    "llm/whole/test_given_up.py",
+    "llm/whole/test_games_of_models.py",
     "analytics/test_findings.py",
 )
 """Files that take long: begun last, one would keep one core busy while the others wait."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures.bootstrap import told
-from analytics.measures.joint_model import PRIOR_SD, Fit, fit
+from analytics.measures.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.measures.likelihood import cells_of
 from analytics.measures.penalised import Figures, draws_for, linear_figures
 from analytics.measures.study import Study
@@ -93,6 +93,14 @@ def ground_of(study: Study, ground: str) -> Ground:
 def _ground(columns: Columns, ground: str) -> Ground:
     import numpy as np
 
+    classes = classes_of(columns, ground)
+    speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
+    found = fit(classes) if len(speakers) else None
+    return Ground(found, np.bincount(speakers, minlength=len(columns.agents)))
+
+
+def classes_of(columns: Columns, ground: str) -> Classes:
+    """Return who flags what of honest and of deceptive statements, by observers who have to find out."""
     rows, judged = columns.statements, ~columns.judgements["informed"]
     wolf = rows["role"] == ROLES.index("Werewolf")
     honest, deceptive = {
@@ -100,10 +108,7 @@ def _ground(columns: Columns, ground: str) -> Ground:
         "truth": (rows["truth"] == TRUE, rows["truth"] == LIE),
         "label": (rows["d"] == 0, rows["d"] == 1),
     }[ground]
-    classes = cells_of(columns, honest, judged), cells_of(columns, deceptive, judged)
-    speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
-    found = fit(classes) if len(speakers) else None
-    return Ground(found, np.bincount(speakers, minlength=len(columns.agents)))
+    return cells_of(columns, honest, judged), cells_of(columns, deceptive, judged)
 
 
 def abilities(study: Study) -> Result:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from pykka import ActorDeadError
@@ -34,7 +36,7 @@ def turns() -> list[Turn]:
 def inbox(turns) -> Inbox:
     inbox = Inbox()
     inbox.put(Envelope("early"))
-    inbox.open(turns.append, first, later)
+    inbox.open(cast("ActorPool", SimpleNamespace(enqueue=turns.append, take=turns.append)), first, later)
     return inbox
 
 

@@ -28,6 +28,8 @@ class Writer:
         self.bus.append(stream, list(entries))
         self.appended.append([(entry.type, entry.game) for entry in entries])
 
+    append_at_once = append
+
 
 @pytest.fixture
 def writer() -> Writer:

@@ -58,9 +58,9 @@ class SlowBus:
         self.entered = threading.Semaphore(0)
         self.calls: list[int] = []
 
-    def append(self, stream: str, batch: Sequence[Entry]) -> None:
+    def append(self, stream: str, batch: Sequence[Entry], within_s: float | None = None) -> None:
         self._pass(len(batch))
-        self.bus.append(stream, batch)
+        self.bus.append(stream, batch, within_s)
 
     def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
         self._pass(len(commits))
@@ -254,6 +254,71 @@ def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
         slow.gate.set()
     assert sorted(slow.calls) == [1, 19, 30]
     one_landing([answers.get_nowait() for _ in range(20)])
+
+
+def test_what_is_appended_at_once_lands_once_and_in_order_among_what_is_queued(bus: Bus) -> None:
+    class Watched:
+        def append(self, stream: str, batch: Sequence[Entry], within_s: float | None = None) -> None:
+            threads.add(threading.get_ident())
+            bus.append(stream, batch, within_s)
+
+    threads: set[int] = set()
+    order = threading.Lock()
+    numbers = iter(range(1, 302))
+
+    def write(writer: BusWriter, at_once: bool) -> None:
+        for _ in range(100):
+            with order:
+                batch = entries(1, start=next(numbers))
+                (writer.append_at_once if at_once else writer.append)(OUT, batch)
+            time.sleep(0 if at_once else 0.001)
+
+    with BusWriter(as_bus(Watched()), nobody) as writer:
+        writer.append_at_once(OUT, entries(1, start=next(numbers)))
+        assert threads == {threading.get_ident()}
+        others = [threading.Thread(target=write, args=(writer, at_once)) for at_once in (True, False)]
+        for thread in others:
+            thread.start()
+        write(writer, True)
+        for thread in others:
+            thread.join()
+    assert whole(bus, OUT) == entries(301)
+
+
+def test_what_the_bus_does_not_take_at_once_is_written_by_the_writing_thread(bus: Bus) -> None:
+    class Away:
+        def append(self, stream: str, batch: Sequence[Entry], within_s: float | None = None) -> None:
+            if within_s is not None:
+                landed_all_the_same = batch[:1]
+                bus.append(stream, landed_all_the_same)
+                raise BusDown("not now")
+            bus.append(stream, batch)
+
+    with BusWriter(as_bus(Away()), nobody) as writer:
+        for start in range(1, 61, 3):
+            writer.append_at_once(OUT, entries(3, start=start))
+    assert whole(bus, OUT) == entries(60)
+    with pytest.raises(BusDown, match="closed"):
+        writer.append_at_once(OUT, entries(1, start=61))
+
+
+def test_an_append_at_once_needs_a_connection_that_stands_and_waits_for_no_server(proxy: Proxy, redis_bus: Bus) -> None:
+    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=30")
+    bus.append(OUT, entries(1), 1.0)
+    proxy.refuse()
+    proxy.cut()
+    began = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(BusDown):
+            bus.append(OUT, entries(1, start=2), 1.0)
+    assert time.monotonic() - began < 5
+    proxy.refuse(False)
+    bus.append(OUT, entries(1, start=2))
+    bus.append(OUT, entries(2, start=2), 1.0)
+    bus.close()
+    with pytest.raises(BusDown, match="closed"):
+        bus.append(OUT, entries(1, start=4), 1.0)
+    assert whole(redis_bus, OUT) == entries(3)
 
 
 def test_each_commit_hears_its_own_outcome(bus: Bus) -> None:

@@ -11,7 +11,6 @@ from tests.golden.played import unpacked
 from tests.golden.running import wolfbus
 from wolfbus.cli.viewing import served_with
 from wolfbus.stage.serving import StageServer
-from wolfbus.stage.sources import FolderSource
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +29,5 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stage(games: Path) -> Iterator[str]:
     """The address of a server that shows them."""
-    with StageServer(served_with([FolderSource(games)], games), port=0) as serving:
+    with StageServer(served_with(games), port=0) as serving:
         yield serving.url

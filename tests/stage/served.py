@@ -16,7 +16,6 @@ from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, seal
 from wolfbus.stage.serving import Served, StageServer
-from wolfbus.stage.sources import FolderSource
 
 PROMPT = "prompt-of-Ada"
 
@@ -65,7 +64,7 @@ def names() -> tuple[str, ...]:
 
 
 def server(root: Path, *, public: bool = False, port: int = 0) -> StageServer:
-    return StageServer(Served([FolderSource(root, public=public)], root, public), port=port)
+    return StageServer(Served(root, public=public), port=port)
 
 
 def fetched(url: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, dict, bytes]:

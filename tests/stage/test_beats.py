@@ -12,10 +12,14 @@ from tests.stage.served import sealed
 from wolfbus.messages.events import Opened, Stopped
 from wolfbus.record.line import Recorded
 from wolfbus.stage.document import GameFeed, all_viewers
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, seat_of
 from wolfbus.state import GameState
 
+EVERYTHING, PUBLIC = "everything", "public"
 SECRET = re.compile(r"secret-of-(\w+)|whisper-of-(\w+)|(?:thought|prompt|reply|model)-of-(\w+)")
+
+
+def seat_of(viewer: str) -> str | None:
+    return viewer.removeprefix("seat:") if viewer != PUBLIC else None
 
 
 def opened(game: tuple[Recorded, ...]) -> Opened:
@@ -29,10 +33,7 @@ def viewers(game: tuple[Recorded, ...]) -> tuple[str, ...]:
 
 
 def page_of(game: tuple[Recorded, ...], viewer: str) -> dict:
-    feed = GameFeed(viewer)
-    for recorded in game:
-        feed.feed(recorded)
-    return feed.page()
+    return GameFeed(viewer, game).page()
 
 
 def test_whoever_follows_a_game_live_has_the_page_of_whoever_comes_after_it():

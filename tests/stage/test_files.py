@@ -39,11 +39,8 @@ def written(record: Path, *words: str, code: int = 0) -> tuple[str, dict]:
 def test_a_file_holds_the_page_of_every_viewer_and_names_its_script_and_style_by_hash(record):
     page, held = written(record)
     for place, viewer in enumerate(all_viewers(names())):
-        feed = GameFeed(viewer)
-        for recorded in RECORDS:
-            feed.feed(recorded)
         assert held["heads"][place]["viewer"] == viewer
-        assert [beats[place] for beats in held["beats"]] == feed.page()["beats"]
+        assert [beats[place] for beats in held["beats"]] == GameFeed(viewer, RECORDS).page()["beats"]
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert "connect-src" not in policy
     assert "default-src 'none'" in policy

@@ -11,14 +11,13 @@ import pytest
 
 from tests.stage.served import Events, data, names, sealed
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.acl import spectator_rules
 from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.cli import run
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
 from wolfbus.stage.house import HouseSource
 from wolfbus.stage.serving import Served, StageServer
-from wolfbus.testing.redis_server import RedisServer
 
 HOUSE = "stage"
 GAME = "test"
@@ -52,7 +51,7 @@ def moderated(redis_url: str) -> Iterator[Moderated]:
 
 def serving(url: str, *, public: bool = False) -> StageServer:
     source = HouseSource(open_bus(url), HOUSE, public=public)
-    return StageServer(Served([source]), port=0)
+    return StageServer(Served(live=source), port=0)
 
 
 def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(moderated, redis_server, redis_url):
@@ -89,11 +88,13 @@ def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(m
         assert page["proof"]["head"] == RECORDS[-1].hash
 
 
-def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_server: RedisServer, redis_url):
-    redis_server.command("ACL", "SETUSER", "watcher", "on", ">pw", *spectator_rules(HOUSE))
+def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, tmp_path):
+    words = ("--house", HOUSE, "--out", str(tmp_path), "--spectator", "watcher", "--keep-default")
+    assert run(["tickets", "issue", "--bus", redis_url, *words]) == 0
+    ticket = (tmp_path / "watcher.ticket").read_text()
+    url = next(line.removeprefix("WOLFBUS_BUS=") for line in ticket.splitlines() if "://" in line)
     moderated.say(GameOpened(game=GAME, number=1))
     moderated.step(moderated.commits[:-1])
-    url = redis_url.replace("://", "://watcher:pw@", 1) if redis_url.startswith("redis://") else redis_url
     with serving(url) as stage, Events(stage.url, f"/g/{GAME}/events") as events:
         lines = iter(events)
         name, last, step = next(lines)

@@ -20,10 +20,9 @@ from wolfbus.cli.viewing import served_with
 from wolfbus.config import GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.eyes import viewer_of_seat
 from wolfbus.stage.people import People
 from wolfbus.stage.serving import StageServer
-from wolfbus.stage.sources import FolderSource, PlayedSource
+from wolfbus.stage.sources import PlayedSource
 
 OTHERS = "tests.llm.human.person:Canary"
 CANARY = re.compile(rb"CANARY-(?:reason|thought|raw|whisper)")
@@ -38,8 +37,7 @@ class Table:
         self.persons: list[Person] = []
         self.played = PlayedSource(game, public=True)
         self.people = People(lambda _, path: self.links.put(f"{self.server.url}{path}"))
-        sources = [self.played, FolderSource(out, public=True)]
-        self.server = StageServer(served_with(sources, out, public=True, people=self.people), port=0)
+        self.server = StageServer(served_with(out, self.played, public=True, people=self.people), port=0)
         self.brains = ("human",) * people + (OTHERS,) * (8 - people)
         self.game = game
 
@@ -113,10 +111,7 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(table):
         assert person.last["role"] == roles[me]
         found = {each.decode() for each in CANARY.findall(person.raw)}
         assert found <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
-        feed = GameFeed(viewer_of_seat(me))
-        for recorded in records:
-            feed.feed(recorded)
-        expected = feed.page()["beats"]
+        expected = GameFeed(f"seat:{me}", records).page()["beats"]
         assert without_time(person.last["beats"]) == without_time(expected)
         own = [each.event for each in records if each.event.type == "answered" and each.event.seat == me]
         said = {event.kind for event in own if event.outcome == "accepted"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.stage.served import Events, data, fetched, names, sealed, server
-from wolfbus.stage import library
 
 RECORDS, LINES = sealed()
 SECRET = re.compile(rb"(?:secret|whisper|prompt|reply|model|raw)-of-\w+")
@@ -154,15 +154,17 @@ def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):
     assert (call["round"], call["phase"], call["turn"]) == (1, "debate", 1)
 
 
-def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs, monkeypatch):
-    read = []
-    monkeypatch.setattr(library, "summary_of", lambda path, made=library.summary_of: read.append(path) or made(path))
+def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs):
     with server(runs) as stage:
         (game,) = data(stage.url, "/library.json?q=all%20OF%20you")["games"]
         assert data(stage.url, "/library.json?q=nobody+said+this")["games"] == []
     assert game["id"] == "whole"
     assert game["names"] == list(names())
     assert game["state"] == "ended"
+    # another file, but nothing that shows from outside
+    record = runs / "whole.ndjson"
+    before = record.stat()
+    record.write_bytes(b"x" * before.st_size)
+    os.utime(record, ns=(before.st_atime_ns, before.st_mtime_ns))
     with server(runs) as stage:
         assert data(stage.url, "/library.json")["games"] == [game]
-    assert len(read) == 1

@@ -10,7 +10,6 @@ from tests.stage.served import data, fetched
 from wolfbus.cli import run
 from wolfbus.cli.viewing import served_with
 from wolfbus.stage.serving import StageServer
-from wolfbus.stage.sources import FolderSource
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +23,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_game_s_title_stands_in_the_library_and_on_its_page(tmp_path):
     assert run(["play", "--seed", "7", "--game", "g", "--title", "Seven", "--out", str(tmp_path), "--json"]) == 0
-    with StageServer(served_with([FolderSource(tmp_path)], tmp_path), port=0) as stage:
+    with StageServer(served_with(tmp_path), port=0) as stage:
         assert [game["title"] for game in data(stage.url, "/library.json")["games"]] == ["Seven"]
         assert data(stage.url, "/g/g/data.json")["game"]["title"] == "Seven"
         assert "title" not in data(stage.url, "/g/g/data.json?as=public")["game"]
 
 
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
-    with StageServer(served_with([FolderSource(runs)], runs), port=0) as stage:
+    with StageServer(served_with(runs), port=0) as stage:
         listed = data(stage.url, "/library.json")
         a, b = listed["studies"]
         assert (a["name"], a["games"], a["ended"]) == ("a", 2, 2)

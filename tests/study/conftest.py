@@ -12,6 +12,7 @@ from tests.study.houses import HOUSE
 from tests.study.runs import STUDY, run_here, study_file
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Bus
+from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +44,13 @@ def gate(tmp_path: Path) -> Path:
 def at(redis_url: str) -> tuple[str, ...]:
     """Options that have a house's agents play."""
     return ("--house", HOUSE, "--bus", redis_url)
+
+
+@pytest.fixture(scope="session")
+def cluster(redis_server: RedisServer) -> Iterator[RedisClusterServers]:
+    """Three nodes; `redis_server` is asked for to skip where there is none."""
+    with RedisClusterServers() as cluster:
+        yield cluster
 
 
 @pytest.fixture

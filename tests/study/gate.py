@@ -8,9 +8,6 @@ import threading
 from pathlib import Path
 
 from players.baselines import RandomBrain
-from wolfbus.agent.agent import Returned
-from wolfbus.messages.requests import Ask
-from wolfbus.view import SeatView
 
 GATE = "WOLFBUS_TEST_GATE"
 """Names a file; until it is there, those of a process's brains that are not among its first ones wait."""
@@ -29,7 +26,7 @@ class Gated(RandomBrain):
         super().__init__()
         self._waits = next(_made) >= FREE
 
-    def answer(self, ask: Ask, view: SeatView, /) -> Returned:
+    def answer(self, ask, view, /):
         """Answer, once the gate is open."""
         gate = os.environ.get(GATE)
         while gate is not None and self._waits and not Path(gate).exists():

@@ -68,6 +68,24 @@ def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
 
 
+def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run it in this process, while something happens to others."""
+    failures: list[BaseException] = []
+
+    def happen() -> None:
+        try:
+            happens()
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=happen)
+    thread.start()
+    done = run_here(*arguments)
+    thread.join()
+    assert failures == []
+    return done
+
+
 def begin(
     *arguments: str | Path, gate: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
@@ -99,6 +117,10 @@ def wait_for(what: Callable[[], bool], patience_s: float = 60) -> None:
 def journal_lines(folder: Path) -> int:
     path = folder / "journal.jsonl"
     return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
 
 
 def manifest(folder: Path) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def server():
 
 def told(folder: Path, url: str, text: str = SHORT) -> Path:
     path = folder / "study.toml"
-    tables = f'[endpoints.e]\nurl = "{url}"\n[models.m]\nmodel = "double"\nendpoint = "e"\n'
+    tables = f'[endpoints.e]\nurl = "{url}"\nkey_env = "HOME"\n[models.m]\nmodel = "double"\nendpoint = "e"\n'
     path.write_text(f'players = "llm:m*2,scripted*6"\n{text}{tables}price = {{ input = 1.0, output = 2.0 }}\n')
     return path
 
@@ -121,7 +121,10 @@ def test_calls_and_their_cost_are_in_the_totals_and_the_prompts_have_a_hash(paid
     assert totals["calls"] > 20
     assert totals["cost_usd"] > 0
     assert len(manifest(paid)["prompts"]) == 64
-    assert manifest(paid)["models"]["m"]["price"] == {"input": 1.0, "cached": None, "output": 2.0}
+    model = manifest(paid)["models"]["m"]
+    assert model["price"] == {"input": 1.0, "cached": None, "output": 2.0}
+    # no key, and no limits
+    assert list(model["endpoint"]) == ["url"]
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -154,9 +157,14 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert mine == its
 
 
-def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_for_too_long(redis_url):
-    with contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.1)) as kept:
-        kept.open(amount(0.25))
+@pytest.mark.parametrize("server", ["redis", "cluster"])
+def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_for_too_long(request, server):
+    url = request.getfixturevalue("redis_url") if server == "redis" else request.getfixturevalue("cluster").url
+    with contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.1)) as kept:
+        kept.open(amount(0.15))
+        assert kept.reserve("c", 0, amount(0.5), "x").word == "done"
+        kept.settle("c", 0, amount(0.1))
+        assert kept.look().spent == amount(0.25)
         assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
         assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
         assert kept.reserve("b", 0, amount(0.5), "x").word == "wait"
@@ -170,6 +178,7 @@ def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_
         assert kept.look().spent == amount(0.75)
         # a run that goes on may have other limits
         assert kept.open(amount(0.0)).why is None
+        kept.remove()
 
 
 def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, paid, tmp_path, redis_url):
@@ -178,20 +187,20 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     share = ("--bus", redis_url, "--share", "paid")
     work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "paid", "--at-once", "1"]
 
-    def run_with(budget: float, workers: int, *more: str | Path) -> tuple[int, str, list[int]]:
-        run = begin(*more, "--out", out, *share, "--budget", f"{budget:.6f}")
-        working = [subprocess.Popen(work, env=ENVIRONMENT, stderr=subprocess.DEVNULL) for _ in range(workers)]
-        said = run.communicate(timeout=100)[1]
-        return run.returncode, said, [worker.wait(30) for worker in working]
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(work, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
 
-    code, said, ended = run_with(enough * 0.6, 2, file)
-    assert (code, ended) == (1, [1, 1]), said
-    assert "the budget ends here" in said.splitlines()[-1]
+    working = [start(), start()]
+    done = run_here(file, "--out", out, *share, "--budget", f"{enough * 0.6:.6f}")
+    assert (done.returncode, [worker.wait(30) for worker in working]) == (1, [1, 1]), done.stderr
+    assert "the budget ends here" in done.stderr.splitlines()[-1]
     totals = manifest(out)["totals"]
     assert totals["pending"] == 4 - totals["ended"] > 0
     assert (totals["cost_usd"] or 0) <= enough * 0.6
-    code, said, ended = run_with(1000, 1, "--resume")
-    assert (code, ended) == (0, [0]), said
+    # a worker that came before the run would find the old budget
+    run, worker = begin("--resume", "--out", out, *share, "--budget", "1000"), start()
+    said = run.communicate(timeout=100)[1]
+    assert (run.returncode, worker.wait(30)) == (0, 0), said
     assert manifest(out)["complete"]
 
 

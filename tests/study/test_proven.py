@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -12,10 +13,16 @@ from tests.study.runs import SHORT, journal_lines, manifest, run_here, without_t
 from wolfbus.cli import FAILED, USAGE, run
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.study.manifest import study_hash
 
 GAMES = 7
 PENDING = {"state": "pending", "winner": None, "digest": None, "head": None}
+
+
+def hash_of(heads):
+    """The hash of a study, as README and docs tell how to take it: over one line a game, in the order of their ids."""
+    return hashlib.sha256(
+        "".join(f'["{game}","{head}"]\n' for game, head in sorted(heads.items())).encode()
+    ).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +190,7 @@ def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_a
     assert told("verify", study, "--expect", published)[0] == 0
     heads = {game["game"]: forge(study.record(game), other_words) for game in study.games}
     study.edit(lambda found: [game.update(head=heads[game["game"]]) for game in found["games"]])
-    study.edit(lambda found: found.update(study_hash=study_hash(heads.items())))
+    study.edit(lambda found: found.update(study_hash=hash_of(heads)))
     study.journal.unlink()
     code, out, _ = told("verify", study, "--prove")
     assert code == 0
@@ -268,10 +275,7 @@ def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played, told):
         game["game"]: json.loads((played / game["record"]).read_bytes().splitlines()[-1])["hash"]
         for game in found["games"]
     }
-    assert found["study_hash"] == study_hash(heads.items()) == study_hash(reversed(heads.items()))
-    assert study_hash([*heads.items()][1:]) != found["study_hash"]
-    assert study_hash({**heads, next(iter(heads)): "0" * 64}.items()) != found["study_hash"]
-    assert study_hash([]) is study_hash([("g", "")]) is None
+    assert found["study_hash"] == hash_of(heads)
     assert found["study_hash"] in told("report", played, "--bibtex")[1]
     assert f"Hash    {found['study_hash']}" in run_here("--resume", "--out", played).stdout
     assert json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"] == found["study_hash"]

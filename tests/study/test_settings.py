@@ -1,4 +1,4 @@
-"""What a study's file may say, and the line that tells what is wrong with it."""
+"""What a study's file may say, the line that tells what is wrong with it, and what its folder says of it."""
 
 from __future__ import annotations
 
@@ -6,63 +6,74 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wolfbus.cli.studying.loading import load_study
-from wolfbus.errors import ConfigError
-from wolfbus.study.settings import toml_text
+from moderator.engine.seating import deal
+from tests.study.runs import SHORT, manifest, run_here
+from wolfbus.cli.options import load_config
+from wolfbus.config import GameConfig
+from wolfbus.study.plan import Plan
+from wolfbus.study.settings import settings_from_table, toml_text
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 
 
-def load(folder, text, **options):
-    path = folder / "study.toml"
-    path.write_text(text)
-    return load_study(path, None, options)
+@pytest.fixture
+def played(tmp_path, out):
+    """Play a study of this text; returns its manifest and the study that its folder tells."""
+
+    def played(text, *options):
+        path = tmp_path / "study.toml"
+        path.write_text(text)
+        done = run_here(path, "--out", out, *options)
+        assert done.returncode == 0, done.stderr
+        return manifest(out), tomllib.loads((out / "study.toml").read_text("utf-8"))
+
+    return played
 
 
 @pytest.mark.parametrize(("text", "words"), [(text, words) for text, *words in REFUSED["settings"]])
-def test_a_mistake_is_one_line_that_names_the_file_and_the_field(tmp_path, text, words):
-    with pytest.raises(ConfigError) as caught:
-        load(tmp_path, text)
-    line = str(caught.value)
-    assert "\n" not in line
-    for word in words:
-        assert word in line
-    if "wizard" not in text:
-        assert line.startswith(str(tmp_path / "study.toml"))
+def test_a_mistake_is_one_line_that_names_the_file_and_the_field(tmp_path, out, text, words):
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    done = run_here(path, "--out", out)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert all(word in line for word in words)
+    assert "wizard" in text or line.startswith(f"wolfbus: {path}")
+    assert not out.exists()
 
 
-def test_options_come_before_the_file(tmp_path):
-    study = load(tmp_path, 'games = 7\nseed = 3\nagents = ["random"]', games=9, players="scripted*6,random*2")
-    assert (study.settings.games, study.seed) == (9, "3")
-    assert study.seats == ("scripted",) * 6 + ("random",) * 2
+def test_options_come_before_the_file(played):
+    options = ("--games", "1", "--players", "scripted*6,random*2")
+    told, _ = played(f'games = 7\nseed = 3\nagents = ["random"]\n{SHORT}', *options)
+    assert (len(told["games"]), told["seed"]) == (1, "3")
+    assert told["seats"] == ["scripted"] * 6 + ["random"] * 2
 
 
-def test_players_by_name_sit_where_their_names_do(tmp_path):
+def test_players_by_name_sit_where_their_names_do(played):
     names = ["A", "B", "C", "D", "E", "F", "G", "H"]
-    study = load(tmp_path, f'[players]\nC = "random"\ndefault = "scripted"\n[rules]\nnames = {names}')
-    assert study.settings.kind == "fixed"
-    assert study.seats == ("scripted", "scripted", "random", *["scripted"] * 5)
-    assert study.plan().game(3).brains == study.seats
+    told, _ = played(f'games = 2\n[players]\nC = "random"\ndefault = "scripted"\n{SHORT}names = {names}')
+    assert told["design"]["kind"] == "fixed"
+    assert {tuple(game["brains"]) for game in told["games"]} == {("scripted", "scripted", "random", *["scripted"] * 5)}
 
 
-def test_a_config_file_of_play_gives_rules_players_and_models(tmp_path):
-    (tmp_path / "play.toml").write_text('debate_turns = 2\nplayers = "random"\n[models.mini]\nmodel = "m"')
-    study = load_study(None, tmp_path / "play.toml", {})
-    assert (study.config.debate_turns, study.seats, list(study.models)) == (2, ("random",) * 8, ["mini"])
+def test_a_config_file_of_play_gives_rules_players_and_models(played, tmp_path):
+    config = tmp_path / "play.toml"
+    config.write_text('debate_turns = 2\nmax_rounds = 2\nplayers = "random"\n[models.mini]\nmodel = "m"')
+    told, again = played("games = 1", "--config", config)
+    assert (told["config"]["debate_turns"], told["seats"]) == (2, ["random"] * 8)
+    assert again["models"] == {"mini": {"model": "m"}}
 
 
-def test_the_folders_own_file_says_the_same_study(tmp_path):
-    text = """
+def test_the_folders_own_files_say_the_same_study(played, out):
+    text = f"""
     name = "Größe \\"x\\""
-    games = 12
-    seed = 5
+    games = 1
     budget = 1.5
-    agents = ["llm:mini", "random"]
-    [rules]
-    debate_turns = 2
+    agents = ["scripted", "random"]
+    {SHORT}
     names = ["A", "B", "C", "D", "E", "F", "G", "H"]
     [rules.deadlines]
     bid = 5.0
@@ -71,53 +82,46 @@ def test_the_folders_own_file_says_the_same_study(tmp_path):
     [models.mini]
     model = "m"
     endpoint = "here"
-    price = { input = 0.1, output = 0.2 }
+    price = {{ input = 0.1, output = 0.2 }}
     """
-    study = load(tmp_path, text)
-    again = load(tmp_path, study.text())
-    assert again.settings == study.settings.model_copy(update={"design": "balanced"})
-    assert (again.config, again.models, again.plan().study) == (study.config, study.models, study.plan().study)
-    from wolfbus.cli.options import load_config
-
-    (tmp_path / "rules.toml").write_text(study.rules_text())
-    played = load_config(tmp_path / "rules.toml")
-    assert (played.config, played.models) == (study.config, study.models)
+    told, again = played(text)
+    # a seed that nobody gave is drawn once
+    assert len(told["seed"]) == 32
+    config = load_config(out / "rules.toml")
+    assert config.config.model_dump(mode="json") == told["config"]
+    assert list(config.models) == ["mini"]
+    other = out.with_name("other")
+    assert run_here(out / "study.toml", "--out", other).returncode == 0
+    assert tomllib.loads((other / "study.toml").read_text("utf-8")) == again
+    members = ("study", "name", "seed", "config", "agents", "design", "budget_usd")
+    assert [manifest(other)[name] for name in members] == [told[name] for name in members]
 
 
 def test_the_example_is_two_cycles_of_its_design():
-    study = load_study(Path(__file__).parents[2] / "examples" / "study.toml", None, {})
-    plan = study.plan()
-    balance = plan.balance(study.settings.games)
-    assert study.settings.games == 2 * (plan.design.cycle or 0)
+    table = tomllib.loads((Path(__file__).parents[2] / "examples" / "study.toml").read_text("utf-8"))
+    config = GameConfig(**table.pop("rules"))
+    study = settings_from_table(table, "the example")
+    seats = tuple(brain for spec in study.players.split(",") for brain in [spec[:-2]] * int(spec[-1]))
+    plan = Plan(config, study.seed, study.kind, seats, None, deal)
+    balance = plan.balance(study.games)
+    assert study.games == 2 * (plan.design.cycle or 0)
     assert balance["roles_equal"]
     assert balance["meetings_equal"]
 
 
-def test_a_fresh_seed_is_kept_in_the_folders_file(tmp_path):
-    study = load(tmp_path, "games = 3")
-    assert load(tmp_path, study.text()).seed == study.seed
-    assert len(study.seed) == 32
-
-
-def test_the_models_of_a_manifest_hold_no_key_and_no_limits(tmp_path):
-    text = '[models.mini]\nmodel = "m"\nendpoint = "e"\n[endpoints.e]\nurl = "http://h/v1"\nkey_env = "SECRET_NAME"'
-    study = load(tmp_path, text, players="llm:mini")
-    assert study.used_models(("llm:mini",))["mini"]["endpoint"] == {"url": "http://h/v1"}
-
-
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 _VALUES = st.one_of(
-    st.text(st.characters(exclude_categories=["Cs"])),
-    st.integers(-(2**60), 2**60),
-    st.booleans(),
-    st.floats(allow_nan=False, allow_infinity=False),
+    _TEXTS, st.integers(-(2**60), 2**60), st.booleans(), st.floats(allow_nan=False, allow_infinity=False)
 )
+_NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 _TABLES = st.recursive(
-    st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), _VALUES | st.lists(_VALUES)),
-    lambda inner: st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), inner | _VALUES),
+    st.dictionaries(_NAMES, _VALUES | st.lists(_VALUES)),
+    lambda inner: st.dictionaries(_NAMES, inner | _VALUES),
     max_leaves=6,
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(_TABLES)
 def test_what_is_written_as_toml_reads_back_the_same(table):
     assert tomllib.loads(toml_text(table)) == table

@@ -7,13 +7,11 @@ from __future__ import annotations
 import signal
 import subprocess
 from contextlib import closing
-from decimal import Decimal
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
-from players.llm.budget import Amount
-from players.llm.redis_budget import RedisBudget
 from tests.study.gate import GATE
 from tests.study.runs import (
     ENVIRONMENT,
@@ -24,17 +22,17 @@ from tests.study.runs import (
     journal_lines,
     manifest,
     run_here,
+    run_here_while,
     study_file,
     wait_for,
 )
-from wolfbus.bus import open_bus
-from wolfbus.bus.streams import house_key, owner
-from wolfbus.study.journal import GameResult
+from wolfbus.bus import open_bus, streams
+from wolfbus.study.plan import PlannedGame
 from wolfbus.study.shared_agenda import SharedAgenda
-from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
+from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
-ENDED = GameResult(number=1, game="g-1", state="ended")
+ENDED = SimpleNamespace(error=None, seconds=1.0)
 
 
 class Workers:
@@ -71,11 +69,6 @@ def share(redis_url):
     return ("--bus", redis_url, "--share", AGENDA)
 
 
-def finished(run):
-    _, error = run.communicate(timeout=100)
-    return subprocess.CompletedProcess(run.args, run.returncode, stderr=error)
-
-
 def assert_through(done, worker, whole, out):
     """The run and a worker have ended well, and each game was counted once."""
     assert done.returncode == 0, done.stderr
@@ -86,16 +79,18 @@ def assert_through(done, worker, whole, out):
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole, share, workers, bus, end):
-    run = begin(study, "--out", out, *share)
     first, second = workers.start(), workers.start()
-    wait_for(lambda: journal_lines(out) >= 4)
-    # both are in the middle of games, which wait at the gate
-    first.send_signal(end)
-    first.communicate(timeout=30)
-    gate.touch()
-    assert_through(finished(run), second, whole, out)
+
+    def go():
+        wait_for(lambda: journal_lines(out) >= 4)
+        # both are in the middle of games, which wait at the gate
+        first.send_signal(end)
+        first.communicate(timeout=30)
+        gate.touch()
+
+    assert_through(run_here_while(go, study, "--out", out, *share), second, whole, out)
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
-    assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+    assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
 def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_die(
@@ -106,17 +101,19 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
         closing(Workers(redis_url, gate, "1", "--play-on", f"{other.url}?patience=0.3")) as there,
         closing(Workers(redis_url, gate, "1", "--play-on", "memory://")) as here,
     ):
-        run = begin(study, "--out", out, *share)
         killed, cut_off, stays = there.start(), there.start(), here.start()
-        wait_for(lambda: journal_lines(out) >= 4)
-        killed.kill()
-        other.kill()
-        gate.touch()
-        assert_through(finished(run), stays, whole, out)
+
+        def die():
+            wait_for(lambda: journal_lines(out) >= 4)
+            killed.kill()
+            other.kill()
+            gate.touch()
+
+        assert_through(run_here_while(die, study, "--out", out, *share), stays, whole, out)
         _, error = cut_off.communicate(timeout=30)
         assert cut_off.returncode == 1
         assert error.splitlines()[-1].startswith("wolfbus: Redis at 127.0.0.1")
-    assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+    assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
 def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_stayed(
@@ -137,15 +134,17 @@ def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
 
 
 def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, agenda):
+    def lose():
+        wait_for(lambda: journal_lines(out) >= 2)
+        agenda.remove()
+        gate.touch()
+
     agenda.remove()
-    run, worker = begin(study, "--out", out, *share), workers.start()
-    wait_for(lambda: journal_lines(out) >= 2)
-    agenda.remove()
-    gate.touch()
-    _, error = run.communicate(timeout=60)
-    assert run.returncode == 1
-    assert "the agenda is gone" in error
-    assert "--share shared" in error
+    worker = workers.start()
+    done = run_here_while(lose, study, "--out", out, *share)
+    assert done.returncode == 1
+    assert "the agenda is gone" in done.stderr
+    assert "--share shared" in done.stderr
     assert worker.wait(30) == 0
 
 
@@ -162,6 +161,7 @@ def test_options_that_do_not_go_with_sharing_are_refused(study, out, share, more
 @pytest.fixture
 def agenda(redis_url):
     with closing(SharedAgenda(redis_url, AGENDA, lease_s=0.2)) as agenda:
+        agenda.planned = lambda number: PlannedGame(number, f"g-{number}", "", "", ())
         agenda.open("study-1", "games = 3")
         yield agenda
 
@@ -176,10 +176,10 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda):
     agenda.post([1, 2, 3])
     agenda.post([2, 3])
     (slow,) = take(agenda, "slow", 1)
-    assert (slow.number, slow.times, slow.house) == (1, 0, "")
-    assert [each.number for each in agenda.take("quick", 9)] == [2, 3]
+    assert (slow.game.number, slow.times, slow.house) == (1, 0, "")
+    assert [each.game.number for each in agenda.take("quick", 9)] == [2, 3]
     agenda.hold("quick", [each.entry for each in agenda.take("quick", 9)])
-    found = next(each for each in take(agenda, "quick") if each.number == 1)
+    found = next(each for each in take(agenda, "quick") if each.game.number == 1)
     assert (found.house, found.times) == ("slow", 1)
     assert agenda.finish(found, "quick", ENDED)
     assert not agenda.finish(slow, "slow", ENDED)
@@ -192,7 +192,7 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     agenda.post([1])
     (taken,) = take(agenda, "a")
     agenda.give_back("a", taken.entry)
-    assert [each.number for each in agenda.take("b", 9)] == [1]
+    assert [each.game.number for each in agenda.take("b", 9)] == [1]
     agenda.remove()
     assert not agenda.is_open
 
@@ -200,42 +200,25 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
 # -- on a Redis Cluster of three nodes
 
 
-@pytest.fixture(scope="module")
-def cluster(redis_server):
-    with RedisClusterServers() as cluster:
-        yield cluster
-
-
-def tokens(count):
-    return Amount(Decimal(), count)
-
-
-def test_a_budget_is_kept_on_a_cluster_as_on_one_redis(cluster):
-    with closing(RedisBudget(cluster.url, "other", None, 100)) as budget:
-        budget.open(tokens(0))
-        assert budget.reserve("a", 1, tokens(80), "a call").word == "done"
-        assert budget.reserve("b", 1, tokens(30), "a call").word == "wait"
-        budget.settle("a", 1, tokens(60))
-        assert budget.look().spent.tokens == 60
-        budget.remove()
-
-
 def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study, out, gate, whole, cluster):
     with closing(Workers(cluster.url, gate, "1.5")) as workers, closing(open_bus(cluster.url)) as bus:
-        run = begin(study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
         first, second = workers.start(), workers.start()
-        wait_for(lambda: journal_lines(out) >= 4)
-        houses = bus.houses()
-        assert len(houses) == 2
-        # both are in the middle of games, which wait at the gate
-        first.kill()
-        agenda = cluster.serving(house_key(AGENDA, "agenda"))
-        for node in (agenda, *({cluster.serving(owner(house)) for house in houses} - {agenda})):
-            node.kill()
-            node.start()
-        gate.touch()
-        assert_through(finished(run), second, whole, out)
-        assert bus.last_id(house_key(AGENDA, "agenda:results")) == "0-0"
+
+        def die():
+            wait_for(lambda: journal_lines(out) >= 4)
+            houses = bus.houses()
+            assert len(houses) == 2
+            # both are in the middle of games, which wait at the gate
+            first.kill()
+            agenda = cluster.serving(streams.house_key(AGENDA, "agenda"))
+            for node in (agenda, *({cluster.serving(streams.owner(house)) for house in houses} - {agenda})):
+                node.kill()
+                node.start()
+            gate.touch()
+
+        done = run_here_while(die, study, "--out", out, "--bus", cluster.url, "--share", AGENDA)
+        assert_through(done, second, whole, out)
+        assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
 def has_grown(out, lines):

@@ -100,7 +100,7 @@ class Outbox:
                 held, self._held = self._held, None
                 if held:
                     try:
-                        self._writer.append(self.stream, held)
+                        self._writer.append_at_once(self.stream, held)
                     except BusError as error:
                         logger.debug("%d messages came after the bus was closed: %s", len(held), error)
 

@@ -69,9 +69,7 @@ def title(text: str) -> str:
     return line
 
 
-@checked
-def stream_name(text: str) -> str:
-    """Return a name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
+def _name(text: str) -> str:
     if re.fullmatch(ID_PATTERN, text) is None:
         told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
         raise ValueError(f"{text!r:.80}: {told}")
@@ -79,12 +77,39 @@ def stream_name(text: str) -> str:
 
 
 @checked
-def shared_bus(text: str) -> str:
-    """Return the address of a bus where processes meet."""
+def stream_name(text: str) -> str:
+    """Return a name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
+    return _name(text)
+
+
+def house_names(_context: click.Context, _option: click.Parameter, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return houses, each NAME or NAME@URL, once their names and addresses can be understood."""
+    from wolfbus.bus.url import read_address
+
+    for words in told:
+        name, at, url = words.partition("@")
+        try:
+            _name(name)
+            if at:
+                read_address(_shared(url))
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    if len(set(told)) < len(told):
+        raise click.BadParameter("a house is told twice")
+    return told
+
+
+def _shared(text: str) -> str:
     if text.startswith("memory:"):
         told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
         raise ValueError(f"{told}, as in {DEFAULT_BUS}")
     return text
+
+
+@checked
+def shared_bus(text: str) -> str:
+    """Return the address of a bus where processes meet."""
+    return _shared(text)
 
 
 @checked

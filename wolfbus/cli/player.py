@@ -211,6 +211,6 @@ def _page(host: str, port: int) -> Iterator[People]:
     from wolfbus.stage.serving import Served
 
     people = people_of(lambda: server.url)
-    served = Served([], people=people)
+    served = Served(people=people)
     with page_server(served, host, port, "waiting for a seat; its link will stand here (URL)") as server:
         yield people

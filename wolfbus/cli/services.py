@@ -11,7 +11,7 @@ import click
 from wolfbus.cli.options import config_option, load_config, seconds_option, seed_option, service_options, stream_name
 
 if TYPE_CHECKING:
-    from analytics.archive.results import Results
+    from analytics.archive import Results
     from moderator.house.settings import GameReport
     from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
@@ -122,7 +122,7 @@ def analytics(
     Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed, a record is
     not whole, no game was played, or it was stopped before the session closed.
     """
-    from analytics.archive.service import AnalyticsSettings, serve
+    from analytics.archive import AnalyticsSettings, serve
     from wolfbus.record.writer import prepare_folder
     from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs

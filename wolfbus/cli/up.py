@@ -41,7 +41,6 @@ from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
 from wolfbus.service.redis import RedisHome
 from wolfbus.service.supervisor import OWN, Speaker, Supervisor
 from wolfbus.stage.house import HouseSource
-from wolfbus.stage.sources import FolderSource
 
 if TYPE_CHECKING:
     from wolfbus.service.supervisor import RunOutcome
@@ -144,8 +143,7 @@ def seats_of(spec: str, seats: int) -> tuple[str, ...]:
 
 def _show(context: click.Context, host: str, port: int, out: Path, url: str, house: str) -> None:
     """Show the house on a page while it plays, and then its records: it stays when all else of the command is done."""
-    live = HouseSource(open_bus(url), house)
-    served = served_with([live, FolderSource(out)], out)
+    served = served_with(out, HouseSource(open_bus(url), house))
     context.with_resource(page_server(served, host, port, "watch it at URL/"))
 
 

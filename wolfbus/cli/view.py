@@ -6,7 +6,7 @@ import contextlib
 import json
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -18,9 +18,6 @@ from wolfbus.printable import printable
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
 from wolfbus.study.manifest import FILE
 from wolfbus.whole_file import write_whole
-
-if TYPE_CHECKING:
-    from wolfbus.stage.sources import GameSource
 
 RUNS: Final = Path("runs")
 
@@ -53,7 +50,6 @@ def view(
     from wolfbus.bus import open_bus
     from wolfbus.stage.house import HouseSource
     from wolfbus.stage.serving import StageServer
-    from wolfbus.stage.sources import FolderSource
 
     if house is not None and url is None:
         raise click.UsageError("--house needs --bus")
@@ -62,11 +58,9 @@ def view(
         shown = printable(str(root), 400)
         hint = "; play a game first: wolfbus play" if what is None else ""
         raise ConfigError(f"{shown}: no such file or folder{hint}")
-    sources: list[GameSource] = [FolderSource(root, public=public)] if root.exists() else []
     path = _first(root, newest=what is None) if url is None else "/"
-    if url is not None:
-        sources.insert(0, HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public))
-    served = served_with(sources, root, public=public)
+    live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public) if url is not None else None
+    served = served_with(root, live, public=public)
 
     def ready(address: str) -> None:
         click.echo(f"{address}{path}")

@@ -24,17 +24,13 @@ if TYPE_CHECKING:
 
 
 def served_with(
-    sources: Sequence[GameSource],
-    root: Path,
-    *,
-    public: bool = False,
-    people: People | None = None,
+    root: Path, live: GameSource | None = None, *, public: bool = False, people: People | None = None
 ) -> Served:
-    """Return what a server shows: games of some sources, and the library and studies of a folder.
+    """Return what a server shows: the games, library and studies of a folder, and games that go on.
 
     Args:
-        sources: where games come from.
         root: a folder of records, or one record; it need not be there.
+        live: where games come from that go on.
         public: whether only what is public may be seen of games that go on.
         people: persons who play at the server's pages.
     """
@@ -42,7 +38,7 @@ def served_with(
     from wolfbus.stage.serving import Served
 
     find_claims_with(WordClaims)
-    return Served(sources, root if root.exists() else None, public, MeasuredStudies(), people)
+    return Served(root, live, public, MeasuredStudies(), people)
 
 
 class GamePage(NamedTuple):
@@ -84,12 +80,12 @@ def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> I
         persons: whether somebody plays at the page; what only some may know is then shown to nobody else before the
             end.
     """
-    from wolfbus.stage.sources import FolderSource, PlayedSource
+    from wolfbus.stage.sources import PlayedSource
 
     out.mkdir(parents=True, exist_ok=True)
     played = PlayedSource(game, public=persons)
     people = people_of(lambda: server.url) if persons else None
-    served = served_with([played, FolderSource(out, public=persons)], out, public=persons, people=people)
+    served = served_with(out, played, public=persons, people=people)
     with page_server(served, host, port, f"watch it at URL/g/{game}") as server:
         try:
             yield GamePage(played.see, people)

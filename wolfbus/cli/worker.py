@@ -82,6 +82,7 @@ def worker(
         tune_garbage_collection()
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
+        agenda.planned = plan.game
         with (
             _ledger(url, name, study.settings, lease, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
@@ -92,7 +93,7 @@ def worker(
             # on the agenda's own bus a record stays until whoever runs the study has it
             keep_s = None if near is None else KEPT_S
             orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            player = AgendaPlayer(agenda, plan.game, orders, brain_context, AgendaBus(bus, near), lease)
+            player = AgendaPlayer(agenda, orders, brain_context, AgendaBus(bus, near), lease)
             halt = player.play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)

@@ -107,6 +107,8 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
 FORMAT: Final = 1
 """Version of the data of a page."""
 
+_OF_SEAT: Final = ("name", "brain", "agent", "model")
+
 
 class GameFeed:
     """Folds the lines of a record into what one viewer is shown.
@@ -243,12 +245,6 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
         "version": fact.version,
         "seed": fact.seed,
         "seats": [
-            {
-                "name": seat.name,
-                "brain": seat.brain,
-                "agent": seat.agent,
-                **({"model": seat.model} if seat.model is not None else {}),
-            }
-            for seat in fact.seats
+            {name: told for name in _OF_SEAT if (told := getattr(seat, name)) is not None} for seat in fact.seats
         ],
     }

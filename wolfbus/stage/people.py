@@ -18,6 +18,7 @@ from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, vi
 from wolfbus.stage.watched import Changing, LoopCalls
 
 _ID_BYTES: Final = 6
+_SHOWN_OF_ASK: Final = {"id", "kind", "round", "phase", "turn", "about", "legal"}
 _TOKEN_BYTES: Final = 24
 _LATE_S: Final = 1.0
 """A question is shown as late so long after its deadline."""
@@ -46,24 +47,9 @@ class PersonRequest:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
-        ask = self.ask
-        shown: dict[str, Any] = {
-            "id": ask.id,
-            "kind": ask.kind,
-            "round": ask.round,
-            "phase": ask.phase,
-            "turn": ask.turn,
-            "due": round(self.due, 3),
-            "question": list(self.lines),
-            "default": self.default,
-        }
-        if ask.about is not None:
-            shown["about"] = ask.about
-        if ask.legal is not None:
-            shown["legal"] = list(ask.legal)
-        if time.time() > self.due + _LATE_S:
-            shown["late"] = True
-        return shown
+        shown = self.ask.model_dump(mode="json", include=_SHOWN_OF_ASK, exclude_none=True)
+        shown |= {"due": round(self.due, 3), "question": list(self.lines), "default": self.default}
+        return {**shown, "late": True} if time.time() > self.due + _LATE_S else shown
 
 
 class PersonSeat(Changing):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from wolfbus.stage.answers import Guard
 from wolfbus.stage.app import StageApp
 from wolfbus.stage.library import Library, StudyReader
 from wolfbus.stage.people import People
-from wolfbus.stage.sources import GameSource, Sources
+from wolfbus.stage.sources import FolderSource, GameSource, Sources
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765
@@ -31,15 +31,15 @@ class Served:
     """What a server shows.
 
     Attributes:
-        sources: where games come from.
-        root: the folder of records and studies, or one record; None for none.
+        root: the folder of records and studies, or one record; it need not be there. None for none.
+        live: where games come from that go on; None for nowhere.
         public: whether only what is public may be seen of games that go on.
         studies: computes what is told of studies; None to show none.
         people: who plays at its pages; None for nobody.
     """
 
-    sources: Sequence[GameSource]
     root: Path | None = None
+    live: GameSource | None = None
     public: bool = False
     studies: StudyReader | None = None
     people: People | None = None
@@ -118,9 +118,12 @@ class StageServer:
     async def _main(self, ready: Callable[[str], None] = lambda _: None) -> None:
         self._loop = asyncio.get_running_loop()
         self._end = self._end or asyncio.Event()
-        served, sources = self._served, Sources(self._served.sources)
+        served, root = self._served, self._served.root
+        folder = FolderSource(root, public=served.public) if root is not None else None
+        sources = Sources([source for source in (served.live, folder) if source is not None])
         seats = served.people.open if served.people is not None else list
-        library = Library(served.root, sources.live, seats, public=served.public)
+        kept = root if root is not None and root.exists() else None
+        library = Library(kept, sources.live, seats, public=served.public)
         app = StageApp(sources, library, self._guard, served.studies, served.people).app()
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
         await runner.setup()

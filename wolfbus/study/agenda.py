@@ -23,13 +23,13 @@ class Taken:
 
     Attributes:
         entry: its id on the agenda.
-        number: the game's number in the study.
+        game: the game.
         times: how often it was taken before, by players that did not finish it.
         house: the house in which the last of them played it; "" for none that matters.
     """
 
     entry: str
-    number: int
+    game: PlannedGame
     times: int
     house: str
 
@@ -101,10 +101,6 @@ class LocalAgenda:
                 self._games[game.number] = game
                 self._waiting.append(game.number)
 
-    def planned(self, number: int) -> PlannedGame:
-        """Return a game that was posted and is not finished."""
-        return self._games[number]
-
     def close(self) -> None:
         """Hand out no more."""
         with self._lock:
@@ -133,7 +129,7 @@ class LocalAgenda:
         with self._lock:
             numbers = [] if self._closed else [self._waiting.popleft() for _ in range(min(at_most, len(self._waiting)))]
             self._held.update(dict.fromkeys(numbers, house))
-        return [Taken(str(number), number, self._times[number], "") for number in numbers]
+        return [Taken(str(each), self._games[each], self._times[each], "") for each in numbers]
 
     def hold(self, house: str, entries: Sequence[str]) -> None:
         """Need no sign of life: whoever is gone is told by `lose`."""
@@ -149,9 +145,9 @@ class LocalAgenda:
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
         """Tell what came of a game; returns whether it was this player's to tell."""
         with self._lock:
-            if self._held.get(taken.number) != house:
+            if self._held.get(taken.game.number) != house:
                 return False
             # told before it counts as no more under way: who waits for that has heard of all
             self._told(result)
-            del self._held[taken.number], self._games[taken.number]
+            del self._held[taken.game.number], self._games[taken.game.number]
         return True

@@ -247,6 +247,9 @@ class StudyScheduler:
         """Have the players be through."""
         if self._players is not None:
             self._players.close(hasty=hasty)
+            # what came to its end meanwhile; --resume finds it, should it not be possible to note it
+            with contextlib.suppress(OSError):
+                self._hear(0.0)
 
     def clear(self, game: PlannedGame) -> None:
         """Move what there is of a game that was broken off out of the way."""

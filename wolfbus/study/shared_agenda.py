@@ -8,7 +8,7 @@ after all, because one was only slow, the first to finish it counts, and the oth
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from redis.exceptions import ResponseError
@@ -21,6 +21,7 @@ from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, ConfigError
 from wolfbus.study.agenda import Finished, Taken
 from wolfbus.study.journal import GameResult
+from wolfbus.study.plan import PlannedGame
 
 GROUP: Final = "workers"
 LEASE_S: Final = 15.0
@@ -40,9 +41,14 @@ class SharedAgenda:
         name: the agenda's name.
         lease_s: seconds after which what a silent worker holds is taken by another, > 0.
 
+    Attributes:
+        planned: returns a game of the study by its number; to be set before `take`.
+
     Raises:
         ConfigError: the address cannot be understood.
     """
+
+    planned: Callable[[int], PlannedGame]
 
     def __init__(self, url: str, name: str, lease_s: float = LEASE_S) -> None:
         self._links = Links(read_address(url))
@@ -138,7 +144,7 @@ class SharedAgenda:
         ((_, _, _, times),) = self._ask("XPENDING", self._agenda, GROUP, entry, entry, "1")
         before = self._ask("HGET", self._houses, number) or b""
         self._ask("HSET", self._houses, number, house)
-        return Taken(entry, int(number), times - 1, before.decode())
+        return Taken(entry, self.planned(int(number)), times - 1, before.decode())
 
     def hold(self, house: str, entries: Sequence[str]) -> None:
         """Say that a worker still plays what it took."""
@@ -153,7 +159,7 @@ class SharedAgenda:
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
         """Tell what came of a game; returns whether this counts, and not what another told before."""
         told = json.dumps({"error": result.error, "seconds": result.seconds})
-        first = self._run("finish", taken.entry, str(taken.number), house, told)
+        first = self._run("finish", taken.entry, str(taken.game.number), house, told)
         return bool(first.decode() == house)
 
     def close(self) -> None:

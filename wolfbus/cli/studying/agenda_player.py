@@ -6,7 +6,7 @@ import errno
 import logging
 import queue
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -128,7 +128,6 @@ class AgendaPlayer:
 
     Args:
         agenda: where games are.
-        planned: returns a game that was taken, by its number.
         orders: how it plays.
         brain_context: what the brains share; None for a fresh one.
         bus: the agenda's bus, where whoever runs the study looks for records; None where it needs none.
@@ -141,18 +140,16 @@ class AgendaPlayer:
     def __init__(
         self,
         agenda: StudyAgenda,
-        planned: Callable[[int], PlannedGame],
         orders: Orders,
         brain_context: BrainContext | None,
         bus: AgendaBus | None = None,
         lease_s: float = 15.0,
     ) -> None:
         self._agenda = agenda
-        self._planned = planned
         self._orders = orders
         self._bus = bus
         self._every_s = lease_s / _HOLDS
-        self._held: dict[str, tuple[Taken, PlannedGame]] = {}
+        self._held: dict[str, Taken] = {}
         self._news: queue.SimpleQueue[Game | WolfError | None] = queue.SimpleQueue()
         self._halt: Halt | None = None
         self._ending = False
@@ -186,7 +183,7 @@ class AgendaPlayer:
                     except BusError as error:
                         self._give_up(error)
                         break
-                    self._agenda.hold(self._name, [taken.entry for taken, _ in self._held.values()])
+                    self._agenda.hold(self._name, [taken.entry for taken in self._held.values()])
                     hold_at = time.monotonic() + self._every_s
                 self._take()
                 self._hear()
@@ -201,7 +198,7 @@ class AgendaPlayer:
     def _take(self) -> None:
         room = self._orders.at_once - len(self._held)
         for taken in self._agenda.take(self._name, room) if room else ():
-            game = self._planned(taken.number)
+            game = taken.game
             if game.game in self._held:
                 # silent for so long that it was thought dead, and quick enough to take it again
                 continue
@@ -211,7 +208,7 @@ class AgendaPlayer:
                 error = f"{DEATHS} workers died while they played it"
                 self._agenda.finish(taken, self._name, failed(game, error, 0.0))
                 continue
-            self._held[game.game] = taken, game
+            self._held[game.game] = taken
             try:
                 self._house.open(self._orders.config, game.seed, game.brains, self._orders.record(game), game.game)
             except WolfError as error:
@@ -226,7 +223,7 @@ class AgendaPlayer:
                 self._give_up(news)
 
     def _over(self, game: Game) -> None:
-        _, planned = self._held[game.opened.game]
+        planned = self._held[game.opened.game].game
         over = game.over
         if over is None or over.error is not None or over.ended is None:
             error = over.error if over is not None and over.error is not None else WolfError("it did not finish")
@@ -248,7 +245,7 @@ class AgendaPlayer:
             self._finish(planned, result)
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
-        taken, _ = self._held.pop(game.game)
+        taken = self._held.pop(game.game)
         if not self._agenda.finish(taken, self._name, result):
             logger.info("another worker was first", extra={"game": game.game})
             self._forget_at(self._name, game.game)
@@ -265,7 +262,7 @@ class AgendaPlayer:
         if not self._ending and self._halt is None:
             self._finish(game, failed(game, str(error), seconds))
             return
-        taken, _ = self._held.pop(game.game)
+        taken = self._held.pop(game.game)
         self._forget_at(self._name, game.game)
         self._agenda.give_back(self._name, taken.entry)
 

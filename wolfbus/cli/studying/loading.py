@@ -177,12 +177,30 @@ def _models(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:
 
 
 @dataclass(frozen=True, slots=True)
+class HouseAddress:
+    """A house whose agents play a study.
+
+    Attributes:
+        name: its name.
+        url: its bus, a Redis.
+        told: how it is told on a command line, NAME or NAME@URL, without a password.
+    """
+
+    name: str
+    url: str = field(repr=False)
+    told: str
+
+    def __str__(self) -> str:
+        return self.told
+
+
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """How a study is played, which its folder does not tell.
 
     Attributes:
         url: the bus.
-        house: name of the house on that bus whose agents play; None if brains of our own do.
+        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if brains of our own do.
         tickets: hear holders of a ticket only, each as its ticket says.
         share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
         resume: go on with what is in the folder.
@@ -195,7 +213,7 @@ class RunOptions:
     """
 
     url: str = field(default="memory://", repr=False)
-    house: str | None = None
+    houses: tuple[str, ...] = field(default=(), repr=False)
     tickets: bool = False
     share: str | None = None
     resume: bool = False
@@ -206,9 +224,16 @@ class RunOptions:
     quiet: bool = False
     plain: bool = False
 
+    def addresses(self) -> list[HouseAddress]:
+        """Return where the houses are whose agents play."""
+        parted = [words.partition("@") for words in self.houses]
+        return [
+            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name) for name, at, url in parted
+        ]
+
     def again(self) -> str:
-        """Return them as they are told on a command line to go on; the bus as `shown_url` shows it."""
-        told = [] if self.house is None else ["--house", self.house]
+        """Return them as they are told on a command line to go on; each bus as `shown_url` shows it."""
+        told = [word for address in self.addresses() for word in ("--house", address.told)]
         told += ["--tickets"] if self.tickets else []
         told += [] if self.share is None else ["--share", self.share]
         told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]

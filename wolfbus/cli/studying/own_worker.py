@@ -24,7 +24,6 @@ from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Taken
 from wolfbus.study.journal import GameResult
-from wolfbus.study.plan import PlannedGame
 
 if TYPE_CHECKING:
     from players.context import BrainContext
@@ -82,8 +81,7 @@ class ParentAgenda:
     def __init__(self, wire: Wire, words: Iterator[Any]) -> None:
         self._wire = wire
         self._words = words
-        self._taken: queue.SimpleQueue[list[tuple[Taken, PlannedGame]]] = queue.SimpleQueue()
-        self._games: dict[int, PlannedGame] = {}
+        self._taken: queue.SimpleQueue[list[Taken]] = queue.SimpleQueue()
         self.stopping = Stopping()
         self.is_open = True
         self.changed: Callable[[], None] = lambda: None
@@ -116,13 +114,7 @@ class ParentAgenda:
         if not self.is_open:
             return []
         self._wire.say("take", at_most)
-        found = self._taken.get()
-        self._games |= {game.number: game for _, game in found}
-        return [taken for taken, _ in found]
-
-    def planned(self, number: int) -> PlannedGame:
-        """Return a game that was taken."""
-        return self._games[number]
+        return self._taken.get()
 
     def hold(self, house: str, entries: Sequence[str]) -> None:
         """Need to say nothing: the line stands."""
@@ -133,7 +125,6 @@ class ParentAgenda:
 
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002
         """Tell what came of a game; as long as the line stands, that counts."""
-        del self._games[taken.number]
         return self._wire.say("finish", taken, result)
 
     # -- the ledger
@@ -174,7 +165,7 @@ def play_for(parent: int) -> int:
 
 def _play(wire: Wire, orders: Orders, agenda: ParentAgenda) -> None:
     with _brain_context(orders, agenda) as brain_context:
-        player = AgendaPlayer(agenda, agenda.planned, orders, brain_context)
+        player = AgendaPlayer(agenda, orders, brain_context)
         agenda.changed = player.wake
         agenda.listen()
         wire.say("ready")

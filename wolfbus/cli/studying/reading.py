@@ -20,8 +20,8 @@ from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.record.line import check_seal
-from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_record
+from wolfbus.record.line import check_seal, line_of
+from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_checked, read_record
 from wolfbus.study.agenda import Finished
 from wolfbus.study.counts import GameCounts
 from wolfbus.study.folder import Manifest, StudyFolder
@@ -60,13 +60,10 @@ def result_of(
         prover: re-executes it; None not to.
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
-    from analytics.fold import GameFold
-    from analytics.gather.reading import read_rows
-
     counts = GameCounts()
-    checked, rows = read_rows(open_lines(path), GameFold(), prover=prover, watch=counts.take)
+    checked = read_checked(open_lines(path), counts.take, prover)
     opened, end = checked.opened, checked.ended
-    if checked.problem is not None or opened is None or end is None or rows is None:
+    if checked.problem is not None or opened is None or end is None:
         return (checked.problem or "there is no game in it").removeprefix(f"{path}: ")
     if (opened.game, opened.seed, opened.config) != (planned.game, planned.seed, config):
         return "it is of another game, of another seed, or by other rules"
@@ -151,39 +148,28 @@ def bring_home(bus: Bus, planned: PlannedGame, finished: Finished, folder: Path,
         BusError: the record cannot be read now.
         OSError: it cannot be written.
     """
-    try:
-        result = _fetch(bus, finished.house, planned, folder, config)
-    except BusError:
-        raise
-    except WolfError as error:
-        result = str(error)
-    if isinstance(result, str):
-        why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-        return failed(planned, why, finished.seconds)
-    return result
-
-
-def _fetch(bus: Bus, house: str, planned: PlannedGame, folder: Path, config: GameConfig) -> GameResult | str:
-    """Return a game's result, or why its record is not whole.
-
-    Under its own name there is never less than all that the bus has of it.
-    """
-    from wolfbus.record.line import line_of
-
+    # under the record's own name there is never less than all that the bus has of it
     aside = folder / f".{planned.game}.new"
     try:
         with aside.open("wb") as file:
-            for entry in every_entry(bus, streams.record(house, planned.game)):
+            for entry in every_entry(bus, streams.record(finished.house, planned.game)):
                 file.write(line_of(unpack(entry.body)) + b"\n")
             file.flush()
             os.fsync(file.fileno())
         result = result_of(aside, planned, config)
         if aside.stat().st_size:
             aside.replace(folder / planned.record)
+    except BusError:
+        raise
+    except WolfError as error:
+        result = str(error)
     finally:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
-    return result
+    if isinstance(result, GameResult):
+        return result
+    why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
+    return failed(planned, why, finished.seconds)
 
 
 _WHY_SHOWN: Final = 500
@@ -212,6 +198,8 @@ def take_stock(
         ConfigError: the journal cannot be read.
         OSError: the folder cannot be written.
     """
+    from moderator.engine.reexecution import Verifier
+
     results, spent = folder.read_journal()
     notes = notes_of(folder.path, there, plan.study)
     if notes.fault is not None:
@@ -229,8 +217,13 @@ def take_stock(
             pending.append(game)
             continue
         result = results.get(game.number)
-        if result is None or not _is_noted(result, noted) or not is_whole(path, result.head):
-            found = _look_into(path, game, plan, noted if has_ended else None)
+        # where journal and manifest note the same record, its seals are enough
+        agreed = result is not None and result.state == "ended" and noted is not None and noted.agrees
+        if result is None or not agreed or not is_whole(path, result.head):
+            # a run that was killed leaves records of whose end nobody has noted anything: they count as played, and are
+            # not paid twice, if the rules give every derived event in them
+            prover, expected = (None, noted) if has_ended else (Verifier(), None)
+            found = result_of(path, game, plan.config, prover, expected)
             if isinstance(found, str):
                 lost += cost_of_record(path)
                 aside = folder.set_aside(path)
@@ -245,24 +238,6 @@ def take_stock(
         manifest.put(result)
     known = max(spent.spent_usd, manifest.cost_usd or 0.0)
     return pending, Spent(spent_usd=known + lost, spent_tokens=spent.spent_tokens)
-
-
-def _is_noted(result: GameResult, noted: NotedGame | None) -> bool:
-    """Return whether journal and manifest note the same record, so that its seals are enough."""
-    return result.state == "ended" and noted is not None and noted.agrees
-
-
-def _look_into(path: Path, game: PlannedGame, plan: Plan, noted: NotedGame | None) -> GameResult | str:
-    """Return the result of a record that is as noted; of any other, why it is set aside.
-
-    A run that was killed leaves records of whose end nobody has noted anything. They count as
-    played, and are not paid twice, if the rules give every derived event in them.
-    """
-    from moderator.engine.reexecution import Verifier
-
-    if noted is not None:
-        return result_of(path, game, plan.config, noted=noted)
-    return result_of(path, game, plan.config, Verifier())
 
 
 def _void(folder: StudyFolder, game: PlannedGame, why: str) -> None:

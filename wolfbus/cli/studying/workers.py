@@ -153,8 +153,7 @@ class LocalPlayers:
         name = str(worker.key)
         match word:
             case ("take", int(at_most)):
-                taken = self._agenda.take(name, at_most)
-                worker.wire.say("taken", [(each, self._agenda.planned(each.number)) for each in taken])
+                worker.wire.say("taken", self._agenda.take(name, at_most))
             case ("finish", Taken() as taken, GameResult() as result):
                 self._agenda.finish(taken, name, result)
             case ("give back", str(entry)):
@@ -206,7 +205,7 @@ class _OwnPlayer:
     ) -> None:
         self._news = news
         self._stopping = Stopping()
-        self.player = AgendaPlayer(agenda, agenda.planned, orders, brain_context)
+        self.player = AgendaPlayer(agenda, orders, brain_context)
         self._thread = threading.Thread(target=self._play, name="player")
         self._thread.start()
 
