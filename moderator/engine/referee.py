@@ -277,10 +277,12 @@ class Referee:
             answered: AnyAnswered = ANSWERED[asking.kind].__pydantic_validator__.validate_python(values)
         except ValidationError as error:
             return self._close(request, "defaulted", fault="unparseable", note=first_fault(error)[:300])
-        _slim(answered)
+        slim(answered)
         read = answered.content
         if read is None:
             return self._close(request, "defaulted", fault="unparseable", note="no content")
+        # a local reply has no claims
+        slim(read)
         fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
         if fault is not None:
             return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought)
@@ -322,7 +324,10 @@ class Referee:
         self._drop(request)
         kind = ANSWERED[request.asking.kind]
         answered = kind(batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields)
-        _slim(answered)
+        content = answered.content
+        claims = content.claims if isinstance(content, Speech | Ballot) else ()
+        for part in (answered, *(() if content is None else (content,)), *claims):
+            slim(part)
         return answered
 
     def _drop(self, request: OpenRequest) -> None:
@@ -331,14 +336,6 @@ class Referee:
         left.remove(request.id)
         if not left:
             del self._by_batch[request.asked.batch]
-
-
-def _slim(answered: AnyAnswered) -> None:
-    """Make an answer small in all its parts: it is kept as long as its game."""
-    content = answered.content
-    claims = content.claims if isinstance(content, Speech | Ballot) else ()
-    for part in (answered, *(() if content is None else (content,)), *claims):
-        slim(part)
 
 
 class _RefusedError(Exception):

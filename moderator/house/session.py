@@ -109,7 +109,9 @@ class HouseSession(session.Session):
         self._told.setdefault(told.game, _Told(where, self._fed_in_all, told.number))
 
     def _finish(self, told: GameClosed) -> bool:
-        if self.name and told.game not in self._told and told.number > self._gone_to:
+        # of a game that has a record the opening was cut away, and a summary further on counts it
+        unopened = not told.hash or told.game in self.under_way
+        if self.name and unopened and told.game not in self._told and told.number > self._gone_to:
             # it failed before it could be opened, perhaps after later ones began
             self.under_way[told.game] = told.number
             self._tell(told, self.read)

@@ -179,32 +179,31 @@ def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told(monkeyp
     assert next(iter(section["label"]["agents"].values()))["sensitivity"]["low"] is not None
 
 
-@pytest.mark.parametrize(
-    "case", ["no games", "all defaulted", "no labels", "only truthful", "nobody flags", "all flag"]
-)
+NEVER = {
+    "no games": lambda columns: columns_of([]),
+    "all defaulted": lambda columns: with_all(columns, "judgements", -1),
+    "no labels": lambda columns: with_all(columns, "statements", -1),
+    "only truthful": lambda columns: with_all(columns, "statements", 0),
+    "nobody flags": lambda columns: with_all(columns, "judgements", 0),
+    "all flag": lambda columns: with_all(columns, "judgements", 1),
+}
+
+
+def with_all(columns, table, label):
+    """The same games with every label, or every flag, alike."""
+    held = getattr(columns, table)
+    return replace(columns, **{table: {**held, "d": np.full_like(held["d"], label)}})
+
+
+@pytest.mark.parametrize("case", NEVER)
 def test_what_cannot_be_fitted_is_null_with_a_reason(case):
-    columns = simulate(draw_agents(3, seed=6), games=6, seed=6)
-    statements, judgements = dict(columns.statements), dict(columns.judgements)
-    if case == "no games":
-        columns = columns_of([])
-    elif case == "all defaulted":
-        columns = replace(columns, judgements={**judgements, "d": np.full_like(judgements["d"], -1)})
-    elif case == "no labels":
-        columns = replace(columns, statements={**statements, "d": np.full_like(statements["d"], -1)})
-    elif case == "only truthful":
-        columns = replace(columns, statements={**statements, "d": np.zeros_like(statements["d"])})
-    else:
-        flags = np.full_like(judgements["d"], int(case == "all flag"))
-        columns = replace(columns, judgements={**judgements, "d": flags})
-    section = measured("abilities", (columns))
+    section = measured("abilities", NEVER[case](simulate(draw_agents(3, seed=6), games=6, seed=6)))
     check(section)
     json.dumps(section, allow_nan=False)
     label = section["label"]
-    if case in {"no games", "all defaulted", "no labels"}:
-        assert label["reason"] == "no judged statement"
-        assert label["components"] == 0
-    else:
-        assert label["reason"] is None
+    unjudged = case in {"no games", "all defaulted", "no labels"}
+    assert label["reason"] == ("no judged statement" if unjudged else None)
+    assert (label["components"] == 0) == unjudged
     if case == "only truthful":
         assert set(values(label, "sensitivity")) == {None}
         assert None not in values(label, "criterion")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn import metrics as sk
-from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from tests.analytics.script import measured
 from tests.analytics.synthetic import linked, synthetic
+
+SCORES = ("balanced_accuracy", "f1", "precision", "recall", "accuracy")
 
 
 def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
@@ -25,11 +26,7 @@ def test_held_out_flags_are_those_of_a_loop_over_scikit_learns_folds():
     assert own["fold_thresholds"] == fitted
     assert own["threshold"] == np.median(fitted)
     assert own["held_out"] == {
-        "balanced_accuracy": pytest.approx(sk.balanced_accuracy_score(d, flagged)),
-        "f1": pytest.approx(sk.f1_score(d, flagged)),
-        "precision": pytest.approx(sk.precision_score(d, flagged)),
-        "recall": pytest.approx(sk.recall_score(d, flagged)),
-        "accuracy": pytest.approx(sk.accuracy_score(d, flagged)),
+        **{name: pytest.approx(getattr(sk, f"{name}_score")(d, flagged)) for name in SCORES},
         "n": len(d),
         "base_rate": pytest.approx(d.mean()),
         "constant_accuracy": pytest.approx(max(d.mean(), 1 - d.mean())),
@@ -86,34 +83,11 @@ def test_recalibration_lowers_the_error_of_miscalibrated_suspicion_on_held_out_g
     assert lowered >= 5
 
 
-def test_isotonic_scores_are_those_of_a_loop_over_scikit_learns_folds():
-    s, d, game = linked(17, 40, slope=0.5, intercept=0.5, seed=2)
-    found = measured("recalibration", (synthetic(s, d, game)))
-    after = np.empty(len(s))
-    for train, test in GroupKFold(5).split(s, groups=game):
-        plain = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(s[train], d[train])
-        after[test] = plain.predict(s[test])
-    own = found["isotonic"]
-    assert own["before"]["brier"] == pytest.approx(sk.brier_score_loss(d, s), rel=1e-12)
-    assert own["after"]["brier"] == pytest.approx(sk.brier_score_loss(d, after), rel=1e-12)
-    parts = [test for _, test in GroupKFold(5).split(s, groups=game)]
-    pairs = [d[test].sum() * (len(test) - d[test].sum()) for test in parts]
-    areas = [sk.roc_auc_score(d[test], after[test]) for test in parts]
-    assert own["after"]["auc"] == pytest.approx(np.average(areas, weights=pairs), rel=1e-12)
-    assert sum(row["n"] for row in own["reliability"]) == own["after"]["n"] == own["before"]["n"] == len(d)
-    assert (found["folds"], found["blocks"], found["games"], found["reason"]) == (5, 17, 17, None)
-
-
 def test_blocks_of_games_count_not_games():
     s, d, game = linked(20, 30, slope=0.5, intercept=0.5, seed=2)
     found = measured("recalibration", (synthetic(s, d, game, blocks=np.arange(20) // 5)))
-    assert (found["platt"], found["isotonic"], found["folds"], found["blocks"], found["games"]) == (
-        None,
-        None,
-        0,
-        4,
-        20,
-    )
+    names = ("platt", "isotonic", "folds", "blocks", "games")
+    assert [found[name] for name in names] == [None, None, 0, 4, 20]
     assert "5 blocks" in found["reason"]
     assert measured("recalibration", (synthetic(s, d, game, blocks=np.arange(20) // 4)))["folds"] == 5
 

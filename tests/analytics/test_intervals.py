@@ -105,18 +105,19 @@ def test_a_table_is_that_of_the_games_drawn(few, table):
 
 
 def scored(score="s"):
-    """Labels, scores, flags, blocks and observers' roles of the judgements that have a score."""
+    """Labels, scores and blocks of the judgements that have a score, and the roles of both sides."""
     table = COLUMNS.judgements
     kept = COLUMNS.scored() & ~np.isnan(table[score])
     d, blocks = COLUMNS.label()[kept] == 1, COLUMNS.blocks[table["game"][kept]]
-    return d, table[score][kept], table["d"][kept] == 1, blocks, table["observer_role"][kept]
+    sides = {"by_observer": table["observer_role"][kept], "by_speaker": table["target_role"][kept]}
+    return d, table[score][kept], blocks, sides
 
 
-@pytest.mark.parametrize("observer", ["overall", "Werewolf"])
-def test_table_4_is_that_of_the_judgements_drawn(few, observer):
+@pytest.mark.parametrize("part", [("overall",), ("by_observer", "Werewolf"), ("by_speaker", "Villager")])
+def test_table_4_is_that_of_the_judgements_drawn(few, part):
     found, counts = few
-    labels, scores, _, blocks, role = scored()
-    kept = np.ones(len(labels), bool) if observer == "overall" else role == ROLES.index(observer)
+    labels, scores, blocks, sides = scored()
+    kept = np.ones(len(labels), bool) if len(part) == 1 else sides[part[0]] == ROLES.index(part[1])
     d, s, blocks = labels[kept], scores[kept], blocks[kept]
     rows = list(rows_drawn(counts, blocks))
     brier = {at: sk.brier_score_loss(d[own], s[own]) for at, own in enumerate(rows)}
@@ -127,8 +128,11 @@ def test_table_4_is_that_of_the_judgements_drawn(few, observer):
         "auprc": [sk.average_precision_score(d[own], s[own]) for own in rows],
         "auprc_lift": [sk.average_precision_score(d[own], s[own]) - d[own].mean() for own in rows],
     }
-    table = found["table4"]["suspicion"]
-    row = table["overall"] if observer == "overall" else table["by_observer"][observer]
+    row, point = found["table4"]["suspicion"], measured("table4", COLUMNS)["suspicion"]
+    for key in part:
+        row, point = row[key], point[key]
+    assert (point["n"], point["deceptive"]) == (len(d), d.sum())
+    assert (point["brier"], point["auc"]) == pytest.approx((sk.brier_score_loss(d, s), sk.roc_auc_score(d, s)))
     for name, drawn in values.items():
         assert row[name] == percentiles(drawn, len(np.unique(blocks))), name
 
@@ -139,7 +143,7 @@ def confusion(d, flags) -> dict:
 
 def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
     found, counts = few
-    d, before, _, blocks, _ = scored("before")
+    d, before, blocks, _ = scored("before")
     own = measured("thresholds", COLUMNS)["before"]["youden"]
     flags = np.empty(len(d), bool)
     for (_, test), at in zip(GroupKFold(5).split(d, groups=blocks), own["fold_thresholds"], strict=True):
@@ -151,7 +155,7 @@ def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
 
 def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
     found, counts = few
-    d, s, _, blocks, _ = scored()
+    d, s, blocks, _ = scored()
     made, folds = np.empty(len(d)), np.empty(len(d), int)
     for fold, (train, test) in enumerate(GroupKFold(5).split(s, groups=blocks)):
         fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(s[train], d[train])
@@ -171,19 +175,6 @@ def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
     ):
         assert row[when]["brier"] == percentiles([sk.brier_score_loss(d[of], scores[of]) for of in rows])
         assert row[when]["auc"] == percentiles([area(of) for of in rows], within=2e-3)
-
-
-def test_detection_of_false_claims_is_that_of_the_judgements_drawn(few):
-    found, counts = few
-    judgements = COLUMNS.judgements
-    claimed = COLUMNS.statements["truth"][judgements["statement"]]
-    kept = COLUMNS.scored() & ((claimed == TRUE) | (claimed == LIE))
-    false, flag, blocks = (claimed == LIE)[kept], judgements["d"][kept] == 1, COLUMNS.blocks[judgements["game"][kept]]
-    results = [confusion(false[rows], flag[rows]) for rows in rows_drawn(counts, blocks)]
-    row = found["truth_detection"]["against_truth"]
-    assert set(row) == set(results[0]) - {"n", "tp", "tn", "fp", "fn"}
-    for name in row:
-        assert row[name] == percentiles([result[name] for result in results], len(np.unique(blocks))), name
 
 
 def test_a_figure_that_is_also_a_headline_has_one_interval(whole):

@@ -17,7 +17,7 @@ FLAT = {"role_spread": 0.0}
 
 def fitted(columns):
     """The joint model on the labels of some games."""
-    return ground_of(Study(columns), "label").fit
+    return ground_of(Study(columns), "label")[0]
 
 
 def truths(agents: Agents, setting: Setting) -> dict[str, np.ndarray]:

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from analytics.columns import columns_of
 from analytics.measures.formulas import roc_area
-from tests.analytics.script import measured, random_game
+from tests.analytics.script import measured
 from tests.analytics.synthetic import synthetic
-from wolfbus.vocabulary import ROLES
 
 DEFINED_OF_BOTH = ("auc", "auprc", "auprc_lift", "brier_skill")
 
@@ -97,27 +95,6 @@ def test_calibrated_suspicion_has_a_small_error_and_overconfident_suspicion_a_la
     labels = rng.random(20_000) < chance
     assert row_of(chance, labels)["ece"] < 0.015
     assert row_of(np.clip(2 * chance - 0.5, 0, 1), labels)["ece"] > 0.1
-
-
-def test_against_a_loop_over_the_rows_of_the_games():
-    games = [random_game(seed).rows() for seed in range(12)]
-    found = measured("table4", columns_of(games))
-    sides = {"by_observer": "observer_role", "by_speaker": "target_role"}
-    for (split, role_of), (quantity, value_of), role in itertools.product(
-        sides.items(), {"suspicion": "s", "before": "before"}.items(), ROLES
-    ):
-        scores, labels = [], []
-        for game in games:
-            own = {statement.number: statement.d for statement in game.statements}
-            for judgement in game.judgements:
-                label = own[judgement.statement]
-                if judgement.d is not None and label is not None and getattr(judgement, role_of) == role:
-                    scores.append(round(getattr(judgement, value_of), 12))
-                    labels.append(label)
-        row = found[quantity][split][role]
-        assert (row["n"], row["deceptive"]) == (len(labels), sum(labels))
-        assert row["brier"] == pytest.approx(sk.brier_score_loss(labels, scores), rel=1e-12)
-        assert row["auc"] == pytest.approx(sk.roc_auc_score(labels, scores), rel=1e-12)
 
 
 def test_what_does_not_count_is_left_out_and_what_has_no_suspicion_is_kept_for_what_was_foretold():

@@ -9,8 +9,7 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
-from analytics.measures.bootstrap import SEED
-from tests.analytics.script import measured, tails
+from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 
 
@@ -21,23 +20,6 @@ def test_a_speaker_who_never_confesses_stands_out():
     assert (rates["agent-01"]["value"], rates["agent-01"]["interval_reason"]) == (0.0, "every draw gives the same")
     assert rates["agent-01"]["n"] > 50
     assert rates["agent-02"]["low"] < 0.5 < rates["agent-02"]["high"]
-
-
-def test_intervals_are_those_of_whole_blocks_drawn_anew():
-    columns = mixed()
-    truth_, label, game = (columns.statements[name] for name in ("truth", "d", "game"))
-    mine = columns.statements["agent"] == 2
-    lies, told = mine & (truth_ == LIE), mine & (truth_ == LIE) & (label != -1)
-    sides = {"lie_rate": (lies, mine & (truth_ != NO_CLAIM)), "confession_rate": (told & (label == 1), told)}
-    picks = np.random.default_rng(SEED).integers(0, 30, size=(2000, 30), dtype=np.int32)
-    for name, (above, below) in sides.items():
-        counts = [np.bincount(game[side], minlength=30) for side in (above, below)]
-        drawn = [counts[0][pick].sum() / counts[1][pick].sum() for pick in picks]
-        # blocks without any of it do not count
-        blocks = int((counts[1] > 0).sum())
-        found = measured("truth", columns)["by_agent"]["agent-02"][name]
-        low, high = np.quantile(drawn, tails(blocks))
-        assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
 def mixed():

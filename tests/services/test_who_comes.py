@@ -137,24 +137,6 @@ def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caugh
     assert service.result().error is None
 
 
-def test_an_agenda_hands_out_in_order_what_is_not_begun_until_all_is_over():
-    agenda = agenda_of()
-    assert [agenda.is_ours(session) for session in ("s1", "s2", "s3")] == [True, True, False]
-    games = [AgendaItem(game, "7", None) for game in ("a", "b")]
-    begun = set()
-    for game in games:
-        agenda.ask(game)
-    for game in games:
-        assert agenda.next(begun.__contains__) == game
-        begun.add(game.game)
-    agenda.close()
-    for game in games:
-        assert not agenda.over
-        agenda.strike(game.game)
-    assert agenda.over
-    assert agenda.next(begun.__contains__) is None
-
-
 # -- who is here
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pytest
 
-from analytics import Result
 from analytics.measures.headlines import MEASURES
 from analytics.measures.study import Sheet, Study, variability
 from tests.simulator.judgements import Agents, simulate
@@ -32,7 +31,7 @@ def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str],
     """Return the coverage of headline metrics in studies of so many games, each a block."""
     names = list(names)
 
-    def rows(games: int, seed: int) -> Mapping[str, Result]:
+    def rows(games: int, seed: int) -> Mapping[str, Mapping]:
         return variability(Study(simulate(agents, games, seed, **setting)), names)["metrics"]
 
     true = Sheet(Study(simulate(agents, ENDLESS * games, 0, **setting))).pooled([MEASURES[name] for name in names])

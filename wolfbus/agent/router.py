@@ -38,12 +38,11 @@ MakeAgent: TypeAlias = Callable[[str], Agent]
 """Makes the agent of a seat from the brain spec it was seated with."""
 
 FORGET_S: Final = 3600.0
-"""Seconds without a word after which a game is given up, for its moderator may be gone for good;
-should it go on after all, the agent asks to be caught up."""
+"""Seconds without a word after which a game is given up, for its moderator may be gone for good; should it go on after
+all, the agent asks to be caught up."""
 
 _LEAVING_S: Final = 3.0
-"""Seconds in which the seats of an earlier game should have let go of what they hold, such as a
-terminal."""
+"""Seconds in which the seats of an earlier game should have let go of what they hold, such as a terminal."""
 
 _AT_ONCE: Final = 32
 """Most messages whose answers wait for each other."""
@@ -101,10 +100,9 @@ class AgentState:
 class SeatRouter(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the contents of what its mailbox says of games, one or a tuple of them, the id of a game
-    that will not end, or `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it
-    came. Seats that are asked hear their news first, and what they answer at once to a tuple goes
-    out together.
+    Tell it the contents of what its mailbox says of games, one or a tuple of them, the id of a game that will not end,
+    or `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it came. Seats that are asked hear their
+    news first, and what they answer at once to a tuple goes out together.
 
     Args:
         outbox: where messages go.
@@ -188,8 +186,7 @@ class SeatRouter(PooledActor):
     def _hear(self, body: bytes | Unpacked) -> None:
         """Take in one message: hand out a delivery, leave a game that is dropped.
 
-        The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here
-        could answer it.
+        The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here could answer it.
         """
         if isinstance(body, Unpacked) and isinstance(body.message, AgentMail):
             self._hand_out(body.message)
@@ -212,8 +209,7 @@ class SeatRouter(PooledActor):
     def _hand_out(self, delivery: Delivery | AgentMail) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
-        What is for a seat that never was seated is passed over: its game is over here, or a
-        `catch_up` is on its way.
+        What is for a seat that never was seated is passed over: its game is over here, or a `catch_up` is on its way.
         """
         game = delivery.game
         if delivery.type == "catch_up":

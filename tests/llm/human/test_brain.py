@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from players.human.terminal import Keyboard
 from players.spec import build
-from tests.golden.running import wolfbus
 from tests.llm.human.person import PROMPT, Paper
 from tests.llm.tables import tables
+from wolfbus import cli
 from wolfbus.agent import NO_ANSWER, Answer
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import ConfigError, PlayerError
@@ -224,11 +224,9 @@ def test_closing_gives_up_the_question_and_tells_the_last_news(seat: Seat) -> No
 
 
 def test_a_question_that_fails_costs_one_answer_and_not_the_seat(seat: Seat) -> None:
-    broken = view_of()
-    broken.statements = None  # type: ignore[assignment]
-    given = seat.ask(ask_for("assess_other"), broken)
+    given = seat.ask(ask_for("vote").model_copy(update={"legal": (5,)}))
     assert given.fault == "failed"
-    assert "could not be asked: AttributeError" in (given.note or "")
+    assert "could not be asked: " in (given.note or "")
     seat.type("5\n")
     assert seat.ask(ask_for("bid")) == Answer(Bid(bid=5))
 
@@ -247,15 +245,16 @@ def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(sea
 
 
 def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
-        done = wolfbus(tmp_path, "play", "--players", "human,scripted*7", "--seed", "4", "--json")
-    assert done.code == 0, done.err
-    assert '"rounds"' in done.out
-    assert done.err.count("Your input has ended") == 1
-    assert "Who was who" in done.err
+        words = ["--players", "human,scripted*7", "--seed", "4", "--json", "--out", str(tmp_path)]
+        assert cli.run(["play", *words]) == 0
+    said = capsys.readouterr()
+    assert '"rounds"' in said.out
+    assert said.err.count("Your input has ended") == 1
+    assert "Who was who" in said.err
 
 
 @pytest.fixture

@@ -44,7 +44,13 @@ def scripted(script: Script) -> Iterator[MockProvider]:
 
 
 def play(
-    folder: Path, *words: str, players: str = "llm:m", game: str = "g", url: str = "", **more: Any
+    folder: Path,
+    *words: str,
+    players: str = "llm:m",
+    game: str = "g",
+    url: str = "",
+    provider: str = __name__,
+    **more: Any,
 ) -> tuple[Said, Path]:
     """Play a game of model ``m``; return what was said and the record.
 
@@ -53,14 +59,15 @@ def play(
         words: further options.
         players: who plays.
         game: its name.
-        url: where the model is, if not at a script of ours.
+        url: where the model is.
+        provider: what answers where there is no URL; a script of ours unless given.
         more: further lines for tables, ``model`` and ``endpoint``, and rules by their names.
     """
     model, endpoint, rules = more.pop("model", ""), more.pop("endpoint", ""), SHORT | more
     lines = [f"{name} = {json.dumps(value)}" for name, value in rules.items() if not isinstance(value, dict)]
     tables = [(name, value) for name, value in rules.items() if isinstance(value, dict)]
     lines += [f"{name}.{key} = {json.dumps(value)}" for name, table in tables for key, value in table.items()]
-    where = f'provider = "{__name__}"' if not url else f'url = "{url}"'
+    where = f'provider = "{provider}"' if not url else f'url = "{url}"'
     lines += ["[endpoints.here]", where, endpoint, "[models.m]", 'endpoint = "here"', model]
     (folder / "game.toml").write_text("\n".join(lines))
     names = ["--players", players, "--seed", "5", "--game", game, "--out", str(folder)]
