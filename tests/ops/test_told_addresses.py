@@ -16,7 +16,7 @@ from wolfbus.service.plan import OPEN, HousePlan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 WAITING = {
-    "analytics": "ArchiveActor",
+    "analytics": "redis://***@",
     "join": "redis://***@",
     "player": "redis://***@",
     "up": "redis://***@",
