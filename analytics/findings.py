@@ -20,9 +20,9 @@ from analytics.gather import Gathered, StudySource
 from analytics.gather.reading import study_check
 from analytics.measures.frames import FAMILIES
 from analytics.measures.ledger import Ledger
-from analytics.measures.primary import primary_of
+from analytics.measures.primary import PRIMARY, primary, primary_of
 from analytics.measures.rounds import events, figure1, trends, votes
-from analytics.measures.study import Study
+from analytics.measures.study import Study, variability
 from analytics.measures.summing import sums_of
 from analytics.measures.sums import Estimates, Sums
 from analytics.measures.tables import claims, headline, labels, outcomes, production, table1, table2, table3, table5
@@ -33,6 +33,8 @@ VERSION: Final = 1
 LARGE: Final = 300_000
 """Judgements from which a second process is worth its start."""
 
+_BESIDE_TABLES: Final = ("table4", "curves", "thresholds", "recalibration", "intervals")
+"""Of `sections`, those that are computed with the tables; the others are mostly of agents."""
 _INTERVALS: Final = (
     "table1",
     "table2",
@@ -200,6 +202,36 @@ def findings(gathered: Gathered) -> Result:
         return _together(gathered, others.result(), ours)
 
 
+def sections(wanted: tuple[Sequence[str], bool] = (PRIMARY, False)) -> dict[str, Callable[[Study], Result]]:
+    """Return what computes each section that is over all judgements at once, by name.
+
+    Args:
+        wanted: names of the primary metrics, and whether the studies declared them.
+    """
+    from analytics.measures.abilities import abilities
+    from analytics.measures.agents import agents, skill
+    from analytics.measures.bias import bias
+    from analytics.measures.recalibration import recalibration, thresholds
+    from analytics.measures.table4 import curves, table4
+    from analytics.measures.truth import lying, truth
+
+    return {
+        "table4": table4,
+        "curves": curves,
+        "thresholds": thresholds,
+        "recalibration": recalibration,
+        "intervals": table_intervals,
+        "primary": lambda study: primary(study, wanted[0], declared=wanted[1]),
+        "truth": lambda study: truth(study.estimates),
+        "abilities": abilities,
+        "variability": variability,
+        "agents": agents,
+        "skill": skill,
+        "bias": bias,
+        "lying": lying,
+    }
+
+
 def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Result:
     return {
         "format": FORMAT,
@@ -212,17 +244,8 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
 
 
 def _of_tables(study: Study, ledger: Ledger) -> Result:
-    from analytics.measures.recalibration import recalibration, thresholds
-    from analytics.measures.table4 import curves, table4
-
-    return {
-        **paper_tables(study.estimates, ledger),
-        "table4": table4(study),
-        "curves": curves(study),
-        "thresholds": thresholds(study),
-        "recalibration": recalibration(study),
-        "intervals": table_intervals(study),
-    }
+    of = sections()
+    return {**paper_tables(study.estimates, ledger), **{name: of[name](study) for name in _BESIDE_TABLES}}
 
 
 def table_intervals(study: Study) -> Result:
@@ -251,23 +274,7 @@ def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Resul
 
 
 def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
-    from analytics.measures.abilities import abilities
-    from analytics.measures.agents import agents, skill
-    from analytics.measures.bias import bias
-    from analytics.measures.primary import primary
-    from analytics.measures.study import variability
-    from analytics.measures.truth import lying, truth
-
-    return {
-        "primary": primary(study, wanted[0], declared=wanted[1]),
-        "truth": truth(study.estimates),
-        "abilities": abilities(study),
-        "variability": variability(study),
-        "agents": agents(study),
-        "skill": skill(study),
-        "bias": bias(study),
-        "lying": lying(study),
-    }
+    return {name: of(study) for name, of in sections(wanted).items() if name not in _BESIDE_TABLES}
 
 
 def _files(gathered: Gathered) -> Result:

@@ -123,7 +123,7 @@ class Scorebook:
             thought=beside.thought,
             claims=scored(self.nights.facts, speaker, heard.claims),
             length=len(text.split()),
-            checksum=crc32(text.encode()),
+            checksum=crc32(text.encode(errors="surrogatepass")),
         )
         if thought:
             self._thoughts[number] = thought

@@ -39,6 +39,7 @@ TESTS = Path(__file__).parent
 LONGEST = (
     "test_house.py",
     "chaos/test_chaos.py",
+    "golden/test_golden.py",
     "study/test_house.py",
     "study/test_shared.py",
     "docs/test_commands.py",
@@ -54,9 +55,8 @@ LONGEST = (
     "outside/test_check_agent.py",
     "report/test_page.py",
     "bus/test_redis_trouble.py",
-    "llm/whole/test_given_up.py",
+    "llm/whole/test_games_of_models.py",
     "analytics/test_findings.py",
-    "golden/test_findings.py",
 )
 """Files that take long: begun last, one would keep one core busy while the others wait."""
 

@@ -181,10 +181,6 @@ def test_a_huge_value_does_not_fill_the_screen() -> None:
     refusal(deadlines=list(range(10_000)))
 
 
-def test_wolves_may_be_just_fewer_where_the_first_night_is_quiet() -> None:
-    assert GameConfig(werewolves=5, first_night_kill=False).seats == 11
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -198,10 +194,3 @@ def test_broken_toml_is_named_with_its_place(text: str, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_toml(text, "game.toml")
     assert str(caught.value).startswith(said)
-
-
-def test_a_config_is_a_value() -> None:
-    assert GameConfig() == GameConfig()
-    assert GameConfig(names=tuple(EIGHT)) != GameConfig()
-    with pytest.raises(ValueError, match="frozen"):
-        GameConfig().villagers = 5  # type: ignore[misc]

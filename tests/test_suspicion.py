@@ -56,12 +56,3 @@ def test_it_is_the_exponential_average_of_all_judgements(judged: list[float], al
         suspicion.judge("Mia", "Raj", value)
         exact = Fraction(alpha) * Fraction(value) + (1 - Fraction(alpha)) * exact
     assert suspicion.of("Mia", "Raj") == pytest.approx(float(exact), abs=1e-13)
-
-
-def test_alpha_at_its_ends_keeps_the_prior_or_the_last_judgement() -> None:
-    deaf, forgetful = Suspicion(alpha=0.0), Suspicion(alpha=1.0)
-    for value in (0.9, 0.3):
-        deaf.judge("Mia", "Raj", value)
-        forgetful.judge("Mia", "Raj", value)
-    assert deaf.of("Mia", "Raj") == 0.5
-    assert forgetful.of("Mia", "Raj") == 0.3

@@ -118,25 +118,24 @@ def test_what_is_no_file_of_a_sensible_size_is_refused_at_once_in_one_line(
     assert f"{path}: {said[kind]}" in err
 
 
-def closed(number: int, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with one of the three standard streams closed."""
+def closed(numbers: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with some of the three standard streams closed."""
+    shut = " ".join(f"{number}>&-" for number in numbers)
     return subprocess.run(
-        ["sh", "-c", f'exec "$@" {number}>&-', "sh", sys.executable, "-m", "wolfbus", *words],
+        ["sh", "-c", f'exec "$@" {shut}', "sh", sys.executable, "-m", "wolfbus", *words],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["replay x.ndjson", "analytics", "--help"])
-def test_without_stdout_every_command_says_so_in_one_line(command: str) -> None:
-    told = closed(1, *command.split())
+def test_without_stdout_a_command_says_so_in_one_line() -> None:
+    told = closed("1", "analytics")
     assert (told.returncode, told.stderr.count("\n")) == (1, 1)
     assert told.stderr.startswith("wolfbus: stdout is closed")
 
 
-@pytest.mark.parametrize("number", [0, 2])
-def test_without_stdin_or_stderr_a_game_is_played_as_ever(number: int, tmp_path: Path) -> None:
-    told = closed(number, "play", "--seed", "7", "--out", str(tmp_path))
-    assert (told.returncode, told.stderr) == (0, told.stderr if number == 0 else "")
+def test_without_stdin_and_stderr_a_game_is_played_as_ever(tmp_path: Path) -> None:
+    told = closed("02", "play", "--seed", "7", "--out", str(tmp_path))
+    assert (told.returncode, told.stderr) == (0, "")
     (record,) = tmp_path.glob("*.ndjson")
     assert record.read_bytes().startswith(b'{"')
     assert "8a0aabe20980" in told.stdout

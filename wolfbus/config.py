@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 import tomllib
 import unicodedata
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError
+from wolfbus.invalid import fault_of_table
 from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Kind, Protocol, Reveal, Role
 from wolfbus.whole_file import read_text_whole
@@ -221,7 +221,7 @@ def config_from_table(table: dict[str, Any], source: str = "config") -> GameConf
     try:
         return GameConfig.model_validate(_lists_to_tuples(table))
     except ValidationError as error:
-        raise ConfigError(f"{source}: {_first_line(error)}") from None
+        raise ConfigError(f"{source}: {fault_of_table(error, GameConfig)}") from None
 
 
 def read_toml_file(path: Path) -> dict[str, Any]:
@@ -253,26 +253,3 @@ def _lists_to_tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _lists_to_tuples(item) for key, item in value.items()}
     return value
-
-
-def _first_line(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(part if part.isprintable() else repr(part) for part in map(str, first["loc"]))
-    if first["type"] == "extra_forbidden":
-        parent = Deadlines if place.startswith("deadlines.") else GameConfig
-        close = difflib.get_close_matches(str(first["loc"][-1]), parent.model_fields, n=1)
-        return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
-    if first["type"] == "value_error":
-        message = first["msg"].removeprefix("Value error, ")
-    else:
-        kind = _IN_TOML.get(first["type"], first["msg"][:1].lower() + first["msg"][1:])
-        message = f"{kind} (given {reprlib.repr(first['input'])})"
-    return f"{place}: {message}" if place else message
-
-
-_IN_TOML = {
-    "tuple_type": "input should be a list",
-    "model_type": "input should be a table",
-    "dict_type": "input should be a table",
-}
-"""What pydantic says in Python's words, in the words of the file."""

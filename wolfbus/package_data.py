@@ -18,6 +18,7 @@ from typing import Annotated, TypeAlias, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from wolfbus.errors import ConfigError
+from wolfbus.invalid import first_fault
 
 
 class PackageData(BaseModel):
@@ -69,9 +70,7 @@ def read_data(package: str, name: str, shape: type[Data]) -> Data:
     try:
         return shape.model_validate(table)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        key = ".".join(map(str, fault["loc"])) or "the whole"
-        raise ConfigError(f"{place}: {key}: {fault['msg']}") from None
+        raise ConfigError(f"{place}: {first_fault(error)}") from None
 
 
 @cache

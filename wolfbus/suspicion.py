@@ -8,6 +8,7 @@ of that pair follows.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from functools import lru_cache
 
 from wolfbus.messages.base import SeatName
 
@@ -33,7 +34,7 @@ class Suspicion:
     def judge(self, observer: SeatName, target: SeatName, suspicion: float) -> float:
         """Fold in one usable judgement of a statement by `target` and return the new D."""
         value = smooth(self.of(observer, target), suspicion, self.alpha)
-        self._pairs[observer, target] = value
+        self._pairs[_pair(observer, target)] = value
         return value
 
     def of(self, observer: SeatName, target: SeatName) -> float:
@@ -64,3 +65,9 @@ class Suspicion:
     def pairs(self) -> dict[tuple[SeatName, SeatName], float]:
         """Return D for all pairs with a judgement, in the order of their first one."""
         return dict(self._pairs)
+
+
+@lru_cache(maxsize=4096)
+def _pair(observer: SeatName, target: SeatName) -> tuple[SeatName, SeatName]:
+    """Return one object for all equal pairs: games at one time have thousands, of few names."""
+    return observer, target

@@ -6,9 +6,11 @@ Brains, prompts and `replay --as` look at nothing else.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
+from weakref import WeakValueDictionary
 
 from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.config import GameConfig
@@ -60,13 +62,76 @@ class OwnJudgement:
     thought: str | None
 
 
+@dataclass(slots=True, weakref_slot=True)
+class PublicKnowledge:
+    """What follows from one game's public facts. Once made it does not change: all seats of a process that heard the
+    same share it.
+
+    Attributes:
+        facts: all public facts in order.
+        statements: public statements by number.
+        tallies: votes by round, voter to target.
+        dead: who left and how, in order: name to "night" or "exile".
+        revealed: teams and roles that became public with a death.
+        exiles: numbers of the facts that ended a round.
+        round: rounds begun.
+        ended: set when the game is over.
+    """
+
+    facts: Sequence[PublicFact] = ()
+    statements: Mapping[int, Statement] = field(default_factory=dict)
+    tallies: Mapping[int, dict[SeatName, SeatName | None]] = field(default_factory=dict)
+    dead: Mapping[SeatName, str] = field(default_factory=dict)
+    revealed: Mapping[SeatName, Role | Team] = field(default_factory=dict)
+    exiles: tuple[int, ...] = ()
+    round: int = 1
+    ended: Ended | None = None
+
+    def after(self, facts: Sequence[PublicFact]) -> PublicKnowledge:
+        """Return what follows when these facts, one at least, have come after those."""
+        told = (*self.facts, *facts)
+        place = (id(facts[-1]), len(told))
+        known = _shared_knowledge.get(place)
+        if known is None or known.facts != told:
+            known = _shared_knowledge[place] = self._grown(told)
+        return known
+
+    def _grown(self, told: Sequence[PublicFact]) -> PublicKnowledge:
+        statements, tallies = dict(self.statements), self.tallies
+        dead, revealed, exiles = self.dead, self.revealed, self.exiles
+        round_, ended = self.round, self.ended
+        for number, fact in enumerate(told[len(self.facts) :], len(self.facts) + 1):
+            slim(fact)
+            if fact.type == "statement":
+                statements[fact.statement] = fact
+            elif fact.type == "tally":
+                tallies = {**tallies, fact.round: fact.votes}
+            elif fact.type == "dawn" or fact.type == "exile":
+                gone, how = (fact.died, "night") if fact.type == "dawn" else (fact.seat, "exile")
+                shown = fact.role or fact.team
+                if gone is not None:
+                    dead = {**dead, gone: how}
+                    revealed = revealed if shown is None else {**revealed, gone: shown}
+                if fact.type == "exile":
+                    exiles, round_ = (*exiles, number), fact.round + 1
+            elif fact.type == "ended":
+                ended, round_ = fact, fact.rounds
+            elif fact.type == "revealed":
+                revealed = {**revealed, **fact.roles}
+        return PublicKnowledge(told, statements, tallies, dead, revealed, exiles, round_, ended)
+
+
+_shared_knowledge: Final[WeakValueDictionary[tuple[int, int], PublicKnowledge]] = WeakValueDictionary()
+"""What somebody holds, by the identity of the last fact, which it holds too, and how many facts it follows from."""
+
+
 Memory: TypeAlias = Inspection | Whispered | OwnAnswer | OwnJudgement
 """Something that this seat alone learned or did; bids are not remembered."""
 
 
 @dataclass(slots=True)
 class SeatView:
-    """One seat's knowledge. Read it; only `hear` changes it.
+    """One seat's knowledge. Read it; only `hear_public` and `hear_private` change it.
 
     Attributes:
         me: the seat's name.
@@ -75,11 +140,7 @@ class SeatView:
         names: all players in seating order.
         config: the rules.
         brain_seed: seed for this seat's brain, "" for outsiders.
-        round: rounds begun as far as this seat can tell.
-        dead: who left and how, in order: name to "night" or "exile".
-        public: all public facts in order.
-        statements: public statements by number.
-        tallies: votes by round, voter to target.
+        heard: what everybody was told.
         inspections: what this seer learned, name to role.
         protections: (round, name) this doctor protected.
         whispers: proposals heard from partners.
@@ -88,8 +149,6 @@ class SeatView:
         suspicion: its own row of smoothed suspicion, from joined judgements.
         private: all that it alone learned or did after it sat down, in order; the same objects as in the fields above.
         private_after: for each of `private`, how many public facts came before it.
-        revealed: teams and roles that became public with a death.
-        ended: set when the game is over.
     """
 
     me: SeatName
@@ -98,11 +157,7 @@ class SeatView:
     names: tuple[SeatName, ...] = ()
     config: GameConfig = field(default_factory=GameConfig)
     brain_seed: str = ""
-    round: int = 1
-    dead: dict[SeatName, str] = field(default_factory=dict)
-    public: list[PublicFact] = field(default_factory=list)
-    statements: dict[int, Statement] = field(default_factory=dict)
-    tallies: dict[int, dict[SeatName, SeatName | None]] = field(default_factory=dict)
+    heard: PublicKnowledge = field(default_factory=PublicKnowledge)
     inspections: dict[SeatName, Role] = field(default_factory=dict)
     protections: list[tuple[int, SeatName]] = field(default_factory=list)
     whispers: list[Whispered] = field(default_factory=list)
@@ -112,21 +167,55 @@ class SeatView:
     suspicion: Suspicion = field(default_factory=Suspicion, compare=False)
     private: list[Memory] = field(default_factory=list)
     private_after: list[int] = field(default_factory=list)
-    revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
-    ended: Ended | None = None
     _last_private: int = 0
-    _exiles: list[int] = field(default_factory=list)
     _proposed: tuple[int, Proposal] | None = None
+
+    @property
+    def public(self) -> Sequence[PublicFact]:
+        """All public facts in order."""
+        return self.heard.facts
+
+    @property
+    def statements(self) -> Mapping[int, Statement]:
+        """Public statements by number."""
+        return self.heard.statements
+
+    @property
+    def tallies(self) -> Mapping[int, dict[SeatName, SeatName | None]]:
+        """Votes by round, voter to target."""
+        return self.heard.tallies
+
+    @property
+    def dead(self) -> Mapping[SeatName, str]:
+        """Who left and how, in order: name to "night" or "exile"."""
+        return self.heard.dead
+
+    @property
+    def revealed(self) -> Mapping[SeatName, Role | Team]:
+        """Teams and roles that became public with a death."""
+        return self.heard.revealed
+
+    @property
+    def round(self) -> int:
+        """Rounds begun as far as this seat can tell."""
+        return self.heard.round
+
+    @property
+    def ended(self) -> Ended | None:
+        """The end of the game, once it is over."""
+        return self.heard.ended
 
     @property
     def living(self) -> tuple[SeatName, ...]:
         """Players still in the game, in seating order."""
-        return tuple(name for name in self.names if name not in self.dead)
+        dead = self.heard.dead
+        return tuple(name for name in self.names if name not in dead)
 
     @property
     def others(self) -> tuple[SeatName, ...]:
         """Living players but this one, in seating order."""
-        return tuple(name for name in self.names if name not in self.dead and name != self.me)
+        dead, me = self.heard.dead, self.me
+        return tuple(name for name in self.names if name not in dead and name != me)
 
     @property
     def death(self) -> Dawn | Exile | None:
@@ -141,36 +230,27 @@ class SeatView:
         """How many private facts it was told."""
         return self._last_private
 
-    def hear_public(self, news: Public | PublicNews) -> bool:
-        """Take in a public fact; returns False for one already known.
+    def hear_public(self, *news: Public | PublicNews) -> bool:
+        """Take in public facts, passing over those already known; returns whether there was a new one.
 
         Raises:
-            RulesError: a fact before it is missing.
+            RulesError: a fact before one of these is missing. What came before the gap is taken in.
         """
-        known = len(self.public)
-        if news.n <= known:
-            return False
-        if news.n != known + 1:
-            raise RulesError(f"{self.me}: public fact {news.n} came after {known}; some are missing")
-        fact = news.fact
-        slim(fact)
-        self.public.append(fact)
-        if fact.type == "statement":
-            self.statements[fact.statement] = fact
-        elif fact.type == "tally":
-            self.tallies[fact.round] = fact.votes
-        elif fact.type == "dawn":
-            self._leave(fact.died, "night", fact)
-        elif fact.type == "exile":
-            self._leave(fact.seat, "exile", fact)
-            self._exiles.append(news.n)
-            self.round = fact.round + 1
-        elif fact.type == "ended":
-            self.ended = fact
-            self.round = fact.rounds
-        elif fact.type == "revealed":
-            self.revealed.update(fact.roles)
-        return True
+        known = len(self.heard.facts)
+        fresh = []
+        gap = None
+        for item in news:
+            if item.n == known + 1:
+                known += 1
+                fresh.append(item.fact)
+            elif item.n > known:
+                gap = item.n
+                break
+        if fresh:
+            self.heard = self.heard.after(fresh)
+        if gap is not None:
+            raise RulesError(f"{self.me}: public fact {gap} came after {known}; some are missing")
+        return bool(fresh)
 
     def hear_private(self, news: Private | PrivateNews) -> bool:
         """Take in a private fact; returns False for one already known.
@@ -186,7 +266,7 @@ class SeatView:
             raise RulesError(f"{self.me}: private fact {news.n} came before public fact {news.after}; some are missing")
         self._last_private = news.n
         # a catch-up tells all public facts first: only their number says in which round this one fell
-        self._learn(news.fact, 1 + bisect_right(self._exiles, news.after))
+        self._learn(news.fact, 1 + bisect_right(self.heard.exiles, news.after))
         if len(self.private) > len(self.private_after):
             self.private_after.append(news.after)
         return True
@@ -241,14 +321,6 @@ class SeatView:
             thought,
         )
         self.private.append(own)
-
-    def _leave(self, name: SeatName | None, how: str, fact: Dawn | Exile) -> None:
-        if name is None:
-            return
-        self.dead[name] = how
-        known = fact.role or fact.team
-        if known is not None:
-            self.revealed[name] = known
 
     def proposals(self) -> dict[SeatName, Proposal]:
         """Return this night's latest proposals of this wolf and its living partners, by name."""

@@ -4,9 +4,14 @@ they run, and reports when the house has closed.
 ::
 
     games stream --session.SessionNews--+
-                                        +--> actor.ArchiveActor --> index.ArchiveIndex --> results
-    records -----record.GameArchive-----+                                |
+                                        +--> archive.SessionArchive --> index.ArchiveIndex --> results
+    records -----record.GameArchive-----+                                      |
                                              house's live stream <-------+
 
-`service` puts the actor into a house, as a member of it.
+`service` puts the archive into a house, as a member of it.
 """
+
+from analytics.archive.results import Results
+from analytics.archive.service import AnalyticsSettings, serve
+
+__all__ = ["AnalyticsSettings", "Results", "serve"]

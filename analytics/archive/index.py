@@ -176,9 +176,25 @@ class ArchiveIndex:
         self._rolling.add(rows)
         self.settled += 1
 
-    def picture(self, session: str, running: int, games: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the rolling picture; see `analytics.archive.index.rolling`."""
-        return rolling(self._rolling, session, running, self.over, games)
+    def picture(self, session: str, running: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return the members of a message on how the session stands.
+
+        Args:
+            session: the session's name.
+            running: games under way.
+            games: pictures of running games, of which there may be more.
+        """
+        told = self._rolling.sections("outcomes", "headline")
+        return {
+            "v": PROTOCOL,
+            "type": "live",
+            "session": session,
+            "running": running,
+            "over": self.over,
+            "games": list(games),
+            "winners": {name: row["k"] for name, row in told["outcomes"]["winners"].items()},
+            "headline": told["headline"]["all"],
+        }
 
     # -- the end
 
@@ -268,27 +284,4 @@ def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str,
             name: round(sum(values) / len(values), 4) if values else None for name, values in by_target.items()
         },
         "left": left,
-    }
-
-
-def rolling(metrics: Metrics, session: str, running: int, over: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the members of a message on how a session stands.
-
-    Args:
-        metrics: of the games that are over.
-        session: the session's name.
-        running: games under way.
-        over: games that are over, whatever became of them.
-        games: pictures of running games, of which there may be more.
-    """
-    told = metrics.sections("outcomes", "headline")
-    return {
-        "v": PROTOCOL,
-        "type": "live",
-        "session": session,
-        "running": running,
-        "over": over,
-        "games": list(games),
-        "winners": {name: row["k"] for name, row in told["outcomes"]["winners"].items()},
-        "headline": told["headline"]["all"],
     }

@@ -11,16 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from pykka import ActorDeadError
-
-from analytics.archive.actor import ArchiveActor, ArchiveView
+from analytics.archive.archive import ArchiveView, SessionArchive
 from analytics.archive.index import LIVE_KEPT
 from analytics.archive.results import Results, finished_session, write_results
-from analytics.archive.session import SessionNews, past_sessions
+from analytics.archive.session import past_sessions
 from wolfbus import __version__
-from wolfbus.actors import ActorPool, Timer
+from wolfbus.actors import Timer
 from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.member import AGAIN_S, Member
 from wolfbus.agent.membership import Membership, last_words
@@ -31,9 +29,6 @@ from wolfbus.errors import BusError, NotAllowed, RecordError, StreamLost, WolfEr
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Archived
 from wolfbus.service.lifecycle import Health, Stopping
-
-if TYPE_CHECKING:
-    from pykka import Future
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +120,7 @@ def serve(
 
 
 class ArchiveService:
-    """Brings what is on the bus to the actor of an archive, looks around for it, and shows how games stand.
+    """Brings what is on the bus to an archive, one thing at a time, looks around for it, and shows how games stand.
 
     Args:
         settings: see there.
@@ -154,6 +149,7 @@ class ArchiveService:
         self._pictures = 0
         self._shows = True
         self._view = ArchiveView()
+        self._taking = threading.Lock()
         self._looking = threading.Lock()
         self._timing = threading.Lock()
         self._next: Timer | None = None
@@ -161,9 +157,7 @@ class ArchiveService:
         self._closed = False
         folder = settings.folder
         past = past_sessions(every_entry(member.bus, streams.games(settings.house)), folder, finished_session(folder))
-        self._pool = ActorPool(1)
-        actor = ArchiveActor.start_in(self._pool, settings.house, folder, SessionNews(past), self)
-        self._actor: Any = actor.proxy()
+        self._archive = SessionArchive(settings.house, folder, past, self)
         logger.info("%s keeps the records of house %s in %s", settings.name, settings.house, folder)
         self.follow_news()
         self.look()
@@ -175,7 +169,7 @@ class ArchiveService:
 
     def welcome(self) -> None:
         """Tell a moderator that is new what is archived: it may not have read that far."""
-        self._do(self._actor.acknowledge_all)
+        self._do(self._archive.acknowledge_all)
 
     def again(self) -> None:
         """Do nothing yet: the welcome that follows has all told anew."""
@@ -191,20 +185,19 @@ class ArchiveService:
         # what is being handed over is still taken in
         self._member.reader.close()
         try:
-            self.results = self._actor.results().get()
+            with self._taking:
+                self.results = self._archive.results()
             with last_words(self._member.bus), self._looking:
                 self._closed = True
                 self._post(self._see())
         except BusError as error:
             logger.debug("the end was not shown: %s", error)
-        finally:
-            self._pool.close()
 
-    # -- for the archive's actor
+    # -- for the archive
 
     def follow(self, game: str, after: str) -> None:
         """Have a game's record brought."""
-        take = partial(self._bring, partial(self._actor.take, game))
+        take = partial(self._bring, partial(self._archive.take, game))
         self._member.reader.follow(streams.record(self._house, game), take, after, partial(self._lose, game))
 
     def unfollow(self, game: str) -> None:
@@ -213,7 +206,7 @@ class ArchiveService:
 
     def follow_news(self) -> None:
         """Have the ``games`` stream brought from its beginning."""
-        hear = partial(self._bring, self._actor.hear)
+        hear = partial(self._bring, self._archive.hear)
         self._member.reader.follow(streams.games(self._house), hear, "0-0", partial(self._lose, ""))
 
     def tell(self, message: Archived) -> None:
@@ -232,19 +225,18 @@ class ArchiveService:
         self.done = True
         self._stopping.ask("the house has closed")
 
-    # -- from threads of the bus: each waits until the actor has taken it in, so nothing piles up here
+    # -- from threads of the bus: each waits until the archive has taken it in, so nothing piles up here
 
-    def _bring(self, take: Callable[[list[Entry]], Future[None]], _stream: str, entries: list[Entry]) -> None:
+    def _bring(self, take: Callable[[list[Entry]], None], _stream: str, entries: list[Entry]) -> None:
         self._do(take, entries)
 
     def _lose(self, game: str, error: StreamLost) -> None:
-        self._do(self._actor.lost, game, str(error))
+        self._do(self._archive.lost, game, str(error))
 
-    def _do(self, act: Callable[..., Future[None]], *args: object) -> None:
+    def _do(self, act: Callable[..., None], *args: object) -> None:
         try:
-            act(*args).get()
-        except ActorDeadError:
-            logger.debug("something came after the end")
+            with self._taking:
+                act(*args)
         except Exception as error:
             logger.exception("a record or the news could not be taken in")
             self._fail(error)
@@ -284,7 +276,8 @@ class ArchiveService:
         self._look_in(self._look_s)
 
     def _see(self) -> ArchiveView:
-        self._view = self._actor.look_around().get()
+        with self._taking:
+            self._view = self._archive.look_around()
         return self._view
 
     def _post(self, view: ArchiveView) -> None:
@@ -308,7 +301,7 @@ class ArchiveService:
         if not game:
             if not bus.entries(streams.games(house), limit=1):
                 reason = f"the bus lost its data: house {house} has no games there any more"
-                self._do(self._actor.miss, "", reason)
+                self._do(self._archive.miss, "", reason)
             return
         record = streams.record(house, game)
         first = bus.entries(record, limit=1)
@@ -323,7 +316,7 @@ class ArchiveService:
             reason = f"the record on the bus has {last} of {due} lines"
         else:
             return
-        self._do(self._actor.miss, game, reason)
+        self._do(self._archive.miss, game, reason)
 
 
 def _allow_many_files() -> None:

@@ -5,7 +5,7 @@ patterns, one a line, their parts with spaces between them:
 
 - `word`, `one|another`, `{class}|word`: one word of these; `!one|{class}`: one word that is none of these.
 - `@`: a player. `#`: words for a night. `~`: any word but the end of a sentence. `_`: any word that takes nothing
-  back, reports nothing and names nobody. `HERE`: the word asked about.
+  back, reports nothing and names nobody; these two stand alone. `HERE`: the word asked about.
 - `part*`, `part+`, `part?`, `part{0,3}`: repeated; `name:part`: to be asked for by that name.
 - `( a b || c )?`: a group; `<name>`: another pattern of the table.
 - `>part`, `>!part`: what follows is, is not. `<!part`: what stands before is not. `>( a b )`, `>!( a b )`, `<!( a b )`
@@ -103,8 +103,6 @@ def _set(alternatives: str) -> str:
     inside = ""
     for each in alternatives.split("|"):
         if each in _SIGNS:
-            if each in {"~", "_"} and each != alternatives:
-                raise ValueError(f"{alternatives!r}: {each} stands alone, for it excludes words")
             inside += _SIGNS[each]
         elif each.startswith("{"):
             inside += "".join(_code(word) for word in sorted(WORDS[each[1:-1]]))

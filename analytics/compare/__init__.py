@@ -4,11 +4,10 @@ as blocks, a page and CSV in `written` (metrics: variability).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.compare.written import as_csv, compared_page, render
@@ -64,46 +63,31 @@ def by_seed(a: Columns, b: Columns) -> Units:
     A game without a seed, or with one that the other side has not, is paired with nothing, unless
     another game of its block is.
     """
+    import numpy as np
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    sides = {
-        side: [(side, columns.block_names[block]) for block in columns.blocks.tolist()]
-        for side, columns in (("a", a), ("b", b))
-    }
     common = (set(a.seeds) & set(b.seeds)) - {""}
-    nodes: dict[tuple[str, str], int] = {}
+    nodes: dict[tuple[int | str, int | str], int] = {}
     links: list[tuple[int, int]] = []
-    for side, columns in (("a", a), ("b", b)):
-        for node, seed in zip(sides[side], columns.seeds, strict=True):
-            own = nodes.setdefault(node, len(nodes))
+    for side, columns in enumerate((a, b)):
+        for block, seed in zip(columns.blocks.tolist(), columns.seeds, strict=True):
+            own = nodes.setdefault((side, block), len(nodes))
             links.append((own, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else own))
     graph = coo_array(([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2)
     label = connected_components(graph.tocsr(), directed=False)[1].tolist()
-    held = {side: [label[nodes[node]] for node in own] for side, own in sides.items()}
-    of: defaultdict[int, set[str]] = defaultdict(set)
-    for side, found in held.items():
-        for place in found:
-            of[place].add(side)
-    return _units(held, of)
+    games = [label[own] for own, _ in links]
+    held = games[: len(a.ids)], games[len(a.ids) :]
+    of_a, of_b = map(set, held)
+    kinds = {unit: _KINDS[unit in of_a, unit in of_b] for unit in dict.fromkeys(games)}
+    place = {unit: at for at, unit in enumerate(sorted(kinds, key=kinds.__getitem__))}
+    units = [np.array([place[unit] for unit in own], np.int64) for own in held]
+    pairs, only_a, only_b = (sum(kind == each for kind in kinds.values()) for each in range(3))
+    return Units(units[0], units[1], pairs, only_a, only_b, *(int((own < pairs).sum()) for own in units))
 
 
-def _units(held: dict[str, list[int]], sides: dict[int, set[str]]) -> Units:
-    import numpy as np
-
-    pairs = [node for node, found in sides.items() if len(found) == 2]
-    alone = {side: [node for node, found in sides.items() if found == {side}] for side in ("a", "b")}
-    place = {node: at for at, node in enumerate([*pairs, *alone["a"], *alone["b"]])}
-    paired = set(pairs)
-    return Units(
-        a=np.array([place[node] for node in held["a"]], np.int64),
-        b=np.array([place[node] for node in held["b"]], np.int64),
-        pairs=len(pairs),
-        only_a=len(alone["a"]),
-        only_b=len(alone["b"]),
-        paired_a=sum(node in paired for node in held["a"]),
-        paired_b=sum(node in paired for node in held["b"]),
-    )
+_KINDS: Final = {(True, True): 0, (True, False): 1, (False, True): 2}
+"""The order of units by whether A and B have them: pairs first."""
 
 
 def by_block(columns: Columns, one: int, other: int) -> Units:

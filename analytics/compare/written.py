@@ -83,7 +83,7 @@ def _answer(result: Result, names: Sequence[str]) -> str:
 
 def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
     """Yield the differences of primary or of exploratory metrics as forest plots, one for each scale."""
-    from analytics.figures import Panel, forest
+    from analytics.figures.forest import Panel, forest
     from analytics.report.context import drawing
 
     kind = "exploratory" if exploratory else "comparison"
@@ -125,17 +125,14 @@ def _tables(result: Result) -> Iterator[TableBlock]:
         "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
         f"{of(result['adjusted'], 'primary metric')} together"
     )
-    metrics = result["metrics"]
-    heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p", "Adjusted")
+    told = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
+    heads = ("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")
     notes = (f"{UNDEFINED} undefined: see --json for the reason of each.",)
-    first = tuple(_row(name, row) for name, row in metrics.items() if not row["exploratory"])
-    if first:
-        yield TableBlock("comparison", caption, heads, first, notes if any(_lacks(row) for row in first) else ())
-    others = tuple(_row(name, row) for name, row in metrics.items() if row["exploratory"])
-    if others:
-        told = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
-        heads = columns("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")
-        yield TableBlock("exploratory", told, heads, others, notes if any(_lacks(row) for row in others) else ())
+    for key, words, names in (("comparison", caption, (*heads, "Adjusted")), ("exploratory", told, heads)):
+        own = {name: row for name, row in result["metrics"].items() if row["exploratory"] == (key == "exploratory")}
+        rows = tuple(_row(name, row) for name, row in own.items())
+        if rows:
+            yield TableBlock(key, words, columns(*names), rows, notes if any(map(_lacks, rows)) else ())
 
 
 def _lacks(row: Row) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, Final
 
 from analytics.export.inspect_measures import (
@@ -18,7 +19,7 @@ from analytics.export.inspect_measures import (
     model_of,
     models_by_agent,
 )
-from analytics.export.inspect_samples import CallTexts, sample_of, started
+from analytics.export.inspect_samples import CallTexts, instant, sample_of, started
 from analytics.export.table_files import Landing
 from analytics.export.tables import ExportedGame, read_games
 from analytics.export.writing import Exported
@@ -58,16 +59,17 @@ class LogBuilder:
     criteria: Criteria
     samples: list[Any] = field(default_factory=list)
     _metrics: Metrics = field(default_factory=Metrics)
-    _usage: UsageBook | None = None
+    _usage: UsageBook = field(init=False)
     _roles: dict[str, set[str]] = field(default_factory=dict)
     _called: dict[str, set[str]] = field(default_factory=dict)
     _begin: float = math.inf
     _end: float = -math.inf
 
+    def __post_init__(self) -> None:
+        self._usage = UsageBook(self.library)
+
     def add(self, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
         """Take in one game."""
-        if self._usage is None:
-            self._usage = UsageBook(self.library)
         self.samples.append(sample_of(self.library, game, prompts))
         self._metrics.add(game.rows)
         self._usage.add(game)
@@ -108,9 +110,9 @@ class LogBuilder:
 
     def log(self) -> Any:
         """Return the ``EvalLog``."""
-        log, usage = self.library.log, self._usage or UsageBook(self.library)
+        log, usage = self.library.log, self._usage
         completed = sum(sample.error is None for sample in self.samples)
-        times = {"started_at": _instant(self._begin), "completed_at": _instant(self._end)}
+        times = {"started_at": instant(self._begin), "completed_at": instant(self._end)}
         return log.EvalLog(
             status="success",
             eval=self._spec(),
@@ -124,7 +126,6 @@ class LogBuilder:
 
     def _spec(self) -> Any:
         log, model = self.library.log, self.library.model
-        usage = self._usage or UsageBook(self.library)
         ident = sha256_hex(self.name.encode(), self._digest.encode())[:22]
         roles = {
             role: [model.ModelConfig(model=name) for name in sorted(self._roles[role])]
@@ -145,7 +146,7 @@ class LogBuilder:
                 "prior": self.criteria.prior,
                 "include_defaulted": self.criteria.include_defaulted,
             },
-            created=_instant(self._begin),
+            created=instant(self._begin),
             tags=["wolfbus"],
             dataset=log.EvalDataset(
                 name=self.name,
@@ -161,7 +162,7 @@ class LogBuilder:
             metadata={
                 "study": self.study,
                 **told,
-                "usage_by_agent": usage.by_agent(),
+                "usage_by_agent": self._usage.by_agent(),
                 "measures": {measure.name: measure.meaning for measure in measures()},
             },
             # so that Inspect can compute mean and stderr anew when somebody edits a score
@@ -176,7 +177,10 @@ class LogBuilder:
         found = []
         for measure in measures():
             values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]
-            figures = {"mean": mean(values), "stderr": standard_error(values), "pooled": measure.value(pooled)}
+            # over games
+            mean = fmean(values) if values else None
+            error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+            figures = {"mean": mean, "stderr": error, "pooled": measure.value(pooled)}
             found.append(
                 self.library.log.EvalScore(
                     name=measure.name,
@@ -192,24 +196,6 @@ class LogBuilder:
                 )
             )
         return found
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Return the mean over games, None over none."""
-    return math.fsum(values) / len(values) if values else None
-
-
-def standard_error(values: Sequence[float]) -> float | None:
-    """Return the standard error of the mean over games, None below two."""
-    middle = mean(values)
-    if middle is None or len(values) < 2:
-        return None
-    squares = math.fsum((value - middle) ** 2 for value in values)
-    return math.sqrt(squares / (len(values) - 1) / len(values))
-
-
-def _instant(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _revision(library: InspectLibrary, git: Mapping[str, Any]) -> Any:

@@ -280,8 +280,8 @@ def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int,
         events=transcript.events(),
         model_usage=usage.models,
         role_usage=usage.roles,
-        started_at=_instant(started(game)),
-        completed_at=None if rows.seconds is None else _instant(started(game) + rows.seconds),
+        started_at=instant(started(game)),
+        completed_at=None if rows.seconds is None else instant(started(game) + rows.seconds),
         total_time=rows.seconds,
         working_time=rows.seconds,
         uuid=sha256_hex(game.id.encode(), rows.seed.encode())[:22],
@@ -311,7 +311,8 @@ def started(game: ExportedGame) -> float:
     return Path(game.note.path).stat().st_mtime if opened is None else opened.started
 
 
-def _instant(seconds: float) -> str:
+def instant(seconds: float) -> str:
+    """Return Unix seconds as Inspect writes times."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 

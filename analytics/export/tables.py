@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from analytics.columns import Columns
-from analytics.gather import Collection, Criteria, FileNote, Planned, Source
+from analytics.gather import Collection, Criteria, FileNote, Planned
 from analytics.gather.reading import read_game
 from analytics.rows import (
     BidRow,
@@ -100,6 +100,8 @@ def read_games(
 ) -> Iterator[tuple[FileNote, ExportedGame | None]]:
     """Yield what became of each file, with its game where at least the opening holds.
 
+    What is checked, and what counts, is as `read_game` has it.
+
     Args:
         collection: what to read.
         criteria: how to compute; as the games were played unless given.
@@ -109,28 +111,15 @@ def read_games(
     for note in collection.refused:
         yield note, None
     for number, source in enumerate(collection.files, 1):
-        note, game = read_exported(source, criteria or Criteria(), collection, watch)
+        note, rows = read_game(source, criteria or Criteria(), keep_text=True, watch=watch)
+        game = None
+        if rows is not None:
+            lines = 0 if note.published else note.events
+            game = ExportedGame(note, collection.planned.get(rows.game), rows, lines, note.digest)
         yield note, game
         # a game is large; it goes before the next one comes
-        del game
+        del game, rows
         tell(number, len(collection.files))
-
-
-def read_exported(
-    source: Source,
-    criteria: Criteria,
-    collection: Collection,
-    watch: Callable[[Recorded], None] = lambda _recorded: None,
-) -> tuple[FileNote, ExportedGame | None]:
-    """Return what became of a file, and as much of its game as holds, None if not even the opening does.
-
-    What is checked, and what counts, is as `read_game` has it.
-    """
-    note, rows = read_game(source, criteria, keep_text=True, watch=watch)
-    if rows is None:
-        return note, None
-    lines = 0 if note.published else note.events
-    return note, ExportedGame(note, collection.planned.get(rows.game), rows, lines, note.digest)
 
 
 _UNDEFINED = "it is undefined"

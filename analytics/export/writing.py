@@ -1,22 +1,193 @@
-"""`write_csv` and `write_parquet`: files of records into folders of tables, game by game."""
+"""`write_tables`: files of records into folders of tables, game by game, as `write_csv` or `write_parquet`; and what
+stands beside them: a data package and Croissant metadata for programs, a card for Hugging Face.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import Any, Final, Literal
 
 from analytics.columns import ColumnsBuilder
-from analytics.export.package import CARD, CROISSANT, PACKAGE, card, croissant, package
 from analytics.export.table_files import CsvFile, Landing, ParquetFile, pyarrow
-from analytics.export.tables import TABLES, ExportTable, Row, read_games, results_of
+from analytics.export.tables import TABLES, ExportTable, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
+from analytics.rows.fields import Column
+from wolfbus import __version__
 from wolfbus.errors import ConfigError
+from wolfbus.package_data import PackageData, Prose, read_data
 
-Tell = Callable[[int, int], None]
+PACKAGE: Final = "datapackage.json"
+CARD: Final = "README.md"
+CROISSANT: Final = "croissant.json"
+UNKNOWN_LICENCE: Final = "unknown"
+
+
+class _PackageWords(PackageData):
+    name: str
+    cite: str
+    about: Prose
+    sizes: Mapping[str, int]
+    encodings: Mapping[str, str]
+    types: Mapping[str, tuple[str, str]]
+    context: Mapping[str, Any]
+
+
+@cache
+def _words() -> _PackageWords:
+    return read_data("analytics.export", "package", _PackageWords)
+
+
+def _package(tables: Collection[ExportTable], licence: str | None = None) -> bytes:
+    """Return the data package (Frictionless Data, "tabular data package"): the tables with their columns' types and
+    meanings, keys, and links between tables.
+
+    Args:
+        tables: the tables of the folder.
+        licence: an SPDX identifier, None where nobody stated one.
+    """
+    names = {table.name for table in tables}
+    return _json({
+        "profile": "tabular-data-package",
+        "name": _words().name,
+        "description": f"Games of WOLF, exported by wolfbus {__version__}",
+        **({"licenses": [{"name": licence}]} if licence else {}),
+        "resources": [_resource(table, names) for table in tables],
+    })  # fmt: skip
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+def _resource(table: ExportTable, names: Collection[str]) -> dict[str, Any]:
+    links = [
+        {"fields": column.name, "reference": {"resource": column.refers, "fields": f"{column.refers[:-1]}_id"}}
+        for column in table.columns
+        if column.refers in names and column.refers is not None
+    ]
+    return {
+        "profile": "tabular-data-resource",
+        "name": table.name,
+        "path": f"{table.name}.csv",
+        "description": f"One row: {table.row}. {table.note}" if table.note else f"One row per {table.row}.",
+        "encoding": "utf-8",
+        "dialect": {"delimiter": ",", "lineTerminator": "\r\n", "quoteChar": '"', "doubleQuote": True, "header": True},
+        "schema": {
+            "fields": [_field(column) for column in table.columns],
+            "missingValues": [""],
+            "primaryKey": list(table.key),
+            **({"foreignKeys": links} if links else {}),
+        },
+    }
+
+
+def _described(column: Column) -> str:
+    unit = f" ({column.unit})" if column.unit else ""
+    null = f"; null: {column.null}" if column.null is not None else ""
+    return f"{column.meaning}{unit}{null}"
+
+
+def _field(column: Column) -> dict[str, Any]:
+    constraints: dict[str, Any] = {"required": True} if column.null is None else {}
+    if column.values:
+        constraints["enum"] = list(column.values)
+    return {
+        "name": column.name,
+        "type": _words().types[column.kind][0],
+        "description": _described(column),
+        **({"constraints": constraints} if constraints else {}),
+    }
+
+
+def _card(tables: Collection[ExportTable], suffix: str, counts: Mapping[str, int], licence: str | None) -> bytes:
+    """Return a dataset card: a YAML header that Hugging Face reads, and what the tables are.
+
+    Args:
+        tables: the tables of the folder.
+        suffix: how their files end.
+        counts: rows of each.
+        licence: an SPDX identifier, None where nobody stated one.
+    """
+    words, largest = _words(), max(counts.values(), default=0)
+    configs = [
+        f"- config_name: {table.name}\n  data_files: {table.name}.{suffix}"
+        + ("\n  default: true" if table.name == "statements" else "")
+        for table in tables
+    ]
+    text = files("analytics.export").joinpath("card.md").read_text("utf-8")
+    return text.format(
+        licence_id=(licence or UNKNOWN_LICENCE).lower(),
+        licence=licence or "none was stated; ask whoever shares the data",
+        size=next((word for word, limit in words.sizes.items() if largest < limit), list(words.sizes)[-1]),
+        configs="\n".join(configs),
+        about=words.about,
+        cite=words.cite,
+        version=__version__,
+        and_also=" and `datapackage.json`" if suffix == "csv" else " and in the files' own metadata",
+        rows="\n".join(f"| `{table.name}` | {table.row} | {counts.get(table.name, 0):,} |" for table in tables),
+    ).encode()
+
+
+def _croissant(tables: Collection[ExportTable], suffix: str, sums: Mapping[str, str], licence: str | None) -> bytes:
+    """Return the folder's Croissant metadata (MLCommons, version 1.0).
+
+    Args:
+        tables: the tables of the folder.
+        suffix: how their files end.
+        sums: SHA-256 of each table's file, in hex.
+        licence: an SPDX identifier, None where nobody stated one.
+    """
+    words, names = _words(), {table.name for table in tables}
+    return _json({
+        "@context": words.context,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": words.name,
+        "description": f"{words.about} Exported by wolfbus {__version__}.",
+        "citeAs": words.cite,
+        **({"license": f"https://spdx.org/licenses/{licence}.html"} if licence else {}),
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                **dict.fromkeys(("@id", "name", "contentUrl"), f"{table.name}.{suffix}"),
+                "encodingFormat": words.encodings[suffix],
+                "sha256": sums[table.name],
+            }
+            for table in tables
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": table.name,
+                "name": table.name,
+                "description": f"One row: {table.row}. {table.note}".strip(),
+                "key": [{"@id": f"{table.name}/{name}"} for name in table.key],
+                "field": [_croissant_field(table, column, suffix, names) for column in table.columns],
+            }
+            for table in tables
+        ],
+    })  # fmt: skip
+
+
+def _croissant_field(table: ExportTable, column: Column, suffix: str, names: Collection[str]) -> dict[str, Any]:
+    refers = column.refers if column.refers in names else None
+    return {
+        "@type": "cr:Field",
+        "@id": f"{table.name}/{column.name}",
+        "name": column.name,
+        "description": _described(column),
+        "dataType": _words().types[column.kind][1],
+        "source": {"fileObject": {"@id": f"{table.name}.{suffix}"}, "extract": {"column": column.name}},
+        **({"references": {"field": {"@id": f"{refers}/{refers[:-1]}_id"}}} if refers else {}),
+    }
+
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9.+-]{1,64}")
 
@@ -43,19 +214,8 @@ class Exported:
         return tuple(note for note in self.files if note.problem is not None)
 
 
-class _File(Protocol):
-    def add(self, rows: Sequence[Row]) -> int: ...
-
-    def finish(self) -> None: ...
-
-    def abandon(self) -> None: ...
-
-
-def _no_word(_read: int, _all: int) -> None:
-    """Tell nobody."""
-
-
-def write_csv(
+def write_tables(
+    form: Literal["csv", "parquet"],
     sources: Sequence[str | Path],
     folder: str | Path,
     criteria: Criteria | None = None,
@@ -63,15 +223,16 @@ def write_csv(
     tables: Sequence[str] | None = None,
     licence: str | None = None,
     force: bool = False,
-    tell: Tell = _no_word,
+    tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Exported:
-    """Write a CSV file per table, and what describes them: ``datapackage.json`` and ``croissant.json`` for programs, a
-    dataset card for people and Hugging Face.
+    """Write a file per table, and what describes them: ``croissant.json`` for programs, beside CSV ``datapackage.json``
+    too, and a dataset card for people and Hugging Face.
 
-    Memory holds one game at a time, and for ``results`` the games' numbers. Equal sources give equal bytes. What of a
-    damaged record holds is exported, and `Exported.problems` names the file.
+    Memory holds one game at a time, of Parquet a row group of each table, and for ``results`` the games' numbers. Equal
+    sources give equal bytes. What of a damaged record holds is exported, and `Exported.problems` names the file.
 
     Args:
+        form: of the files, which end so.
         sources: folders and files; see `analytics.gather.find`.
         folder: where the files go; created if need be.
         criteria: how to compute labels and suspicion; as the games were played unless given.
@@ -81,84 +242,53 @@ def write_csv(
         tell: called after each file with the number of files read, and of all.
 
     Raises:
-        ConfigError: there is no table of a name, a licence is no identifier, or a file is there already.
+        ConfigError: pyarrow is not installed; there is no table of a name, a licence is no identifier, or a file is
+            there already.
         RecordError: there is nothing to read.
         OSError: the folder cannot be written. None of the files appears.
     """
-    return _write(sources, Path(folder), "csv", criteria, tables, licence=licence, force=force, tell=tell)
-
-
-def write_parquet(
-    sources: Sequence[str | Path],
-    folder: str | Path,
-    criteria: Criteria | None = None,
-    *,
-    tables: Sequence[str] | None = None,
-    licence: str | None = None,
-    force: bool = False,
-    tell: Tell = _no_word,
-) -> Exported:
-    """Write a Parquet file per table; memory holds a row group of each. See `write_csv` for the rest.
-
-    Raises:
-        ConfigError: pyarrow is not installed; and as `write_csv` does.
-        RecordError: as `write_csv` does.
-        OSError: as `write_csv` does.
-    """
-    pyarrow()
-    return _write(sources, Path(folder), "parquet", criteria, tables, licence=licence, force=force, tell=tell)
-
-
-def _write(
-    given: Sequence[str | Path],
-    folder: Path,
-    suffix: str,
-    criteria: Criteria | None,
-    names: Sequence[str] | None,
-    *,
-    licence: str | None,
-    force: bool,
-    tell: Tell,
-) -> Exported:
-    chosen = _chosen(names)
-    collection = collect(given, None if criteria is None else criteria.roles)
-    paths = {table.name: f"{table.name}.{suffix}" for table in chosen}
+    if form == "parquet":
+        pyarrow()
+    folder, chosen = Path(folder), _chosen(tables)
+    collection = collect(sources, None if criteria is None else criteria.roles)
+    paths = {table.name: f"{table.name}.{form}" for table in chosen}
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
         raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
-    beside = [*([PACKAGE] if suffix == "csv" else []), CROISSANT, CARD]
+    beside = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
     builder = ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
     with Landing(folder, [*paths.values(), *beside], force=force) as landing:
-        files = {table.name: _open(table, suffix, landing.file(paths[table.name])) for table in chosen}
+        kind = CsvFile if form == "csv" else ParquetFile
+        writers = {table.name: kind(table, landing.file(paths[table.name])) for table in chosen}
         try:
             for note, game in read_games(collection, criteria, tell):
                 notes.append(note)
                 if game is None:
                     continue
                 for table in chosen:
-                    counts[table.name] += files[table.name].add(tuple(table.rows(game)))
+                    counts[table.name] += writers[table.name].add(tuple(table.rows(game)))
                 builder.add(game.rows, game.block)
             for table in chosen:
                 if table.whole:
-                    counts[table.name] += files[table.name].add(tuple(table.cells(results_of(builder.columns()))))
-            for file in files.values():
-                file.finish()
+                    counts[table.name] += writers[table.name].add(tuple(table.cells(results_of(builder.columns()))))
+            for writer in writers.values():
+                writer.finish()
         except BaseException:
-            for file in files.values():
-                file.abandon()
+            for writer in writers.values():
+                writer.abandon()
             raise
         sums = {table.name: landing.digest(paths[table.name]) for table in chosen}
-        if suffix == "csv":
-            landing.file(PACKAGE).write(package(chosen, licence))
-        landing.file(CROISSANT).write(croissant(chosen, suffix, sums, licence))
-        landing.file(CARD).write(card(chosen, suffix, counts, licence))
+        if form == "csv":
+            landing.file(PACKAGE).write(_package(chosen, licence))
+        landing.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
+        landing.file(CARD).write(_card(chosen, form, counts, licence))
     written = tuple(folder / name for name in (*paths.values(), *beside))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
 
-def _open(table: ExportTable, suffix: str, file: IO[bytes]) -> _File:
-    return CsvFile(table, file) if suffix == "csv" else ParquetFile(table, file)
+write_csv: Final = partial(write_tables, "csv")
+write_parquet: Final = partial(write_tables, "parquet")
 
 
 def _chosen(names: Sequence[str] | None) -> list[ExportTable]:

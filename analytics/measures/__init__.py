@@ -1,8 +1,8 @@
 """What is measured: tidy rows become sums of every game, sums become figures, and the same sums
 give their intervals.
 
-- `frames`: what is summed, and any combination of sums (totals, blocks, draws); `sums`: sums by game
-  and group, and figures of them with their intervals; `summing`: how columns are summed; `ballots`: what
+- `frames`: what is summed, any combination of sums (totals, blocks, draws), and a `Figure` of them; `sums`: sums by
+  game and group, and the intervals of figures; `summing`: how columns are summed; `ballots`: what
   voters thought when they voted.
 - `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap.
 - `tables`, `rounds`: the paper's tables and figures; `truth`: claims against the hidden state, and how

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures.bootstrap import told
-from analytics.measures.joint_model import PRIOR_SD, Fit, fit
+from analytics.measures.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.measures.likelihood import cells_of
 from analytics.measures.penalised import Figures, draws_for, linear_figures
 from analytics.measures.study import Study
@@ -69,30 +68,23 @@ def figures_of(found: Fit, weights: Array, *, draws: int | None = None) -> Figur
     return linear_figures(found, weights * scale_of(found), PRIOR_SD, draws=draws)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ground:
-    """A fit on one ground of truth.
-
-    Attributes:
-        fit: None without a judged statement.
-        statements: judged statements by speaking agent.
+def ground_of(study: Study, ground: str) -> tuple[Fit | None, Array]:
+    """Return the fit on one of `GROUNDS`, made once, None without a judged statement; and the number of judged
+    statements by speaking agent.
     """
-
-    fit: Fit | None
-    statements: Array
-
-
-def ground_of(study: Study, ground: str) -> Ground:
-    """Return the fit on one of `GROUNDS`, made once."""
-    if ground not in study.fits:
-        study.fits[ground] = _ground(study.columns, ground)
-    found: Ground = study.fits[ground]
-    return found
-
-
-def _ground(columns: Columns, ground: str) -> Ground:
     import numpy as np
 
+    if ground not in study.fits:
+        classes = classes_of(study.columns, ground)
+        speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
+        found = fit(classes) if len(speakers) else None
+        study.fits[ground] = found, np.bincount(speakers, minlength=len(study.columns.agents))
+    held: tuple[Fit | None, Array] = study.fits[ground]
+    return held
+
+
+def classes_of(columns: Columns, ground: str) -> Classes:
+    """Return who flags what of honest and of deceptive statements, by observers who have to find out."""
     rows, judged = columns.statements, ~columns.judgements["informed"]
     wolf = rows["role"] == ROLES.index("Werewolf")
     honest, deceptive = {
@@ -100,10 +92,7 @@ def _ground(columns: Columns, ground: str) -> Ground:
         "truth": (rows["truth"] == TRUE, rows["truth"] == LIE),
         "label": (rows["d"] == 0, rows["d"] == 1),
     }[ground]
-    classes = cells_of(columns, honest, judged), cells_of(columns, deceptive, judged)
-    speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
-    found = fit(classes) if len(speakers) else None
-    return Ground(found, np.bincount(speakers, minlength=len(columns.agents)))
+    return cells_of(columns, honest, judged), cells_of(columns, deceptive, judged)
 
 
 def abilities(study: Study) -> Result:
@@ -133,8 +122,7 @@ def abilities(study: Study) -> Result:
 
 
 def _section(study: Study, ground: str) -> Result:
-    columns, held = study.columns, ground_of(study, ground)
-    found = held.fit
+    columns, (found, statements) = study.columns, ground_of(study, ground)
     blocks = len(columns.block_names)
     shared = {"draws": draws_for(blocks), "blocks": blocks}
     agents: Result = {
@@ -153,14 +141,14 @@ def _section(study: Study, ground: str) -> Result:
             **shared,
             "reason": "no judged statement",
         }
-    estimates = _estimates(found, held.statements)
+    estimates = _estimates(found, statements)
     for at, name in enumerate(columns.agents):
         layout = found.layout
         component = max(int(layout.as_observer[at]), int(layout.as_speaker[at]))
         agents[name] |= {
             **{what: estimates[what][at] for what in (*_AGENT, *_SPEAKER)},
             "n_judged": int(layout.judged[at].sum()),
-            "n_statements": int(held.statements[at]),
+            "n_statements": int(statements[at]),
             "component": component if component >= 0 else None,
         }
     return {
@@ -259,33 +247,19 @@ def _roles(found: Fit) -> Result:
     return roles
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ranked:
-    """Agents in one ability, whoever leads.
-
-    Attributes:
-        agents: their places in the columns.
-        values: their figures.
-        effects: what each block adds to each.
+def ranked(study: Study, ground: str, ability: str) -> tuple[Array, Figures] | None:
+    """Return the places of the agents that can be ranked, and their figures without intervals; None where there are
+    several components, or no two.
     """
-
-    agents: Array
-    values: Array
-    effects: Array
-
-
-def ranked(study: Study, ground: str, ability: str) -> Ranked | None:
-    """Return the agents that can be ranked; None where there are several components, or no two."""
     import numpy as np
 
-    found = ground_of(study, ground).fit
+    found, _ = ground_of(study, ground)
     if found is None or found.layout.groups != 1:
         return None
     agents = np.array([at for at in range(len(study.columns.agents)) if why_not(found, ability, at) is None], int)
     if len(agents) < 2:
         return None
-    figures = figures_of(found, weights_of(found, ability)[agents], draws=1)
-    return Ranked(agents, figures.values, figures.effects)
+    return agents, figures_of(found, weights_of(found, ability)[agents], draws=1)
 
 
 def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
@@ -294,11 +268,12 @@ def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
     """
     import numpy as np
 
-    found, order = ground_of(study, ground).fit, ranked(study, ground, ability)
+    (found, _), order = ground_of(study, ground), ranked(study, ground, ability)
     if found is None or order is None:
         return None
-    first, second = order.agents[np.argsort(-order.values, kind="stable")[:2]].tolist()
+    agents, values = order[0], order[1].values
+    first, second = agents[np.argsort(-values, kind="stable")[:2]].tolist()
     weights = weights_of(found, ability)
     names = study.columns.agents
     figures = figures_of(found, (weights[first] - weights[second])[None, :])
-    return {"agent": names[first], "second": names[second], "difference": figures.estimate(0, len(order.agents))}
+    return {"agent": names[first], "second": names[second], "difference": figures.estimate(0, len(agents))}

@@ -21,12 +21,11 @@ from analytics import Result
 from analytics.columns import WINNERS
 from analytics.measures.bootstrap import FEWEST_BLOCKS, by_block, draws_of, told
 from analytics.measures.formulas import ratio
-from analytics.measures.frames import OVER, UNINFORMED
+from analytics.measures.frames import OVER, UNINFORMED, cube, quotient
 from analytics.measures.headlines import MEASURES
 from analytics.measures.penalised import Figures, PenalisedFit, bind, linear_figures
 from analytics.measures.recalibration import FOLDS, folds_of
 from analytics.measures.study import Sheet, Study
-from analytics.measures.sums import quotient_of
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -81,16 +80,13 @@ def _agent(study: Study, agent: str) -> Result:
         "deception_rate": does["deception_rate"],
         "judgements": round(float(held.total.cube("judged", agent=agent))),
         **{name: does[name] for name in ("accuracy", "balanced_accuracy", "auc")},
-        "caught": held.rate(
-            lambda frame: (
-                frame.cube("heard", target=agent, label=1, flag=1),
-                frame.cube("heard", target=agent, label=1),
-            ),
+        "caught": held.figure(
+            cube("heard", target=agent, label=1, flag=1) / cube("heard", target=agent, label=1),
             "nobody judged a statement that it calls deceptive",
         ),
         **{
-            f"suspicion_as_{side}": held.rate(
-                quotient_of("suspected", target=agent, wolf=wolf), f"nobody judged it as {words}"
+            f"suspicion_as_{side}": held.figure(
+                quotient("suspected", target=agent, wolf=wolf), f"nobody judged it as {words}"
             )
             for side, wolf, words in (("wolf", 1, "a Werewolf"), ("villager", 0, "other than a Werewolf"))
         },

@@ -81,15 +81,15 @@ def tail_of(blocks: int) -> float:
     return NormalDist().cdf(-math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, (1 + LEVEL) / 2)))
 
 
-def wilson(k: float, n: float, level: float = LEVEL) -> tuple[float, float] | None:
-    """Return Wilson's score interval for a share of k in n, None for n = 0.
+def wilson(k: float, n: float) -> tuple[float, float] | None:
+    """Return Wilson's 95 % score interval for a share of k in n, None for n = 0.
 
     Unlike the normal approximation it stays inside [0, 1] and is not empty at k = 0 or k = n. An
     effective n need not be whole.
     """
     if not n:
         return None
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     share = k / n
     centre = share + z * z / (2 * n)
     half = z * math.sqrt(max(0.0, share * (1 - share) / n + z * z / (4 * n * n)))

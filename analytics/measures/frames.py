@@ -2,8 +2,8 @@
 
 A key says what is summed and of which group: ``("flags", "gpt", "Seer", 1, 0)`` counts deceptive
 statements that an agent passed as a Seer. Whatever a figure needs is a *cube*: the sums of a family
-by some of its axes, over all or one value of the others. All variants are frames, so one formula
-gives a value and its interval.
+by some of its axes, over all or one value of the others. All variants are frames, so one formula of cubes, a
+`Figure`, gives a value and its interval.
 
 `FAMILIES` are what is summed of every game. A new figure that needs other sums adds a family there, and its entries in
 `analytics.measures.summing`; see `analytics.measures.headlines` for the figure.
@@ -17,10 +17,12 @@ pairs. The paper's own tables are over all pairs, as the paper's are.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from analytics.columns import HOW
+from analytics.measures.formulas import ratio
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
@@ -171,6 +173,57 @@ class Frame:
         return found.reshape((*found.shape[:-1], *shape))
 
 
+class Figure:
+    """What is computed of the sums of a frame, written as a formula of cubes; total, games or draws are put in later.
+
+    Args:
+        of: the formula.
+        over: what the figure is over.
+    """
+
+    def __init__(self, of: Callable[[Frame], Array], over: Figure | None = None) -> None:
+        self._of = of
+        self._over = over
+
+    def __call__(self, frame: Frame) -> Array:
+        """Return it for every variant of some sums, NaN where it is undefined."""
+        return self._of(frame)
+
+    @property
+    def n(self) -> Figure:
+        """What it is over: of a quotient, what stands below the line."""
+        if self._over is None:
+            raise TypeError("a figure that is no quotient does not say what it is over")
+        return self._over
+
+    def then(self, formula: Callable[[Array], Array]) -> Figure:
+        """Return what a formula makes of it, over the same."""
+        return Figure(lambda frame: formula(self(frame)), self._over)
+
+    def sum(self, axis: int | tuple[int, ...] = -1) -> Figure:
+        """Return the sum over axes of its cube."""
+        return self.then(lambda counts: counts.sum(axis=axis))
+
+    def __getitem__(self, place: Any) -> Figure:
+        return self.then(lambda counts: counts[place])
+
+    def __sub__(self, other: Figure) -> Figure:
+        return Figure(lambda frame: self(frame) - other(frame), self._over)
+
+    def __truediv__(self, below: Figure) -> Figure:
+        return Figure(lambda frame: ratio(self(frame), below(frame)), below)
+
+
+def cube(name: str, *by: str | tuple[str, Sequence[Group]], **where: Group) -> Figure:
+    """Return sums of a family by some of its axes; see `Frame.cube`."""
+    return Figure(lambda frame: frame.cube(name, *by, **where))
+
+
+def quotient(name: str, above: str = "sum", below: str = "n", **where: Group) -> Figure:
+    """Return a quotient of two parts of a family."""
+    return cube(name, part=above, **where) / cube(name, part=below, **where)
+
+
 def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Frame]:
     """Return frames of some families without one of their axes, all with the same keys, so that
     they can be subtracted.
@@ -180,38 +233,37 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
         names: of the families.
         axis: it goes.
     """
+    import numpy as np
+
     families = {
         name: Family(name, " ".join(each for each in frames[0].families[name].axes if each != axis)) for name in names
     }
+    held = [{name: _without(frame, name, axis) for name in names} for frame in frames]
+    index = {}
+    for name in names:
+        keys = {key for own in held for key in own[name]}
+        index[name] = [(key, -1) for key in sorted(keys, key=lambda key: tuple(map(str, key)))]
 
-    def cut(frame: Frame, name: str) -> list[Key | None]:
-        axes = frame.families[name].axes
-        at, kept = (1 + axes.index(axis) if axis in axes else len(axes) + 1), frame.where.get(axis)
-        return [
-            key[:at] + key[at + 1 :] if at > len(axes) or kept is None or key[at] == kept else None
-            for key, _ in frame.index[name]
-        ]
-
-    keys = {name: {key for frame in frames for key in cut(frame, name) if key is not None} for name in names}
-    index = {
-        name: [(key, -1) for key in sorted(own, key=lambda key: tuple(map(str, key)))] for name, own in keys.items()
-    }
-
-    def align(frame: Frame) -> Frame:
+    def align(frame: Frame, own: Mapping[str, Mapping[Key, list[int]]]) -> Frame:
         def of(name: str) -> Array:
-            import numpy as np
-
-            place = {key: at for at, (key, _) in enumerate(index[name])}
-            chosen = np.zeros((len(frame.index[name]), len(place)))
-            for row, key in enumerate(cut(frame, name)):
-                if key is not None:
-                    chosen[row, place[key]] = 1
+            chosen = np.zeros((len(frame.index[name]), len(index[name])))
+            for at, (key, _) in enumerate(index[name]):
+                chosen[own[name].get(key, []), at] = 1
             found: Array = frame.values(name) @ chosen
             return found
 
         return Frame(families, index, of, frame.where)
 
-    return [align(frame) for frame in frames]
+    return [align(frame, own) for frame, own in zip(frames, held, strict=True)]
+
+
+def _without(frame: Frame, name: str, axis: str) -> dict[Key, list[int]]:
+    """Return the places of a family's keys that a frame keeps to, by what is left of them without an axis."""
+    axes, found = ("", *frame.families[name].axes), defaultdict[Key, list[int]](list)
+    for row, (key, _) in enumerate(frame.index[name]):
+        if axis not in axes or frame.where.get(axis) in {None, key[axes.index(axis)]}:
+            found[tuple(part for each, part in zip(axes, key, strict=True) if each != axis)].append(row)
+    return found
 
 
 FAMILIES: Final = {

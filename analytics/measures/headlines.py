@@ -8,6 +8,7 @@ its tables; it needs an entry in `analytics.definitions`, and a family in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -15,14 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures import formulas
 from analytics.measures.formulas import BINS, average_precision, average_precision_lift, ratio, roc_area
-from analytics.measures.frames import Frame, Group
+from analytics.measures.frames import Figure, Frame, cube, quotient
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array
 
-    Figure: TypeAlias = Callable[[Frame], Array]
-    Cells: TypeAlias = Callable[["Score", int], Array]
+    Cells: TypeAlias = Callable[["Score", str], Array]
 
 Score: TypeAlias = Literal["suspicion", "before"]
 """The two scores held against self-labels: the suspicion s of a judgement, or D of observer and
@@ -32,6 +32,31 @@ SCORES: Final[tuple[Score, ...]] = ("suspicion", "before")
 
 Unit: TypeAlias = Literal["share", "probability", "score", "points"]
 Better: TypeAlias = Literal["high", "low"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A figure of how often each score stands on deceptive and on truthful statements, such as an area under a curve.
+
+    Attributes:
+        score: which score.
+        of: formula of counts by class and cell.
+        role: the observers' role; None for all.
+    """
+
+    score: Score
+    of: Callable[[Array], Array]
+    role: str | None = None
+
+    def __call__(self, counts: Array) -> Array:
+        """Return it for every variant of counts, NaN where it is undefined."""
+        import numpy as np
+
+        # some rows at a time: cumulating takes several times the memory of the counts
+        flat = counts.reshape(math.prod(counts.shape[:-2]), *counts.shape[-2:])
+        step = max(1, 1_000_000 // max(1, flat.shape[-1]))
+        parts = [self.of(flat[at : at + step]) for at in range(0, len(flat), step)]
+        return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +71,9 @@ class Measure:
         better: which end is the better one for those who detect; None where neither is.
         reason: why it is undefined where it is.
         n: of the sums, how many rows it is over.
-        value: of the sums; None for an area under a curve.
+        value: of the sums, or of counts of scores.
         baseline: of the sums, what needs no skill; None if there is no such thing.
         baseline_label: what that is, in words.
-        score: for an area: which score.
-        role: for an area: the observers' role; None for all.
-        area: for an area: of counts by class and cell.
         games: whether it is a rate of games: k in n of them, each won or not.
         by_game: whether a mean over games of the games' own values means anything; it does not of a
             maximum, which is the higher the fewer rows a game has.
@@ -64,12 +86,9 @@ class Measure:
     better: Better
     reason: str
     n: Figure
-    value: Figure | None = None
+    value: Figure | Area
     baseline: Figure | None = None
     baseline_label: str | None = None
-    score: Score | None = None
-    role: str | None = None
-    area: Callable[[Array], Array] | None = None
     games: bool = False
     by_game: bool = True
     pairs: bool = False
@@ -82,40 +101,23 @@ def evaluate(measures: Iterable[Measure], frame: Frame, cells: Cells) -> dict[st
         measures: the metrics.
         frame: the sums.
         cells: histograms of scores of the same units: counts by class and cell of judgements with a score by observers
-            of a role, by index into `ROLES`.
+            of a role.
     """
-    wanted = list(measures)
-    found = {measure.name: measure.value(frame) for measure in wanted if measure.value is not None}
-    for score in dict.fromkeys(measure.score for measure in wanted if measure.score is not None):
-        areas = [measure for measure in wanted if measure.score == score]
-        whole = [measure for measure in areas if measure.role is None]
+    wanted = {measure.name: measure.value for measure in measures}
+    found = {name: value(frame) for name, value in wanted.items() if not isinstance(value, Area)}
+    areas = {name: value for name, value in wanted.items() if isinstance(value, Area)}
+    for score in dict.fromkeys(area.score for area in areas.values()):
+        roles = {name: area.role for name, area in areas.items() if area.score == score}
         total: Any = None
-        for role in range(len(ROLES)):
-            own = [measure for measure in areas if role_of_area(measure) == role]
-            if own or whole:
-                flat = cells(score, role)
-                counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
-                found |= {measure.name: _area(measure, counts) for measure in own}
-                total = counts if total is None else total + counts
-        found |= {measure.name: _area(measure, total) for measure in whole}
-    return {measure.name: found[measure.name] for measure in wanted}
-
-
-def role_of_area(measure: Measure) -> int | None:
-    """Return the index of the role whose judgements an area is over, None for all."""
-    return None if measure.role is None else ROLES.index(measure.role)
-
-
-def _area(measure: Measure, counts: Array) -> Array:
-    import numpy as np
-
-    if measure.area is None:
-        raise TypeError(f"{measure.name} is no area")
-    # some rows at a time: cumulating takes several times the memory of the counts
-    flat = counts.reshape(-1, *counts.shape[-2:])
-    step = max(1, 1_000_000 // max(1, flat.shape[-1]))
-    parts = [measure.area(flat[at : at + step]) for at in range(0, len(flat), step)]
-    return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
+        for role in ROLES:
+            if not {role, None} & set(roles.values()):
+                continue
+            flat = cells(score, role)
+            counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
+            found |= {name: areas[name](counts) for name, own in roles.items() if own == role}
+            total = counts if total is None else total + counts
+        found |= {name: areas[name](total) for name, own in roles.items() if own is None}
+    return {name: found[name] for name in wanted}
 
 
 _CLASSES: Final = "there are no judged statements of both self-labels"
@@ -143,34 +145,15 @@ _ENDS: Final[tuple[tuple[str, str, str, Better, tuple[str, ...]], ...]] = (
 _WINNERS: Final = ("nobody", "villagers", "werewolves")
 
 
-def _sum(name: str, **where: Group) -> Figure:
-    return lambda frame: frame.cube(name, **where)
-
-
-def _quotient(above: Figure, below: Figure) -> Figure:
-    return lambda frame: ratio(above(frame), below(frame))
-
-
-def _of(formula: Callable[[Array], Array], counts: Figure) -> Figure:
-    return lambda frame: formula(counts(frame))
-
-
-def _size(counts: Array) -> Array:
-    found: Array = counts.sum(axis=(-1, -2))
-    return found
-
-
-def _last(counts: Array) -> Array:
-    return counts[..., -1]
-
-
-def _every(counts: Array) -> Array:
-    found: Array = counts.sum(axis=-1)
-    return found
+def _share(
+    name: str, label: str, better: Better, reason: str, value: Figure, *baseline: Any, unit: Unit = "share", **more: Any
+) -> Measure:
+    """Return a metric that is a quotient, over what stands below the line."""
+    return Measure(name, label, unit, better, reason, value.n, value, *baseline, **more)
 
 
 def _constant(value: float, like: Figure) -> Figure:
-    return lambda frame: 0 * like(frame) + value
+    return like.then(lambda n: 0 * n + value)
 
 
 def _named(role: str | None) -> str:
@@ -188,7 +171,7 @@ def _wins() -> Iterator[Measure]:
     for name, label, winner, better, roles in _ENDS:
 
         def ends(frame: Frame, winner: str = winner, roles: tuple[str, ...] = roles) -> Array:
-            """Return of how many there are, and how many they are."""
+            """Return how many they are, and of how many there are."""
             import numpy as np
 
             if frame.where.get("agent") is None:
@@ -199,36 +182,30 @@ def _wins() -> Iterator[Measure]:
                 won = wins[..., 0 if winner == "nobody" else 1]
             return np.stack([won, wins.sum(axis=-1)], axis=-1)
 
-        share = _quotient(_of(lambda parts: parts[..., 0], ends), _of(_last, ends))
-        told = f"finished games {label}"
-        yield Measure(name, told, "share", better, "no game is finished", _of(_last, ends), share, games=True)
-
-
-def _counts(name: str, *by: str, **where: Group) -> Figure:
-    return lambda frame: frame.cube(name, *by, **where)
+        games = Figure(ends)
+        share = games[..., 0] / games[..., 1]
+        yield _share(name, f"finished games {label}", better, "no game is finished", share, games=True)
 
 
 def _production() -> Iterator[Measure]:
     for role in (None, *ROLES):
-        counts = _counts("said", "label", role=role)
+        labelled = cube("said", "label", role=role)
         label = "statements called deceptive by their speakers" + _by(role)
-        yield Measure(
-            *("deception_rate" + _named(role), label, "share", None, "no such statement has a self-label"),
-            *(_of(_every, counts), _quotient(_of(_last, counts), _of(_every, counts))),
-        )
+        share, reason = labelled[..., 1] / labelled.sum(), "no such statement has a self-label"
+        yield _share("deception_rate" + _named(role), label, None, reason, share)
 
 
 def _detection() -> Iterator[Measure]:
     for row in _FLAGS:
         for role in (None, *ROLES):
-            yield _against(row, row[0] + _named(role), row[1] + _by(role), _counts("flags", "label", "flag", role=role))
+            yield _against(row, row[0] + _named(role), row[1] + _by(role), cube("flags", "label", "flag", role=role))
 
 
 def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label: str, counts: Figure) -> Measure:
     formula, _, unit, baseline, told, reason = row
     return Measure(
-        *(name, label, unit, "high", reason, _of(_size, counts), _of(getattr(formulas, formula), counts)),
-        baseline=_of(getattr(formulas, baseline), counts) if baseline else None,
+        *(name, label, unit, "high", reason, counts.sum((-1, -2)), counts.then(getattr(formulas, formula))),
+        baseline=counts.then(getattr(formulas, baseline)) if baseline else None,
         baseline_label=told,
         by_game=formula != "accuracy_lift",
         pairs=True,
@@ -237,120 +214,88 @@ def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label:
 
 def _areas(score: Score) -> Iterator[Measure]:
     what, suffix = _SUSPICION[score], _SUFFIX[score]
-    n = _sum("error", score=score, part="n")
-    base, told = _quotient(_sum("error", score=score, part="deceptive"), n), "share of deceptive statements"
 
     def area(
-        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: tuple[Figure, str], **more: Any
-    ) -> Measure:
-        given = {"n": n, "score": score, "area": of, "pairs": True, **more}
-        return Measure(name, label, unit, "high", _CLASSES, baseline=baseline[0], baseline_label=baseline[1], **given)
+        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Figure, told: str,
+        role: str | None = None,
+    ) -> Measure:  # fmt: skip
+        n = cube("error", score=score, part="n", role=role)
+        return Measure(name, label, unit, "high", _CLASSES, n, Area(score, of, role), baseline, told, pairs=True)
 
+    n = cube("error", score=score, part="n")
+    share, told = cube("error", score=score, part="deceptive") / n, "share of deceptive statements"
     for role in (None, *ROLES):
-        own = {"n": _sum("error", score=score, part="n", role=role), "role": role}
         label = f"ROC AUC of {what}" + _by(role)
-        yield area(f"auc{suffix}{_named(role)}", label, "probability", roc_area, (_constant(0.5, n), "chance"), **own)
+        name = f"auc{suffix}{_named(role)}"
+        yield area(name, label, "probability", roc_area, _constant(0.5, n), "chance", role=role)
     label = f"average precision of {what}"
-    yield area("auprc" + suffix, label, "probability", average_precision, (base, told))
+    yield area("auprc" + suffix, label, "probability", average_precision, share, told)
     if score == "suspicion":
         label += " minus the share of deceptive statements"
-        yield area("auprc_lift", label, "points", average_precision_lift, (_constant(0, n), told))
+        yield area("auprc_lift", label, "points", average_precision_lift, _constant(0, n), told)
 
 
 def _calibration(score: Score) -> Iterator[Measure]:
     what, suffix = _SUSPICION[score], _SUFFIX[score]
-    n = _sum("error", score=score, part="n")
-    brier = _quotient(_sum("error", score=score, part="square"), n)
-
-    def constant(frame: Frame) -> Array:
-        share = ratio(frame.cube("error", score=score, part="deceptive"), n(frame))
-        found: Array = share * (1 - share)
-        return found
-
-    def error(frame: Frame) -> Array:
-        bins = frame.cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
-        return ratio(abs(bins[..., 0] - bins[..., 1]).sum(axis=-1), bins[..., 2].sum(axis=-1))
-
-    def skill(frame: Frame) -> Array:
-        found: Array = 1 - ratio(brier(frame), constant(frame))
-        return found
-
+    n, square, deceptive = (cube("error", score=score, part=part) for part in ("n", "square", "deceptive"))
+    brier, constant = square / n, (deceptive / n).then(lambda share: share * (1 - share))
+    skill = Figure((brier / constant).then(lambda part: 1 - part), n)
+    bins = cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
+    error = bins.then(lambda parts: ratio(abs(parts[..., 0] - parts[..., 1]).sum(axis=-1), parts[..., 2].sum(axis=-1)))
     unjudged = "no judgement counts whose statement has a self-label"
     told = "always saying the share of deceptive statements"
-    yield Measure(
-        *("brier" + suffix, f"Brier score of {what}", "score", "low", unjudged, n, brier, constant, told), pairs=True
+    rows: tuple[tuple[Any, ...], ...] = (
+        ("brier", "Brier score", "score", "low", unjudged, brier, constant, told),
+        ("brier_skill", "Brier skill", "score", "high", _CLASSES, skill, _constant(0, n), told),
+        ("ece", "expected calibration error", "points", "low", unjudged, Figure(error, n)),
     )
-    label = f"Brier skill of {what}"
-    yield Measure(
-        *("brier_skill" + suffix, label, "score", "high", _CLASSES, n, skill, _constant(0, n), told), pairs=True
-    )
-    words = f"expected calibration error of {what}"
-    yield Measure("ece" + suffix, words, "points", "low", unjudged, n, error, pairs=True)
+    for name, label, unit, better, reason, value, *baseline in rows:
+        yield _share(name + suffix, f"{label} of {what}", better, reason, value, *baseline, unit=unit, pairs=True)
 
 
 def _gap() -> Iterator[Measure]:
-    def gap(parts: Array) -> Array:
-        means = ratio(parts[..., 0], parts[..., 1])
-        return means[..., 1] - means[..., 0]
-
     for name, family, what in (
         ("suspicion_gap", "towards", "final suspicion"),
         ("raw_suspicion_gap", "raw_towards", "suspicion as it was given, not smoothed,"),
     ):
-
-        def towards(frame: Frame, family: str = family) -> Array:
-            return frame.cube(family, "wolf", ("part", ("sum", "n")))
-
+        parts = cube(family, "wolf", ("part", ("sum", "n")))
+        mean, n = parts[..., 0] / parts[..., 1], parts[..., 1].sum()
         label, reason = f"{what} of Werewolves minus that of others", "there is no such suspicion of both"
         yield Measure(
-            *(name, label, "points", "high", f"{reason} Werewolves and others"),
-            *(_of(_every, _of(_last, towards)), _of(gap, towards)),
-            *(_of(lambda parts: 0 * parts[..., 0, 0], towards), "no difference"),
+            *(name, label, "points", "high", f"{reason} Werewolves and others", n, mean[..., 1] - mean[..., 0]),
+            *(_constant(0, n), "no difference"),
             pairs=True,
         )
 
 
 def _ballots() -> Iterator[Measure]:
-    hits, follows = _sum("hits", part="n"), _sum("follows", part="n")
-    hit, chance = _sum("hits", part="sum"), _sum("hits", part="chance")
+    hit, chance, votes = (cube("hits", part=part) for part in ("sum", "chance", "n"))
     unvoted, random = "nobody but Werewolves voted for anybody", "a vote at random"
     label = "votes by others than Werewolves that name a Werewolf"
-    shares = (_quotient(hit, hits), _quotient(chance, hits))
-    yield Measure("vote_hit", label, "share", "high", unvoted, hits, *shares, random, pairs=True)
-    lift = _quotient(lambda frame: hit(frame) - chance(frame), hits), _constant(0, hits)
-    label += " minus votes at random"
-    yield Measure("vote_hit_lift", label, "points", "high", unvoted, hits, *lift, random, pairs=True)
-    label, reason = (
-        "votes for whom the voter suspects most",
-        "nobody who had judged somebody alive voted for anybody",
-    )
-    shares = _quotient(_sum("follows", part="sum"), follows), _quotient(_sum("follows", part="chance"), follows)
-    told = "a vote at random: 1 / (living - 1)"
-    yield Measure("vote_follows_suspicion", label, "share", None, reason, follows, *shares, told, pairs=True)
+    yield _share("vote_hit", label, "high", unvoted, hit / votes, chance / votes, random, pairs=True)
+    label, lift = f"{label} minus votes at random", (hit - chance) / votes
+    yield _share("vote_hit_lift", label, "high", unvoted, lift, _constant(0, votes), random, unit="points", pairs=True)
+    label, reason = "votes for whom the voter suspects most", "nobody who had judged somebody alive voted for anybody"
+    shares, told = (quotient("follows"), quotient("follows", "chance")), "a vote at random: 1 / (living - 1)"
+    yield _share("vote_follows_suspicion", label, None, reason, *shares, told, pairs=True)
 
 
 def _truth() -> Iterator[Measure]:
-    def said(frame: Frame) -> Array:
-        return frame.cube("said", ("label", (-1, 0, 1)), ("truth", (TRUE, MISTAKE, LIE)))
-
-    every, checkable = _sum("said"), _of(_size, said)
-    lies, mistakes = (_of(lambda counts, at=at: counts[..., at], said) for at in (2, 1))  # type: ignore[misc]
+    said = cube("said", ("label", (-1, 0, 1)), ("truth", (TRUE, MISTAKE, LIE)))
+    checkable, mistakes, lies = said.sum((-1, -2)), said[..., 1], said[..., 2]
     for name, words, false in (("lie_rate", "lies", lies), ("mistake_rate", "mistakes", mistakes)):
         label, reason = f"{words} among statements with a checkable claim", "no statement makes a checkable claim"
-        yield Measure(name, label, "share", None, reason, checkable, _quotient(_of(_every, false), checkable))
-    labelled = _of(lambda lie: lie[..., 1:].sum(axis=-1), lies)
-    label, admitted = "lies that their speakers call deceptive", _quotient(_of(_last, lies), labelled)
-    yield Measure("confession_rate", label, "share", None, "no lie has a self-label", labelled, admitted)
-
-    def flags(frame: Frame) -> Array:
-        return frame.cube("truths", ("truth", (TRUE, LIE)), "flag")
-
+        yield _share(name, label, None, reason, false.sum() / checkable)
+    admitted = lies[..., 2] / lies[..., 1:].sum()
+    label = "lies that their speakers call deceptive"
+    yield _share("confession_rate", label, None, "no lie has a self-label", admitted)
+    flags = cube("truths", ("truth", (TRUE, LIE)), "flag")
     for row in _FLAGS[:3]:
         label = row[1].replace("accuracy of flags", "accuracy of flags against lies and true statements")
         why = _CLAIMS if row[-1] == _CLASSES else "no judged statement is a lie or true"
         yield _against((*row[:-1], why), f"truth_{row[0]}", label, flags)
-    label, reason = "statements with a checkable claim", "there is no statement"
-    yield Measure("coverage", label, "share", None, reason, every, _quotient(checkable, every))
+    covered = checkable / cube("said")
+    yield _share("coverage", "statements with a checkable claim", None, "there is no statement", covered)
 
 
 def _all() -> Iterator[Measure]:

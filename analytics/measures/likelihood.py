@@ -61,15 +61,8 @@ class Cells:
     def __len__(self) -> int:
         return len(self.speaker)
 
-    def some(self, chosen: Array) -> Cells:
-        """Return the chosen statements only."""
-        return self._at(chosen)
-
-    def stretch(self, start: int, stop: int) -> Cells:
-        """Return the statements from `start` to before `stop`, without a copy."""
-        return self._at(slice(start, stop))
-
-    def _at(self, which: Array | slice) -> Cells:
+    def some(self, which: Array | slice) -> Cells:
+        """Return some statements; a slice of them is no copy."""
         held = (self.block, self.speaker, self.observer, self.flag)
         return Cells(self.agents, self.blocks, *(column[which] for column in held))
 
@@ -227,7 +220,7 @@ def _nodes() -> tuple[Array, Array]:
 
 def _parts(cells: Cells) -> list[Cells]:
     step = max(1, _AT_ONCE // (NODES * cells.observer.shape[1]))
-    return [cells.stretch(start, start + step) for start in range(0, len(cells), step)]
+    return [cells.some(slice(start, start + step)) for start in range(0, len(cells), step)]
 
 
 def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:

@@ -35,7 +35,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from analytics import Result
 from wolfbus import __version__
 from wolfbus.errors import ConfigError, reason_of
-from wolfbus.messages.codec import first_fault
+from wolfbus.invalid import first_fault
 from wolfbus.printable import printable
 from wolfbus.whole_file import read_whole, write_whole
 
@@ -232,21 +232,20 @@ class SavedMap(_Saved):
     games: int = Field(ge=1)
 
 
-def saved_map(recalibration: Result, kind: Kind | None = None) -> SavedMap:
-    """Return one of the maps of `analytics.measures.recalibration.recalibration`, with its scores.
+def save_map(recalibration: Result, path: Path) -> None:
+    """Write a map of `analytics.measures.recalibration.recalibration` to a file, with its scores, whole or not
+    at all: the one with the lower held-out Brier score, Platt's where they are equal.
 
-    Args: recalibration: the section as it stands, or as JSON gave it back. kind: which; unless
-        given the one with the lower held-out Brier score, Platt's where they are equal.
+    Args:
+        recalibration: the section as it stands, or as JSON gave it back.
+        path: the file.
 
     Raises:
-        ConfigError: there is no such map; the line says why.
+        ConfigError: there is no such map, or the file cannot be written; the line names the file.
     """
     if recalibration["reason"] is not None:
-        raise ConfigError(f"there is no map to save: {recalibration['reason']}")
-    if kind is None:
-        briers = [float(recalibration[each]["after"]["brier"]) for each in KINDS]
-        kind = KINDS[briers.index(min(briers))]
-    own = recalibration[kind]
+        raise ConfigError(f"{path}: not written: there is no map to save: {recalibration['reason']}")
+    own = min((recalibration[kind] for kind in KINDS), key=lambda found: float(found["after"]["brier"]))
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -254,32 +253,16 @@ def saved_map(recalibration: Result, kind: Kind | None = None) -> SavedMap:
         "map": own["map"],
         "held_out": {
             **{when: {name: own[when][name] for name in ("brier", "ece", "auc")} for when in ("before", "after")},
-            "folds": recalibration["folds"],
-            "blocks": recalibration["blocks"],
+            **{name: recalibration[name] for name in ("folds", "blocks")},
         },
         "n": own["before"]["n"],
         "games": recalibration["games"],
     }
-    return SavedMap.model_validate_json(json.dumps(content))
-
-
-def save_map(recalibration: Result, path: Path, kind: Kind | None = None) -> SavedMap:
-    """Write one of the maps of a recalibration to a file, whole or not at all; arguments as
-    `saved_map`.
-
-    Raises:
-        ConfigError: there is no such map, or the file cannot be written; the line names the file.
-    """
+    saved = SavedMap.model_validate_json(json.dumps(content))
     try:
-        saved = saved_map(recalibration, kind)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: not written: {error}") from None
-    content = json.dumps(saved.model_dump(mode="json"), allow_nan=False, indent=1) + "\n"
-    try:
-        write_whole(path, [content])
+        write_whole(path, [json.dumps(saved.model_dump(mode="json"), allow_nan=False, indent=1) + "\n"])
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {reason_of(error)}") from None
-    return saved
 
 
 def load_map(path: Path) -> SavedMap:

@@ -90,9 +90,7 @@ def bind(precision: Array, start: int, weight: Array) -> None:
         precision[np.ix_(members, members)] += _CONSTRAINT * np.outer(own, own)
 
 
-def linear_figures(
-    found: PenalisedFit, weights: Array, prior_sd: float, *, draws: int | None = None, seed: int = SEED
-) -> Figures:
+def linear_figures(found: PenalisedFit, weights: Array, prior_sd: float, *, draws: int | None = None) -> Figures:
     """Return figures that are sums of parameters, with 95 % intervals.
 
     Args:
@@ -100,7 +98,6 @@ def linear_figures(
         weights: of the parameters, by figure.
         prior_sd: standard deviation of every parameter beforehand.
         draws: number of draws; `draws_for` the blocks unless given.
-        seed: of the draws.
     """
     import numpy as np
 
@@ -113,8 +110,8 @@ def linear_figures(
         return Figures(values, held, effects, None, None)
     draws = draws_for(blocks) if draws is None else draws
     # the mean gradient does not move under resampling
-    moved = Draws([blocks], draws, seed).sums(effects - effects.mean(axis=0))
-    centre = np.random.default_rng([seed, 1]).normal(0.0, 1 / prior_sd, (draws, len(found.at)))
+    moved = Draws([blocks], draws).sums(effects - effects.mean(axis=0))
+    centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(found.at)))
     steps = moved + centre @ found.covariance @ weights.T
     modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, found.covariance, weights), 0.0))
     seen = steps.std(axis=0)

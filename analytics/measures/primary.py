@@ -50,7 +50,6 @@ class Rearrangements:
         only_a: units of A alone.
         only_b: units of B alone.
         permutations: rearrangements to draw, unless there are no more than that.
-        seed: seed of the draws.
 
     Attributes:
         exact: every rearrangement is there once.
@@ -63,7 +62,6 @@ class Rearrangements:
         only_a: int,
         only_b: int,
         permutations: int = PERMUTATIONS,
-        seed: int = SEED,
     ) -> None:
         import numpy as np
 
@@ -78,7 +76,7 @@ class Rearrangements:
             parts = [np.packbits(np.concatenate([stay, rows]), axis=1)]
         else:
             parts = [np.packbits(stay, axis=1)]
-            generator = np.random.default_rng(seed)
+            generator = np.random.default_rng(SEED)
             step = max(1, _AT_ONCE // max(1, self.units))
             sides = np.repeat(np.array([0, 1], np.uint8), [only_a, only_b])
             for first in range(0, permutations, step):
@@ -340,10 +338,11 @@ def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Ar
     if lead is None or held is None:
         reason = "no two agents of one connected group can be held against each other"
         return {**about, "difference": told(None, 0, None, reason)}, None
-    there = held.effects != 0
-    parts = held.effects + there * (held.values - held.values.mean()) / np.maximum(1, there.sum(axis=0))
+    values, effects = held[1].values, held[1].effects
+    there = effects != 0
+    parts = effects + there * (values - values.mean()) / np.maximum(1, there.sum(axis=0))
     norm = np.sqrt(((parts[:, :, None] - parts[:, None, :]) ** 2).sum(axis=0))
-    every = np.arange(len(held.agents))
+    every = np.arange(len(values))
     norm[every, every] = 1
     if not norm.all():
         return {**about, **lead}, None

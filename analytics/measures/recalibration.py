@@ -5,7 +5,7 @@ without altering gameplay").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result
@@ -17,7 +17,7 @@ from analytics.measures.headlines import SCORES, Score
 from analytics.measures.maps import KINDS, Kind, SavedMap, fit
 from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
 from analytics.measures.study import Study
-from analytics.measures.table4 import Scored, own_cells, row_intervals, scored
+from analytics.measures.table4 import histograms, row_intervals
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -112,28 +112,21 @@ def thresholds(study: Study) -> Result:
     The measures are those of Table 3, ``constant_accuracy`` (the better constant guess) and
     ``base_rate`` among them.
     """
-    return {score: _section(study, score) for score in SCORES}
+    return {score: {rule: _threshold(study, score, rule) for rule in RULES} for score in SCORES}
 
 
-def _section(study: Study, score: Score) -> Result:
-    held, (folds, reason) = study.scores(score), split(study, score)
-    shared: Result = {
+def _threshold(study: Study, score: Score, rule: Rule) -> Result:
+    held, (folds, reason), found = study.scores(score), split(study, score), held_out_flags(study, score, rule)
+    whole = held.tied()
+    return {
+        "threshold": None if found is None else sorted(found[0])[FOLDS // 2],
+        "all_games": None if whole.one_sided() else best(whole, rule),
+        "fold_thresholds": None if found is None else found[0],
+        "held_out": None if found is None else _measures(found[1], held.deceptive),
         "at_half": _measures(held.scores >= HALF, held.deceptive),
         "flags": _measures(held.flags, held.deceptive),
         "folds": 0 if folds is None else FOLDS,
         "reason": reason,
-    }
-    return {rule: _fitted(study, score, rule) | shared for rule in RULES}
-
-
-def _fitted(study: Study, score: Score, rule: Rule) -> Result:
-    held = study.scores(score)
-    whole, found = held.tied(), held_out_flags(study, score, rule)
-    return {
-        "threshold": None if found is None else sorted(found.thresholds)[FOLDS // 2],
-        "all_games": None if whole.one_sided() else best(whole, rule),
-        "fold_thresholds": None if found is None else list(found.thresholds),
-        "held_out": None if found is None else _measures(found.flags, held.deceptive),
     }
 
 
@@ -149,37 +142,24 @@ def _intervals(study: Study, score: Score, rule: Rule) -> dict[str, Leaf]:
     scores, out = study.scores(score), held_out_flags(study, score, rule)
     if out is None:
         return dict.fromkeys(names)
-    counts = by_cell(scores.blocks, study.blocks, 2 * scores.deceptive + out.flags, 4)
+    counts = by_cell(scores.blocks, study.blocks, 2 * scores.deceptive + out[1], 4)
     draws = draws_of(study.blocks)
     drawn = draws.sums(counts.astype(np.float64)).reshape(-1, 2, 2)
     held = int(counts.any(axis=1).sum())
     return {name: draws.interval(formulas.MEASURES[name](drawn), held).leaf for name in names}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOutFlags:
-    """Flags made of scores by thresholds that were fitted on other games.
-
-    Attributes:
-        thresholds: by fold, the one that fits all other folds.
-        flags: of the judgements in the order of their scores.
-    """
-
-    thresholds: tuple[float, ...]
-    flags: Array
-
-
-def held_out_flags(study: Study, score: Score, rule: Rule) -> HeldOutFlags | None:
-    """Return the flags that each fold gets from the threshold of the other games; None if there are
-    no folds.
+def held_out_flags(study: Study, score: Score, rule: Rule) -> tuple[list[float], Array] | None:
+    """Return by fold the threshold that fits all other folds, and the flags that the judgements get from them, in the
+    order of their scores; None if there are no folds.
     """
     import numpy as np
 
     held, (folds, _) = study.scores(score), split(study, score)
     if folds is None:
         return None
-    found = tuple(best(held.tied(folds != fold), rule) for fold in range(FOLDS))
-    return HeldOutFlags(found, held.scores >= np.array(found)[folds])
+    found = [best(held.tied(folds != fold), rule) for fold in range(FOLDS)]
+    return found, held.scores >= np.array(found)[folds]
 
 
 def best(held: Tied, rule: Rule) -> float:
@@ -242,9 +222,9 @@ def recalibration(study: Study) -> Result:
     }
 
 
-def held_out_probabilities(held: Scores, folds: Array, kind: Kind) -> Array:
-    """Return what a map of a kind, fitted on the other folds, makes of each score, in the order of
-    the scores.
+def held_out_scores(held: Scores, folds: Array, kind: Kind) -> Scores:
+    """Return the judgements with what a map of a kind, fitted on the other folds, makes of each score; in the order of
+    the scores as they were.
     """
     import numpy as np
 
@@ -252,26 +232,25 @@ def held_out_probabilities(held: Scores, folds: Array, kind: Kind) -> Array:
     for fold in range(FOLDS):
         inside = folds == fold
         found[inside] = fit(held.tied(~inside), kind).apply(held.scores[inside])
-    return found
+    return replace(held, scores=found)
 
 
-def auc_within_folds(scores: Array, deceptive: Array, folds: Array) -> float | None:
+def auc_within_folds(held: Scores, folds: Array) -> float | None:
     """Return the share of pairs of a deceptive and a truthful statement of the same fold in which
     the former scores higher, equal scores counted half; None without such a pair.
     """
     import numpy as np
 
-    parts = [tied(scores[folds == fold], deceptive[folds == fold]).counts for fold in range(FOLDS)]
-    won, pairs = np.sum([roc_pairs(counts) for counts in parts], axis=0)
+    won, pairs = np.sum([roc_pairs(held.counts(folds == fold)) for fold in range(FOLDS)], axis=0)
     return number(ratio(won, pairs))
 
 
 def _recalibrated(held: Scores, folds: Array, kind: Kind) -> Result:
-    whole, made = held.tied(), held_out_probabilities(held, folds, kind)
-    after = tied(made, held.deceptive)
+    whole, made = held.tied(), held_out_scores(held, folds, kind)
+    after = made.tied()
     return {
         "before": calibration(whole),
-        "after": {**calibration(after), "auc": auc_within_folds(made, held.deceptive, folds)},
+        "after": {**calibration(after), "auc": auc_within_folds(made, folds)},
         "map": fit(whole, kind).model_dump(mode="json"),
         "reliability": reliability(after),
     }
@@ -286,37 +265,31 @@ def recalibration_intervals(study: Study) -> Result:
     held, (folds, _) = study.scores("suspicion"), split(study, "suspicion")
     if folds is None:
         return {kind: {when: dict.fromkeys(FIGURES) for when in ("before", "after")} for kind in KINDS}
-    rows = scored(study, held)
-    before = row_intervals(rows, *own_cells(rows), FIGURES)
+    before = row_intervals(held, held.own_cells, names=FIGURES)
     found: Result = {}
     for kind in KINDS:
-        probabilities = held_out_probabilities(held, folds, kind)
-        order = np.argsort(probabilities, kind="stable")
-        after = Scored(probabilities[order], rows.deceptive[order], rows.blocks[order], rows.count)
-        found[kind] = {
-            "before": dict(before),
-            "after": {
-                **row_intervals(after, *own_cells(after), FIGURES[:2]),
-                "auc": _area_interval(after, folds[order]),
-            },
-        }
+        made = held_out_scores(held, folds, kind)
+        order = np.argsort(made.scores, kind="stable")
+        after = made.some(order)
+        rest = row_intervals(after, after.own_cells, names=FIGURES[:2])
+        found[kind] = {"before": dict(before), "after": {**rest, "auc": _area_interval(after, folds[order])}}
     return found
 
 
-def _area_interval(rows: Scored, folds: Array) -> Leaf:
+def _area_interval(held: Scores, folds: Array) -> Leaf:
     """Return the interval of the AUC within folds of scores in ascending order."""
     import numpy as np
 
-    drawn, coarse = np.zeros((2, draws_of(rows.count).draws)), np.zeros(2)
+    draws = draws_of(held.block_count)
+    drawn, coarse = np.zeros((2, draws.draws)), np.zeros(2)
     for fold in range(FOLDS):
-        own = rows.of(folds == fold)
-        cells, width = own_cells(own)
-        drawn += roc_pairs(own.histogram(cells, width))
-        whole = np.bincount(own.deceptive * width + cells, minlength=2 * width).reshape(2, width)
+        own = held.some(folds == fold)
+        whole, histogram = histograms(own, own.own_cells, np.ones(len(own.scores), bool))
+        drawn += roc_pairs(histogram)
         coarse += roc_pairs(whole)
-    exact = auc_within_folds(rows.scores, rows.deceptive, folds)
+    exact = auc_within_folds(held, folds)
     moved = np.clip(ratio(*drawn) + ((exact or 0) - float(ratio(*coarse))), 0, 1)
-    return draws_of(rows.count).interval(moved, len(np.unique(rows.blocks))).leaf
+    return draws.interval(moved, len(np.unique(held.blocks))).leaf
 
 
 def recalibrated(game: GameRows, saved: SavedMap) -> Result:

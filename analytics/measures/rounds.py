@@ -14,15 +14,16 @@ from typing import Final
 from analytics import Result
 from analytics.columns import NIGHTS
 from analytics.measures.bootstrap import of_games, told
-from analytics.measures.formulas import number, ratio, theil_sen, whole
-from analytics.measures.frames import ALL, MOVED, OVER, UNINFORMED, Frame, Group
-from analytics.measures.sums import Estimates, quotient_of
+from analytics.measures.formulas import number, theil_sen, whole
+from analytics.measures.frames import MOVED, Frame, Group, quotient
+from analytics.measures.sums import Estimates, over_both
 from wolfbus.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10
 """Games a round needs before its difference is judged."""
 
 
+@over_both
 def figure1(held: Estimates) -> Result:
     """Return Figure 1's lines (paper 5.6; metrics: Figure 1).
 
@@ -38,10 +39,6 @@ def figure1(held: Estimates) -> Result:
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all, as in
     the paper.
     """
-    return {**_figure1(held.of(**OVER[UNINFORMED])), "all_observers": _figure1(held.of(**OVER[ALL]))}
-
-
-def _figure1(held: Estimates) -> Result:
     rounds = held.entries.groups("round_flags", "round")
     flags = held.total.cube("round_flags", ("round", rounds), "flag").tolist()
     return {
@@ -91,6 +88,7 @@ def _sem(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) / math.sqrt(n)
 
 
+@over_both
 def trends(held: Estimates) -> Result:
     """Return slopes per round and the first separable round (paper 5.6; metrics: trend).
 
@@ -106,10 +104,6 @@ def trends(held: Estimates) -> Result:
 
     Over uninformed pairs; ``all_observers``: the same over all, as in the paper.
     """
-    return {**_trends(held.of(**OVER[UNINFORMED])), "all_observers": _trends(held.of(**OVER[ALL]))}
-
-
-def _trends(held: Estimates) -> Result:
     slopes = {}
     for role in ROLES:
         means = [(row["round"], row["mean"]) for row in _line(held, role)]
@@ -175,22 +169,22 @@ def events(held: Estimates) -> Result:
     """
     no_claim = "no Seer who claims in public to be one has a judged statement of this sort"
     no_night = "no Doctor has a judged statement on a day after such a night"
-    of = {name: quotient_of("event", condition=name) for name in ("before", "after", "blocked", "killed")}
-    change = held.rate(quotient_of("change"), "no game has judged statements of its Seer before and after the claim")
+    of = {name: quotient("event", condition=name) for name in ("before", "after", "blocked", "killed")}
+    change = held.figure(quotient("change"), "no game has judged statements of its Seer before and after the claim")
     silent, claimed = held.total.cube("seers", ("claimed", (0, 1))).tolist()
     nights = held.total.cube("night", ("night", NIGHTS)).tolist()
     return {
         "seer": {
-            "before": held.rate(of["before"], no_claim),
-            "after": held.rate(of["after"], no_claim),
+            "before": held.figure(of["before"], no_claim),
+            "after": held.figure(of["after"], no_claim),
             "difference": change,
             "games": change["n"],
             "claimed": whole(claimed),
             "silent": whole(silent),
         },
         "doctor": {
-            "blocked": held.rate(of["blocked"], no_night),
-            "killed": held.rate(of["killed"], no_night),
+            "blocked": held.figure(of["blocked"], no_night),
+            "killed": held.figure(of["killed"], no_night),
             "difference": held.difference(
                 of["blocked"],
                 of["killed"],
@@ -203,6 +197,7 @@ def events(held: Estimates) -> Result:
     }
 
 
+@over_both
 def votes(held: Estimates) -> Result:
     """Return whether suspicion drives votes, and what would have been had it, as estimates with
     their block-bootstrap 95 % intervals (paper 4.5; metrics: does suspicion drive votes,
@@ -230,16 +225,12 @@ def votes(held: Estimates) -> Result:
     Over votes for those of whom the voter cannot tell whether they are Werewolves, and for the
     counterfactual vote over suspicion of such; ``all_observers``: the same over all, as in the paper.
     """
-    return {**_votes(held.of(**OVER[UNINFORMED])), "all_observers": _votes(held.of(**OVER[ALL]))}
-
-
-def _votes(held: Estimates) -> Result:
     total = held.total
     unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"
 
     return {
         "own_argmax": {
-            **held.rate(quotient_of("follows"), "nobody who had judged somebody alive voted for anybody"),
+            **held.figure(quotient("follows"), "nobody who had judged somebody alive voted for anybody"),
             **_beside(total, "follows", "abstentions", "unjudged"),
         },
         "hits": _hits(held),
@@ -249,23 +240,22 @@ def _votes(held: Estimates) -> Result:
             if total.cube("hits", round=round_, part="n") or total.cube("hits", round=round_, part="abstentions")
         },
         "counterfactual": {
-            "suspicion_exile": held.rate(quotient_of("exile"), unheld),
-            "real_exile": held.rate(quotient_of("exile", "real"), unheld),
-            "real_exile_of_exiles": held.rate(quotient_of("exile", "real", "exiled"), "no such vote exiled anybody"),
-            "chance": number(ratio(*quotient_of("exile", "chance")(total))),
+            "suspicion_exile": held.figure(quotient("exile"), unheld),
+            "real_exile": held.figure(quotient("exile", "real"), unheld),
+            "real_exile_of_exiles": held.figure(quotient("exile", "real", "exiled"), "no such vote exiled anybody"),
+            "chance": number(quotient("exile", "chance")(total)),
             "votes": whole(total.cube("exile", part="n")),
         },
     }
 
 
 def _hits(held: Estimates, round_: int | None = None) -> Result:
-    found = held.rate(quotient_of("hits", round=round_), "nobody but Werewolves voted for anybody")
+    found = held.figure(quotient("hits", round=round_), "nobody but Werewolves voted for anybody")
     return {**found, **_beside(held.total, "hits", "abstentions", round=round_)}
 
 
 def _beside(total: Frame, name: str, *counts: str, **where: Group) -> Result:
-    chance, n = (total.cube(name, part=part, **where) for part in ("chance", "n"))
     return {
-        "chance": number(ratio(chance, n)),
+        "chance": number(quotient(name, "chance", "n", **where)(total)),
         **{part: whole(total.cube(name, part=part, **where)) for part in counts},
     }

@@ -11,9 +11,9 @@ that makes of the pooled value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from analytics import Result
 from analytics.measures.bootstrap import by_cell
@@ -23,6 +23,8 @@ from analytics.measures.headlines import Score
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
+
+    Cells: TypeAlias = tuple[Array, int]
 
 CELLS: Final = 256
 
@@ -115,6 +117,7 @@ class Scores:
         blocks: block of the game, an index into `Columns.block_names`.
         games: game, an index into `Columns.ids`.
         informed: the observer knows whether the speaker is a Werewolf.
+        block_count: number of blocks of all games.
     """
 
     scores: Array
@@ -126,6 +129,12 @@ class Scores:
     blocks: Array
     games: Array
     informed: Array
+    block_count: int
+
+    def some(self, rows: Array) -> Scores:
+        """Return some of the judgements, or all in another order."""
+        taken = {name: column[rows] for name, column in vars(self).items() if name in _BY_JUDGEMENT}
+        return replace(self, **taken)
 
     @cached_property
     def _ties(self) -> tuple[Array, Array]:
@@ -173,12 +182,17 @@ class Scores:
         there = counts.any(axis=0)
         return Tied(self.values[there], counts[:, there])
 
-    def histogram(self, cells: Array, width: int, unit: Array, count: int, mask: Array) -> Array:
+    @property
+    def own_cells(self) -> Cells:
+        """The cells of the distinct scores where they are divided by themselves."""
+        cells = cells_of(self.each)
+        return cells, int(cells.max(initial=-1)) + 1
+
+    def histogram(self, cells: Cells, unit: Array, count: int, mask: Array) -> Array:
         """Return counts by unit, class and cell; float32, flat behind the units.
 
         Args:
-            cells: cell of each distinct score.
-            width: number of cells.
+            cells: cell of each distinct score, and the number of cells.
             unit: unit of each judgement, -1 for none.
             count: number of units.
             mask: which judgements.
@@ -186,8 +200,8 @@ class Scores:
         import numpy as np
 
         mask = mask & (unit >= 0)
-        cell = self.deceptive[mask] * width + cells[self.rank[mask]]
-        return by_cell(unit[mask], count, cell, 2 * width).astype(np.float32)
+        cell = self.deceptive[mask] * cells[1] + cells[0][self.rank[mask]]
+        return by_cell(unit[mask], count, cell, 2 * cells[1]).astype(np.float32)
 
     def by_game(self, games: int, mask: Array) -> Array:
         """Return counts by game, class and the game's own distinct scores, ascending."""
@@ -201,6 +215,9 @@ class Scores:
         most = int(place.max(initial=0)) + 1
         found = np.bincount((game[row] * 2 + self.deceptive[mask]) * most + place[row], minlength=games * 2 * most)
         return found.reshape(games, 2, most)
+
+
+_BY_JUDGEMENT: Final = frozenset(each.name for each in fields(Scores)) - {"block_count"}
 
 
 def scores_of(columns: Columns, score: Score) -> Scores:
@@ -224,6 +241,7 @@ def scores_of(columns: Columns, score: Score) -> Scores:
         blocks=columns.blocks[games],
         games=games,
         informed=table["informed"][rows],
+        block_count=len(columns.block_names),
     )
 
 

@@ -15,13 +15,15 @@ from analytics import Result
 from analytics.measures.bootstrap import Draws, Interval, draws_of, rate_of_games, told, undefined
 from analytics.measures.formulas import BINS, bins_of, number
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
-from analytics.measures.headlines import MEASURES, SCORES, Measure, Score, evaluate, role_of_area
+from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate
 from analytics.measures.scores import Scores, cells_of, scores_of
 from analytics.measures.summing import Rows, one, sums_of
 from analytics.measures.sums import Entries, Estimates
+from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array, Columns
+    from analytics.measures.scores import Cells
 
 
 class Study:
@@ -37,7 +39,7 @@ class Study:
         self._beside = beside
         self._own_bins = own_bins
         self._scores: dict[Score, Scores] = {}
-        self._cells: dict[Score, tuple[Array, int]] = {}
+        self._cells: dict[Score, Cells] = {}
         self.folds: dict[Score, tuple[Array | None, str | None]] = {}
         """The folds of each score's judgements, or why there are none; see
         `analytics.measures.recalibration`.
@@ -51,7 +53,7 @@ class Study:
             self._scores[score] = scores_of(self.columns, score)
         return self._scores[score]
 
-    def cells(self, score: Score) -> tuple[Array, int]:
+    def cells(self, score: Score) -> Cells:
         """Return the cell of each distinct score, and the number of cells."""
         if score not in self._cells:
             cells = self._merged(score, cells_of)
@@ -153,31 +155,42 @@ class Sheet:
         """The sums of every unit."""
         return self._entries.by(self._units, self.count).of(agent=self.agent, **OVER[self.pairs])
 
-    def mask(self, score: Score, role: int | None = None) -> Array:
+    def mask(self, score: Score, role: str | None = None) -> Array:
         """Return which of a score's judgements count, by observers of one role if given."""
         held = self.study.scores(score)
         found = held.over(self.pairs)
         if self.agent is not None:
             found &= held.agent == self.study.columns.agents.index(self.agent)
         if role is not None:
-            found &= held.observer == role
+            found &= held.observer == ROLES.index(role)
         return found
 
-    def histogram(self, score: Score, role: int) -> Array:
+    def histogram(self, score: Score, role: str) -> Array:
         """Return counts of a score by observers of a role, units by (class, cell)."""
         held = self.study.scores(score)
-        return held.histogram(*self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
+        return held.histogram(self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
 
     def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
         """Return the pooled value of each metric, exact; NaN where it is undefined."""
-        found = {}
-        for measure in measures:
-            if measure.value is not None:
-                found[measure.name] = float(measure.value(self.total))
-            elif measure.score is not None and measure.area is not None:
-                counts = self.study.scores(measure.score).counts(self.mask(measure.score, role_of_area(measure)))
-                found[measure.name] = float(measure.area(counts))
-        return found
+        found = self._exact(measures, self.total, lambda held, mask: held.counts(mask))
+        return {name: float(value) for name, value in found.items()}
+
+    def each(self, measures: Iterable[Measure]) -> dict[str, Array]:
+        """Return each metric of every game, exact, NaN where undefined; units must be the games in
+        their order.
+        """
+        return self._exact(measures, self.frame, lambda held, mask: held.by_game(self.count, mask))
+
+    def _exact(
+        self, measures: Iterable[Measure], frame: Frame, counts: Callable[[Scores, Array], Array]
+    ) -> dict[str, Array]:
+        """Return each metric of sums, and of counts that are made of scores and of which of them count."""
+        return {
+            measure.name: value(counts(self.study.scores(value.score), self.mask(value.score, value.role)))
+            if isinstance(value, Area)
+            else value(frame)
+            for measure, value in ((measure, measure.value) for measure in measures)
+        }
 
     def drawn(self, measures: Sequence[Measure], draws: Draws) -> dict[str, Array]:
         """Return each metric in every draw of the units, NaN where it is undefined."""
@@ -198,9 +211,9 @@ class Sheet:
         """
         import numpy as np
 
-        whole: dict[tuple[Score, int], Array] = {}
+        whole: dict[tuple[Score, str], Array] = {}
 
-        def cells(score: Score, role: int) -> Array:
+        def cells(score: Score, role: str) -> Array:
             matrix = self.histogram(score, role)
             whole[score, role] = matrix.sum(axis=0, dtype=np.float64)
             return vary(matrix)
@@ -208,7 +221,7 @@ class Sheet:
         matrix, back = self.frame.stacked(HEADLINES)
         frame = back(vary(matrix))
         found = evaluate(measures, frame, cells)
-        areas = [measure for measure in measures if measure.area is not None]
+        areas = [measure for measure in measures if isinstance(measure.value, Area)]
         coarse = evaluate(areas, self.total, lambda score, role: whole[score, role])
         for name, exact in self.pooled(areas).items():
             if not isnan(exact):
@@ -217,29 +230,13 @@ class Sheet:
         beside = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
         return found, beside
 
-    def each(self, measures: Sequence[Measure]) -> dict[str, Array]:
-        """Return each metric of every game, exact, NaN where undefined; units must be the games in
-        their order.
-        """
-        found = {measure.name: measure.value(self.frame) for measure in measures if measure.value is not None}
-        for measure in measures:
-            if measure.score is not None and measure.area is not None:
-                held = self.study.scores(measure.score)
-                counts = held.by_game(self.count, self.mask(measure.score, role_of_area(measure)))
-                found[measure.name] = measure.area(counts)
-        return found
-
     def held(self, measures: Iterable[Measure]) -> dict[str, int]:
         """Return for each metric in how many units there is anything that it is over."""
         return {measure.name: int((measure.n(self.frame) > 0).sum()) for measure in measures}
 
     def estimates(self, measures: Sequence[Measure], draws: Draws) -> dict[str, Result]:
         """Return each metric as an estimate, with the number of draws in which it is undefined."""
-        values, drawn, held = (
-            self.pooled(measures),
-            self.drawn(measures, draws),
-            self.held(measures),
-        )
+        values, drawn, held = self.pooled(measures), self.drawn(measures, draws), self.held(measures)
         return {
             name: {
                 **told(
@@ -256,7 +253,7 @@ class Sheet:
         """Return the interval of a rate of games, the units being blocks."""
         import numpy as np
 
-        if measure.value is None:
+        if isinstance(measure.value, Area):
             raise TypeError(f"{measure.name} is no rate")
         n = measure.n(self.frame)
         k = np.where(n > 0, np.nan_to_num(measure.value(self.frame)) * n, 0.0)

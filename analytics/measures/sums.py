@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, wraps
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
 from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
-from analytics.measures.formulas import ratio
-from analytics.measures.frames import Family, Frame, Group, Key
+from analytics.measures.frames import ALL, OVER, UNINFORMED, Family, Figure, Frame, Group, Key
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     """The code of each row, and what the codes from 0 stand for."""
     Groups: TypeAlias = Sequence[Codes]
     """The codes of each axis."""
-    Figure: TypeAlias = Callable[[Frame], Array]
-    Quotient: TypeAlias = Callable[[Frame], tuple[Array, Array]]
 
 _COARSE: Final = -1
 _REST: Final = -2
@@ -286,11 +283,6 @@ def _groups(code: int, groups: Groups) -> Iterator[Group]:
     return reversed(found)
 
 
-def quotient_of(name: str, above: str = "sum", below: str = "n", **where: Group) -> Quotient:
-    """Return a quotient of two parts of a family."""
-    return lambda frame: (frame.cube(name, part=above, **where), frame.cube(name, part=below, **where))
-
-
 class Estimates:
     """The games' sums, in total, by block and in every draw of the blocks.
 
@@ -342,52 +334,42 @@ class Estimates:
         """The sums in every draw."""
         return self.by_block.map(draws_of(self.blocks).sums)
 
-    def interval(self, figure: Figure, n: Figure) -> Interval | None:
-        """Return the interval of a figure, or why there is none; None below five blocks.
-
-        Args:
-            figure: of any sums.
-            n: of the sums, what it is over: blocks without any of it do not count.
+    def interval(self, figure: Figure) -> Interval | None:
+        """Return the interval of a figure, or why there is none; None below five blocks. Blocks without any of what it
+        is over do not count.
         """
         if self.blocks < FEWEST_BLOCKS:
             return None
-        return draws_of(self.blocks).interval(figure(self.drawn), int((n(self.by_block) > 0).sum()))
+        return draws_of(self.blocks).interval(figure(self.drawn), int((figure.n(self.by_block) > 0).sum()))
 
-    def figure(self, figure: Figure, n: Figure, reason: str) -> Result:
+    def figure(self, figure: Figure, reason: str) -> Result:
         """Return a figure as an estimate; `reason` says why it is undefined if it is."""
         value = float(figure(self.total))
-        count = round(float(n(self.total)))
-        if isnan(value):
-            return told(None, count, None, reason)
-        return told(value, count, self.interval(figure, n), reason)
+        count = round(float(figure.n(self.total)))
+        return told(value, count, None if isnan(value) else self.interval(figure), reason)
 
-    def rate(self, quotient: Quotient, reason: str) -> Result:
-        """Return a quotient of sums as an estimate."""
-        return self.figure(lambda frame: ratio(*quotient(frame)), lambda frame: quotient(frame)[1], reason)
-
-    def difference(self, one: Quotient, other: Quotient, reason: str) -> Result:
+    def difference(self, one: Figure, other: Figure, reason: str) -> Result:
         """Return one quotient minus another as an estimate; it rests on the blocks of the side with
         fewer.
         """
-        import numpy as np
-
-        def figure(frame: Frame) -> Array:
-            return ratio(*one(frame)) - ratio(*other(frame))
-
-        def both(frame: Frame) -> Array:
-            return np.stack([one(frame)[1], other(frame)[1]], axis=-1)
-
-        value, n = float(figure(self.total)), round(float(both(self.total).sum()))
+        figure, sides = one - other, (one.n, other.n)
+        value, n = float(figure(self.total)), round(sum(float(side(self.total)) for side in sides))
         if isnan(value) or self.blocks < FEWEST_BLOCKS:
             return told(value, n, None, reason)
-        held = int((both(self.by_block) != 0).sum(axis=0).min())
+        held = min(int((side(self.by_block) != 0).sum()) for side in sides)
         return told(value, n, draws_of(self.blocks).interval(figure(self.drawn), held), reason)
 
-    def leaf(self, figure: Figure, n: Figure) -> Leaf:
+    def leaf(self, figure: Figure) -> Leaf:
         """Return the interval of a figure as plain values."""
-        found = self.interval(figure, n)
+        found = self.interval(figure)
         return None if found is None else found.leaf
 
-    def leaf_of(self, quotient: Quotient) -> Leaf:
-        """Return the interval of a quotient of sums as plain values."""
-        return self.leaf(lambda frame: ratio(*quotient(frame)), lambda frame: quotient(frame)[1])
+
+def over_both(section: Callable[[Estimates], Result]) -> Callable[[Estimates], Result]:
+    """Return a section over uninformed pairs, with the same over all under ``all_observers``."""
+
+    @wraps(section)
+    def both(held: Estimates) -> Result:
+        return {**section(held.of(**OVER[UNINFORMED])), "all_observers": section(held.of(**OVER[ALL]))}
+
+    return both

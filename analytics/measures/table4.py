@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
@@ -21,16 +21,15 @@ from analytics.measures.scores import (
     base_rate,
     brier,
     brier_skill,
-    cells_of,
     expected_calibration_error,
     reliability,
-    tied,
 )
 from analytics.measures.study import Study
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from analytics.columns import Array
+    from analytics.measures.scores import Cells
 
 FIGURES: Final = ("brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece")
 """Figures of a row that have an interval."""
@@ -45,8 +44,12 @@ def table4(study: Study) -> Result:
     ``by_observer``, and no base rate: an AUPRC beside it is skill only as far as ``auprc_lift`` is
     above 0.
     """
+    return _by_score(study, row)
+
+
+def _by_score(study: Study, of: Callable[[Tied], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
     held = {score: study.scores(score) for score in SCORES}
-    return {score: split_by(own, lambda mask, own=own: row(own.tied(mask))) for score, own in held.items()}  # type: ignore[misc]
+    return {score: split_by(own, lambda mask, own=own: of(own.tied(mask)), sides) for score, own in held.items()}  # type: ignore[misc]
 
 
 def split_by(held: Scores, of: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
@@ -96,35 +99,9 @@ def row(held: Tied) -> Result:
 # -- intervals
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Any scores held against labels, in ascending order.
-
-    Attributes:
-        scores: the scores.
-        deceptive: whether the statement is, 0 or 1.
-        blocks: block of the game.
-        count: number of blocks.
-    """
-
-    scores: Array
-    deceptive: Array
-    blocks: Array
-    count: int
-
-    def of(self, mask: Array) -> Scored:
-        """Return some of them."""
-        return Scored(self.scores[mask], self.deceptive[mask], self.blocks[mask], self.count)
-
-    def histogram(self, cells: Array, width: int) -> Array:
-        """Return counts by draw, class and cell."""
-        import numpy as np
-
-        counts = by_cell(self.blocks, self.count, self.deceptive * width + cells, 2 * width)
-        return draws_of(self.count).sums(counts.astype(np.float32)).reshape(-1, 2, width)
-
-
-def row_intervals(rows: Scored, cells: Array, width: int, names: Sequence[str] = FIGURES) -> dict[str, Leaf]:
+def row_intervals(
+    held: Scores, cells: Cells, mask: Array | None = None, names: Sequence[str] = FIGURES
+) -> dict[str, Leaf]:
     """Return the intervals of a row's figures.
 
     Areas under curves come from histograms, moved by what cells of several scores make of the
@@ -133,30 +110,31 @@ def row_intervals(rows: Scored, cells: Array, width: int, names: Sequence[str] =
     met, not what other games would have fitted.
 
     Args:
-        rows: the judgements.
-        cells: cell of each judgement.
-        width: number of cells.
+        held: judgements in ascending order of their scores.
+        cells: cell of each distinct score, and the number of cells.
+        mask: which judgements; all unless given.
         names: which figures.
     """
     import numpy as np
 
-    if not len(rows.scores):
+    mask = np.ones(len(held.scores), bool) if mask is None else mask
+    part, count, draws = held.tied(mask), held.block_count, draws_of(held.block_count)
+    if not part.n:
         return dict.fromkeys(names)
-    held, draws = tied(rows.scores, rows.deceptive), draws_of(rows.count)
-    bins = np.repeat(bins_of(held.each), held.each)
-    binned = [by_cell(rows.blocks, rows.count, bins, BINS, weights) for weights in (rows.scores, rows.deceptive, None)]
-    missed = by_block(rows.blocks, rows.count, (rows.scores - rows.deceptive) ** 2)
+    scores, deceptive, block = held.scores[mask], held.deceptive[mask], held.blocks[mask]
+    bins = np.repeat(bins_of(part.each), part.each)
+    binned = [by_cell(block, count, bins, BINS, weights) for weights in (scores, deceptive, None)]
+    missed = by_block(block, count, (scores - deceptive) ** 2)
     drawn = draws.sums(np.concatenate([missed, *binned], axis=1))
     told, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
     total = n.sum(axis=1)
     share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
-    histogram = rows.histogram(cells, width)
-    whole = np.bincount(rows.deceptive.astype(np.int64) * width + cells, minlength=2 * width).reshape(2, width)
-    average = _moved(average_precision(histogram), auprc(held), average_precision(whole))
+    whole, histogram = histograms(held, cells, mask)
+    average = _moved(average_precision(histogram), auprc(part), average_precision(whole))
     figures = {
         "brier": error,
         "brier_skill": 1 - ratio(error, share * (1 - share)),
-        "auc": _moved(roc_area(histogram), auc(held), roc_area(whole)),
+        "auc": _moved(roc_area(histogram), auc(part), roc_area(whole)),
         "auprc": average,
         "auprc_lift": average - share,
         "ece": ratio(np.abs(told - yes).sum(axis=1), total),
@@ -165,39 +143,25 @@ def row_intervals(rows: Scored, cells: Array, width: int, names: Sequence[str] =
     return {name: draws.interval(figures[name], blocks).leaf for name in names}
 
 
+def histograms(held: Scores, cells: Cells, mask: Array) -> tuple[Array, Array]:
+    """Return counts by class and cell: of all games, and by draw."""
+    counts = held.histogram(cells, held.blocks, held.block_count, mask)
+    drawn = draws_of(held.block_count).sums(counts)
+    return counts.sum(axis=0, dtype="f8").reshape(2, cells[1]), drawn.reshape(-1, 2, cells[1])
+
+
 def _moved(drawn: Array, exact: float | None, coarse: Array) -> Array:
     import numpy as np
 
     return drawn if exact is None else np.clip(drawn + (exact - float(coarse)), 0, 1)
 
 
-def own_cells(rows: Scored) -> tuple[Array, int]:
-    """Return the cell of each score where the scores are divided by themselves, and the number of cells."""
-    import numpy as np
-
-    counts = np.unique(rows.scores, return_counts=True)[1]
-    cells = np.repeat(cells_of(counts), counts)
-    return cells, int(cells.max(initial=-1)) + 1
-
-
-def scored(study: Study, held: Scores) -> Scored:
-    """Return a study's scores as any scores."""
-    return Scored(held.scores, held.deceptive.astype("i8"), held.blocks, study.blocks)
-
-
 def table4_intervals(study: Study) -> Result:
     """Return the intervals of Table 4, in its shape (paper 5.7; metrics: Table 4)."""
-    found: Result = {}
-    for score in SCORES:
-        held = study.scores(score)
-        of_value, width = study.cells(score)
-        rows, cells = scored(study, held), of_value[held.rank]
-
-        def of(mask: Array, rows: Scored = rows, cells: Array = cells, width: int = width) -> Result:
-            return row_intervals(rows.of(mask), cells[mask], width)
-
-        found[score] = split_by(held, of)
-    return found
+    return {
+        score: split_by(held, partial(row_intervals, held, study.cells(score)))
+        for score, held in ((score, study.scores(score)) for score in SCORES)
+    }
 
 
 # -- curves
@@ -220,11 +184,7 @@ def curves(study: Study) -> Result:
     Each of ``suspicion`` and ``before`` has ``overall`` and ``by_observer`` (by role), as `curve`
     describes.
     """
-    held = {score: study.scores(score) for score in SCORES}
-    return {
-        score: split_by(own, lambda mask, own=own: curve(own.tied(mask)), ("observer",))  # type: ignore[misc]
-        for score, own in held.items()
-    }
+    return _by_score(study, curve, ("observer",))
 
 
 def curve(held: Tied) -> Result:

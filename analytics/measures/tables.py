@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from analytics import Result
 from analytics.columns import CLAIMS, HOW, LIE, PROTOCOLS, TRUE, VERDICTS
 from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
 from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
-from analytics.measures.frames import ALL, LENGTHS, OVER, SOURCES, UNINFORMED, Frame, Group
-from analytics.measures.sums import Estimates, quotient_of
+from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Figure, Frame, Group, cube, quotient
+from analytics.measures.sums import Estimates, over_both
 from wolfbus.vocabulary import DECEPTIONS, ROLES
-
-if TYPE_CHECKING:
-    from analytics.columns import Array
-    from analytics.measures.sums import Quotient
 
 _STATES: Final = ("villagers", "werewolves", "nobody")
 """How a finished game ended."""
@@ -84,9 +80,9 @@ def production(held: Estimates) -> Result:
     where n = 0.
     """
     return {
-        "overall": _rate(held.total, _deceptive("said")),
+        "overall": _rate(held.total, "said"),
         **{
-            f"by_{name}": {str(value): _rate(held.total, _deceptive(family, **{axis: value})) for value in values}
+            f"by_{name}": {str(value): _rate(held.total, family, **{axis: value}) for value in values}
             for name, (family, axis, values) in _splits_of(held).items()
         },
     }
@@ -111,19 +107,19 @@ def _splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
     }
 
 
-def _deceptive(family: str, **where: Group) -> Quotient:
-    """Return deceptive statements over those with a self-label that counts."""
-
-    def quotient(frame: Frame) -> tuple[Array, Array]:
-        counts = frame.cube(family, "label", **where)
-        return counts[..., 1], counts.sum(axis=-1)
-
-    return quotient
+def _deceptive(family: str, **where: Group) -> Figure:
+    """Return the share of deceptive statements among those with a self-label that counts."""
+    labelled = cube(family, "label", **where)
+    return labelled[..., 1] / labelled.sum()
 
 
-def _rate(total: Frame, quotient: Quotient) -> Result:
-    deceptive, n = quotient(total)
-    return {"rate": number(ratio(deceptive, n)), "deceptive": whole(deceptive), "n": whole(n)}
+def _rate(total: Frame, family: str, **where: Group) -> Result:
+    _, deceptive = labelled = total.cube(family, "label", **where)
+    return {
+        "rate": number(_deceptive(family, **where)(total)),
+        "deceptive": whole(deceptive),
+        "n": whole(labelled.sum()),
+    }
 
 
 def claims(held: Estimates) -> Result:
@@ -157,31 +153,24 @@ def role_of(name: str) -> str | None:
     return None if name == "overall" else name
 
 
-def _received(*, known: bool = False, **where: Group) -> dict[str, Quotient]:
+def _received(*, known: bool = False, **where: Group) -> dict[str, Figure]:
     """Return average suspicion and average share of flags: of all statements, or only of those of a `known` kind.
 
     Averages are over statements of the mean over observers, so that a statement heard by many
     weighs no more than one heard by few.
     """
 
-    def part(frame: Frame, name: str) -> Array:
-        if not known:
-            return frame.cube("received", part=name, **where)
-        found: Array = frame.cube("received", "kind", part=name, **where).sum(axis=-1)
-        return found
+    def part(name: str) -> Figure:
+        return cube("received", "kind", part=name, **where).sum() if known else cube("received", part=name, **where)
 
-    return {
-        what: lambda frame, what=what: (part(frame, what), part(frame, f"{what}_n"))  # type: ignore[misc]
-        for what in ("suspicion", "flagged")
-    }
+    return {what: part(what) / part(f"{what}_n") for what in ("suspicion", "flagged")}
 
 
-def _averages(total: Frame, quotients: Mapping[str, Quotient]) -> Result:
-    """Return quotients, each with the number of statements that it is over."""
+def _averages(total: Frame, averages: Mapping[str, Figure]) -> Result:
+    """Return averages, each with the number of statements that it is over."""
     found: Result = {}
-    for what, quotient in quotients.items():
-        above, n = quotient(total)
-        found |= {what: number(ratio(above, n)), f"{what}_n": whole(n)}
+    for what, average in averages.items():
+        found |= {what: number(average(total)), f"{what}_n": whole(average.n(total))}
     return found
 
 
@@ -276,6 +265,7 @@ def labels(held: Estimates) -> Result:
     }
 
 
+@over_both
 def headline(held: Estimates) -> Result:
     """Return detection accuracy and suspicion's AUC against self-labels over ``all`` replies and
     over ``clean`` ones, each with its n (metrics: repair report).
@@ -285,10 +275,6 @@ def headline(held: Estimates) -> Result:
 
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all.
     """
-    return {**_headline(held.of(**OVER[UNINFORMED])), "all_observers": _headline(held.of(**OVER[ALL]))}
-
-
-def _headline(held: Estimates) -> Result:
     scores = held.entries.groups("scores", "score")
     found = {}
     for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
@@ -310,27 +296,27 @@ def intervals_of_tables(held: Estimates) -> Result:
     the share of labelled statements that are called deceptive.
     """
 
-    def leaves(quotients: Mapping[str, Quotient]) -> dict[str, Leaf]:
-        return {what: held.leaf_of(quotient) for what, quotient in quotients.items()}
+    def leaves(figures: Mapping[str, Figure]) -> dict[str, Leaf]:
+        return {what: held.leaf(figure) for what, figure in figures.items()}
 
     return {
         "table1": {
             name: {
                 **leaves(_received(role=role_of(name))),
-                "deceptive_share": held.leaf_of(_deceptive("said", role=role_of(name))),
+                "deceptive_share": held.leaf(_deceptive("said", role=role_of(name))),
             }
             for name in OVERALL
         },
         "table2": {
             observer: {
-                target: held.leaf_of(quotient_of("cell", "mean", "games", role=observer, target_role=target))
+                target: held.leaf(quotient("cell", "mean", "games", role=observer, target_role=target))
                 for target in ROLES
             }
             for observer in ROLES
         },
         "table5": {name: leaves(_received(known=True, kind=role_of(name))) for name in (*DECEPTIONS, "overall")},
         "production": {
-            f"by_{name}": {str(value): held.leaf_of(_deceptive(family, **{axis: value})) for value in values}
+            f"by_{name}": {str(value): held.leaf(_deceptive(family, **{axis: value})) for value in values}
             for name, (family, axis, values) in _splits_of(held).items()
             if name != "agent"
         },
@@ -339,14 +325,6 @@ def intervals_of_tables(held: Estimates) -> Result:
 
 
 def _against_truth(held: Estimates) -> dict[str, Leaf]:
-    def counts(frame: Frame) -> Array:
-        found: Array = frame.cube("truths", "label", ("truth", (TRUE, LIE)), "flag").sum(axis=-3)
-        return found
-
-    return {
-        name: held.leaf(
-            lambda frame, formula=formula: formula(counts(frame)),  # type: ignore[misc]
-            lambda frame: counts(frame).sum(axis=(-1, -2)),
-        )
-        for name, formula in MEASURES.items()
-    }
+    counts = cube("truths", "label", ("truth", (TRUE, LIE)), "flag").sum(-3)
+    n = counts.sum((-1, -2))
+    return {name: held.leaf(Figure(counts.then(formula), n)) for name, formula in MEASURES.items()}

@@ -14,14 +14,14 @@ thought before it is said; all of it exploratory.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import CLAIMS, LIE, MISTAKE, NO_CLAIM, PHASES, TRUE, VERDICTS
 from analytics.measures.bootstrap import by_block, of_blocks
 from analytics.measures.formulas import Confusion, number, ratio, whole
-from analytics.measures.frames import OVER, UNINFORMED, Frame, Group
+from analytics.measures.frames import OVER, UNINFORMED, Figure, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
 from wolfbus.vocabulary import DECEPTIONS, ROLES
@@ -91,12 +91,8 @@ def _row(held: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Re
     found["coverage"] = number(ratio(counts["checkable"], found["statements"]))
     for name, (above, below, reason) in _RATES.items():
         if name in rates:
-
-            def sides(frame: Frame, above: str = above, below: str = below) -> tuple[Array, Array]:
-                own = _counts(frame, **where)
-                return own[above], own[below]
-
-            found[name] = held.rate(sides, reason)
+            one, other = (Figure(lambda frame, part=part: _counts(frame, **where)[part]) for part in (above, below))  # type: ignore[misc]
+            found[name] = held.figure(one / other, reason)
     return found
 
 
@@ -196,28 +192,16 @@ def _retention(columns: Columns) -> list[Result]:
 
 
 def _lies(columns: Columns) -> list[Result]:
-    import numpy as np
-
     claims, statements = columns.claims, columns.statements
     of, verdict = claims["statement"], claims["verdict"]
     checkable = claims["heard"] & (verdict != VERDICTS.index("uncheckable"))
+    lie, mistake = (checkable & (verdict == VERDICTS.index(name)) for name in ("lie", "mistake"))
     found = []
     for kind, phase, round_ in _places(claims["claim"], statements["phase"][of], statements["round"][of], checkable):
-        here = checkable & (claims["claim"] == kind)
-        here &= (statements["phase"][of] == phase) & (statements["round"][of] == round_)
-        lie, mistake = (here & (verdict == VERDICTS.index(name)) for name in ("lie", "mistake"))
-        share = _share(columns, claims["game"], lie, here, "no such claim")
-        found.append(
-            {
-                "kind": CLAIMS[kind],
-                "phase": PHASES[phase],
-                "round": round_,
-                "claims": int(here.sum()),
-                "lies": int(lie.sum()),
-                "mistakes": int(np.sum(mistake)),
-                "share": share,
-            }
-        )
+        here = (claims["claim"] == kind) & (statements["phase"][of] == phase) & (statements["round"][of] == round_)
+        counts = {"claims": here & checkable, "lies": here & lie, "mistakes": here & mistake}
+        share = _share(columns, claims["game"], counts["lies"], counts["claims"], "no such claim")
+        found.append(_at(CLAIMS[kind], phase, round_, counts, share))
     return found
 
 
@@ -226,19 +210,17 @@ def _kinds(columns: Columns) -> list[Result]:
     deceptive, labelled = rows["d"] == 1, rows["d"] >= 0
     found = []
     for kind, phase, round_ in _places(rows["kind"], rows["phase"], rows["round"], deceptive & (rows["kind"] >= 0)):
-        here = labelled & (rows["phase"] == phase) & (rows["round"] == round_)
-        own = here & deceptive & (rows["kind"] == kind)
-        found.append(
-            {
-                "kind": DECEPTIONS[kind],
-                "phase": PHASES[phase],
-                "round": round_,
-                "labelled": int(here.sum()),
-                "deceptive": int(own.sum()),
-                "share": _share(columns, rows["game"], own, here, "no such statement"),
-            }
-        )
+        here = (rows["phase"] == phase) & (rows["round"] == round_)
+        counts = {"labelled": here & labelled, "deceptive": here & deceptive & (rows["kind"] == kind)}
+        share = _share(columns, rows["game"], counts["deceptive"], counts["labelled"], "no such statement")
+        found.append(_at(DECEPTIONS[kind], phase, round_, counts, share))
     return found
+
+
+def _at(kind: str, phase: int, round_: int, counts: Mapping[str, Array], share: Result) -> Result:
+    """Return what there is of a kind in a phase of a round."""
+    there = {name: int(rows.sum()) for name, rows in counts.items()}
+    return {"kind": kind, "phase": PHASES[phase], "round": round_, **there, "share": share}
 
 
 def _places(kind: Array, phase: Array, round_: Array, among: Array) -> list[tuple[int, int, int]]:

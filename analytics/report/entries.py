@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -123,7 +123,6 @@ def entries_of(
     paths: Sequence[str],
     gathered: Gathered,
     criteria: Criteria,
-    read: Callable[..., Iterable[tuple[FileNote, GameRows | None]]] = each_game,
 ) -> Iterator[IndexedGame]:
     """Yield the games of these files with their words.
 
@@ -131,7 +130,6 @@ def entries_of(
         paths: the files, in order.
         gathered: the games that were read; where it has not kept their words, they are read again.
         criteria: how to read them.
-        read: reads them.
     """
     if not paths:
         return
@@ -141,7 +139,7 @@ def entries_of(
         notes = {note.path: note for note in gathered.files}
         found = ((notes[path], gathered.games[path]) for path in paths)
     else:
-        found = read(paths, criteria, keep_text=True)
+        found = each_game(paths, criteria, keep_text=True)
     place = 0
     for note, rows in found:
         if rows is not None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from analytics.figures import css
+from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEntry
 from analytics.rows import GameRows
@@ -242,17 +242,14 @@ REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"
 """What the page forbids itself, besides every script and style that is not its own."""
 
 
-def page(
-    title: str, sections: Sequence[Section], context: Context, index: Index | None = None, *, before: str = "cite"
-) -> str:
+def page(title: str, sections: Sequence[Section], context: Context, index: Index | None = None) -> str:
     """Return the whole document.
 
     Args:
         title: of the page.
         sections: what it says, in order; the first is shown, the others are folded.
         context: what the page is about.
-        index: the statements, None for a page without any.
-        before: key of the section that the index comes before.
+        index: the statements, before how to cite; None for a page without any.
     """
     style, script = css() + _own("page.css"), _own("page.js")
     document = (
@@ -261,7 +258,7 @@ def page(
         .render(
             title=title,
             sections=sections,
-            before=before,
+            before="cite",
             index_key=INDEX,
             index="" if index is None else index.markup(context, selections_of(sections)),
             version=context.version,

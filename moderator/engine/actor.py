@@ -86,8 +86,8 @@ class ModeratorActor(PooledActor):
         super().__init__()
         self._context = context
         self._opened = opened
-        for seat in opened.seats:
-            slim(seat)
+        for part in (opened, *opened.seats):
+            slim(part)
         self._over = over
         self._file = file
         self._recovered = recovered

@@ -32,11 +32,14 @@ class Questions:
 
     Args:
         game: its id.
+        seats: its players, in seating order.
     """
 
-    def __init__(self, game: str) -> None:
+    def __init__(self, game: str, seats: tuple[SeatName, ...]) -> None:
         self._game = game
-        self._seats: dict[str, tuple[SeatName, ...]] = {}
+        self._places = {seat: 1 << place for place, seat in enumerate(seats)}
+        # a bit for each seat that was asked
+        self._asked: dict[str, int] = {}
 
     def add(self, asked: Asked, kind: Kind, seats: tuple[SeatName, ...]) -> list[str]:
         """Take in a question of a batch, and return the ids of its requests, one for each of `seats`."""
@@ -45,9 +48,7 @@ class Questions:
         tail = "" if asked.about is None else f"/{asked.about}"
         # games ask much the same: what they share is kept once
         question = sys.intern(stem + tail)
-        known = self._seats.get(question)
-        # most questions are asked once, and then the event's own tuple does
-        self._seats[question] = seats if known is None else known + seats
+        self._asked[question] = self._asked.get(question, 0) | sum(map(self._places.__getitem__, seats))
         return [f"{self._game}/{stem}/{seat}{tail}" for seat in seats]
 
     def seat_asked(self, name: object) -> SeatName | None:
@@ -58,7 +59,7 @@ class Questions:
         if len(parts) not in {6, 7} or parts[0] != self._game:
             return None
         question = "/".join(parts[1:5]) + "".join(f"/{part}" for part in parts[6:])
-        return parts[5] if parts[5] in self._seats.get(question, ()) else None
+        return parts[5] if self._places.get(parts[5], 0) & self._asked.get(question, 0) else None
 
 
 class LostSteps:

@@ -20,9 +20,10 @@ from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.invalid import first_fault
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
-from wolfbus.messages.codec import REPLIES, first_fault, unpack, validate
+from wolfbus.messages.codec import REPLIES, unpack, validate
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
 from wolfbus.messages.requests import AnyReply, Ask, LocalReply
@@ -87,13 +88,13 @@ class Referee:
         self._game = opened.game
         self._config = opened.config
         self._agents = {seat.name: seat.agent for seat in opened.seats}
-        self._in_house = frozenset(seat.name for seat in opened.seats if seat.in_house)
+        self._in_house = tuple(seat.name for seat in opened.seats if seat.in_house)
         self._declines = {seat.name: seat.declines for seat in opened.seats}
         self._lost = LostSteps(opened)
-        self._questions = Questions(opened.game)
+        self._questions = Questions(opened.game, tuple(self._agents))
         self.reports = Reports(opened, self._questions, self._lost)
         self._open: dict[str, OpenRequest] = {}
-        self._by_batch: dict[int, set[str]] = {}
+        self._by_batch: dict[int, list[str]] = {}
         # of a game that goes on from its record: what closed by a reply, and the messages that stand in it otherwise
         self._answered: set[str] = set()
         self._recorded: set[tuple[str, str]] = set()
@@ -101,13 +102,13 @@ class Referee:
     def ask(self, asked: Asked, absent: set[SeatName]) -> list[OpenRequest]:
         """Open a batch and return its requests; those to absent seats have only `absent_grace` seconds."""
         requests: list[OpenRequest] = []
-        names = self._by_batch[asked.batch] = set()
+        names = self._by_batch[asked.batch] = []
         for asking in asked.asks:
             for seat, name in zip(asking.seats, self._questions.add(asked, asking.kind, asking.seats), strict=True):
                 seconds = self._time_for(asking.kind, seat in absent)
                 request = OpenRequest(name, asked, asking, seat, self._agents[seat], seconds)
                 self._open[name] = request
-                names.add(name)
+                names.append(name)
                 requests.append(request)
         return requests
 
@@ -212,9 +213,8 @@ class Referee:
         except MessageError as error:
             if size > limit:
                 raise _oversize(size, limit) from None
-            raise _RefusedError(
-                "version" if isinstance(error, VersionError) else "unreadable", str(error)[:200]
-            ) from None
+            reason: Reason = "version" if isinstance(error, VersionError) else "unreadable"
+            raise _RefusedError(reason, str(error)[:200]) from None
         sort = value.get("type")
         report = isinstance(sort, str) and sort in REPORTS
         limit = REPORT_BYTES if report else limit
@@ -281,6 +281,7 @@ class Referee:
         read = answered.content
         if read is None:
             return self._close(request, "defaulted", fault="unparseable", note="no content")
+        # a local reply has no claims
         slim(read)
         fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
         if fault is not None:
@@ -321,12 +322,12 @@ class Referee:
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
         asked = request.asked
         self._drop(request)
-        answered = ANSWERED[request.asking.kind](
-            batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields
-        )
-        slim(answered)
-        if answered.content is not None:
-            slim(answered.content)
+        kind = ANSWERED[request.asking.kind]
+        answered = kind(batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields)
+        content = answered.content
+        claims = content.claims if isinstance(content, Speech | Ballot) else ()
+        for part in (answered, *(() if content is None else (content,)), *claims):
+            slim(part)
         return answered
 
     def _drop(self, request: OpenRequest) -> None:

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from moderator.engine.context import HouseContext
+from moderator.engine.context import HouseContext, dealt_with
 from moderator.house.games import Games
-from moderator.house.housekeeping import carry_out, last_tidy
+from moderator.house.housekeeping import last_tidy
 from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.roster import Tickets
@@ -223,11 +223,9 @@ class Closing:
 
     def _tidy(self) -> None:
         """Leave as little as can be on the bus; nobody plays any more."""
-        out = streams.outbox(self._house, "")
-        cursors = self._bus.cursors(self._house).items()
-        dealt = {stream: last for stream, last in cursors if stream.startswith(out)}
-        seen = {name: member.join.seen for name, member in self._roster.members.items()}
-        carry_out(self._bus, last_tidy(self._house, dealt, seen))
+        members = sorted(self._roster.members.items())
+        seen = [(streams.inbox(self._house, name), member.join.seen) for name, member in members]
+        last_tidy(self._bus, [*sorted(dealt_with(self._bus, self._house).items()), *seen])
 
 
 def finish_closed(

@@ -16,18 +16,12 @@ from typing import Final, TypeAlias
 from moderator.engine.context import GameOver, HouseContext, dealt_with
 from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
 from moderator.house.games import Games
-from moderator.house.housekeeping import (
-    Chores,
-    GameSummaries,
-    Housekeeper,
-    tidy_house,
-    tidy_mailbox,
-)
+from moderator.house.housekeeping import Housekeeper
 from moderator.house.lease import Claim, How, Lease, TermEnd, forgotten, has_news
 from moderator.house.lobby import Lobby
 from moderator.house.roster import Roster, Tickets
 from moderator.house.scheduler import Scheduler
-from moderator.house.session import Archives, HouseSession
+from moderator.house.session import NEWS_AT_LEAST, Archives, GameSummaries, HouseSession
 from moderator.house.settings import GameReport, ModeratorSettings
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
@@ -174,15 +168,15 @@ class Host:
         count_unread = self._later(self._roster.count_unread)
         self._housekeeper = Housekeeper(self._bus, self._name, count_unread)
         ending.callback(self._housekeeper.close)
-        self._summaries = GameSummaries(self._name, self._session, self._games.announce, self._housekeeper.do)
+        self._summaries = GameSummaries(self._session, self._games.announce, self._housekeeper.cut_news)
         self._lobby = Lobby(
             self._context,
             self._games,
             self._roster,
             self._archives.take,
-            lambda agent, seen: self._housekeeper.do(tidy_mailbox(self._name, agent, seen)),
+            self._housekeeper.tidy_mailbox,
             self._tickets,
-            warns_of_seed=settings.seeds.short,
+            warns_of_seed=settings.has_short_seed,
         )
         over = self._later(self._over)
         self._scheduler = Scheduler(settings, self._context, self._games, self._archives, self._lobby, over, self._told)
@@ -352,8 +346,8 @@ class Host:
         self._session.catch_up(self._bus, self._name)
         self._summaries.look()
         here = self._set.agenda.agents if self._set.agenda is not None else frozenset()
-        chores = Chores(set(self._lobby.names) - here, dealt, self._session.news)
-        self._housekeeper.do(tidy_house(self._name, chores, self._set.mailbox))
+        news = max(self._session.news, NEWS_AT_LEAST)
+        self._housekeeper.tidy_house(set(self._lobby.names) - here, dealt, news, self._set.mailbox)
 
     # -- ending
 

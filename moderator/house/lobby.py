@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from moderator.engine.context import HouseContext
-from moderator.engine.seating import Taker
+from moderator.house.games import Games
 from moderator.house.roster import AGENTS_AT_MOST, Roster, Tickets
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.streams import START, Id, parse_id
 from wolfbus.errors import BusError, MessageError
-from wolfbus.messages.base import ID_PATTERN, Part
+from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.printable import counted, printable
@@ -41,28 +41,12 @@ COMPLAINTS_KEPT: Final = 2000
 """Agents whose last warning is remembered."""
 
 
-class Mail(Protocol):
-    """What the door needs of `moderator.house.games.ModeratorHouse`."""
-
-    def listen(self, agent: str, after: str | None = None) -> None:
-        """Read an agent's out stream."""
-        ...
-
-    def joined(self, agent: str, offered: Taker | None = None) -> None:
-        """Catch an agent up, where it is what it was."""
-        ...
-
-    def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
-        """Put messages into mailboxes."""
-        ...
-
-
 class Lobby:
     """Hears agents; all methods are called from one thread.
 
     Args:
         context: the house.
-        mail: how to reach agents.
+        games: reach agents, and catch them up.
         roster: who is here.
         archived: takes what analytics says of records.
         read: told how far an agent has read its mailbox, whenever it says so.
@@ -73,7 +57,7 @@ class Lobby:
     def __init__(
         self,
         context: HouseContext,
-        mail: Mail,
+        games: Games,
         roster: Roster,
         archived: Callable[[str, Archived], None],
         read: Callable[[str, str | None], None],
@@ -86,7 +70,7 @@ class Lobby:
         self._house = context.name
         self._bus = context.bus
         self._clock = context.clock
-        self._mail = mail
+        self._games = games
         self._archived = archived
         self._read = read
         self._warns_of_seed = warns_of_seed
@@ -145,9 +129,9 @@ class Lobby:
                 last = parse_id(self._bus.last_id(stream))
                 after = self._where_to_begin(stream, cursors.get(stream, "0-0"), last)
                 self._history[name] = last
-                self._mail.listen(name, after)
+                self._games.listen(name, after)
         if self._history:
-            self._mail.tell([(name, RollCall()) for name in self._history])
+            self._games.tell([(name, RollCall()) for name in self._history])
 
     def _where_to_begin(self, stream: str, cursor: str, last: Id) -> str:
         """Return the cursor if the stream still reaches back to it, or else its beginning: nothing older is there."""
@@ -179,7 +163,7 @@ class Lobby:
             self._refuse(join.agent, join, self.roster.refusal(join.agent, join, self._clock()) or "the house is full")
             return
         self._history[join.agent] = START
-        self._mail.listen(join.agent, "0-0")
+        self._games.listen(join.agent, "0-0")
 
     def _has_room(self) -> bool:
         return len(self._history) < 2 * AGENTS_AT_MOST
@@ -245,7 +229,7 @@ class Lobby:
                 agent,
             )
         self.welcome(agent, join)
-        self._mail.joined(agent, self.roster.taker(agent))
+        self._games.joined(agent, self.roster.taker(agent))
         if join.service == "analytics":
             for told in self._early.pop(agent, ()):
                 self._archived(agent, told)
@@ -261,7 +245,7 @@ class Lobby:
     def welcome(self, agent: str, join: Join) -> None:
         """Welcome an agent; an analytics service then says of every record that is here still what it has of it."""
         welcome = Welcome(house=self._house, agent=agent, instance=join.instance, again_s=self.roster.again_s)
-        self._mail.tell([(agent, welcome)])
+        self._games.tell([(agent, welcome)])
 
     def _refuse(self, agent: str, join: Join, reason: str) -> None:
         now = self._clock()
@@ -272,7 +256,7 @@ class Lobby:
             del self._refused[next(iter(self._refused))]
         self._refused[agent] = (join.instance, reason, now)
         self._complain(agent, f"{agent} is refused: {reason}")
-        self._mail.tell([(agent, Refused(instance=join.instance, reason=reason))])
+        self._games.tell([(agent, Refused(instance=join.instance, reason=reason))])
 
     def urge(self, agents: Iterable[str]) -> None:
         """Ask agents that have much to read how far they are, for they get no games meanwhile; now and then only."""
@@ -281,7 +265,7 @@ class Lobby:
         if late:
             self._urged = {name: at for name, at in self._urged.items() if now - at < URGE_S}
             self._urged.update(dict.fromkeys(late, now))
-            self._mail.tell([(agent, RollCall()) for agent in late])
+            self._games.tell([(agent, RollCall()) for agent in late])
 
     def _leave(self, agent: str, told: Leave) -> None:
         if told.agent != agent:

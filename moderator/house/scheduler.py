@@ -81,7 +81,6 @@ class Scheduler:
         self._session = archives.session
         self._lobby = lobby
         self._roster = lobby.roster
-        self._seeds = settings.seeds
         self._over = over
         self._told = told
         self.running: dict[str, UnderWay] = {}
@@ -156,7 +155,7 @@ class Scheduler:
             self._begin(item.opened, number, item)
             return True
         offers = self._roster.offers(now)
-        seed = item.seed if item is not None else self._seeds.of(number)
+        seed = item.seed if item is not None else self._set.seed_of(number)
         brains = item.brains if item is not None else None
         agents = self._anybody(offers, seed, now) if brains is None else self._players_of(brains, offers, seed, now)
         if not agents:

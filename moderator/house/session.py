@@ -1,5 +1,6 @@
 """`HouseSession`: the games of a house as their moderator sees them: which records are waited for, and what of the
-``games`` stream nobody needs any more. `Archives`: which records analytics has safe on disk, so that they expire.
+``games`` stream nobody needs any more. `GameSummaries` has that summed up and cut away. `Archives`: which records
+analytics has safe on disk, so that they expire.
 
 The stream is the one truth of it: a moderator that comes later goes on where it ends.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,14 +18,18 @@ from wolfbus import session
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.streams import parse_id
-from wolfbus.draws import game_seed
+from wolfbus.messages.base import Part
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
+from wolfbus.printable import counted
 from wolfbus.session import Outcome, game_id
 
 logger = logging.getLogger(__name__)
 
-LONG_SEED: Final = 16
-"""Characters from which on a seed counts as one that cannot be found by trying all."""
+NEWS_AT_LEAST: Final = 1000
+"""Entries of the games stream that are kept, whichever session they belong to."""
+
+NEWS_AT_MOST: Final = 20 * NEWS_AT_LEAST
+"""Entries of a session that cannot be cut from which on that is worth a warning, and every time they have doubled."""
 
 
 @dataclass(slots=True)
@@ -103,7 +109,9 @@ class HouseSession(session.Session):
         self._told.setdefault(told.game, _Told(where, self._fed_in_all, told.number))
 
     def _finish(self, told: GameClosed) -> bool:
-        if self.name and told.game not in self._told and told.number > self._gone_to:
+        # of a game that has a record the opening was cut away, and a summary further on counts it
+        unopened = not told.hash or told.game in self.under_way
+        if self.name and unopened and told.game not in self._told and told.number > self._gone_to:
             # it failed before it could be opened, perhaps after later ones began
             self.under_way[told.game] = told.number
             self._tell(told, self.read)
@@ -209,35 +217,55 @@ class HouseSession(session.Session):
             self.feed(entry)
 
 
-@dataclass(frozen=True, slots=True)
-class Seeds:
-    """Where the seeds of a session's games come from.
-
-    Args:
-        given: the session's seed. Without one every game has a fresh seed of its own, so that a moderator that comes
-            back needs to know nothing, and nothing that others can read says what will be drawn.
-        alone: whether the session has exactly one game. That one has the session's seed itself, as the same game played
-            by itself would; seeds are told when their games end, so of several games none can have it.
-    """
-
-    given: str | None = None
-    alone: bool = False
-
-    def of(self, number: int) -> str:
-        """Return the seed of game `number`, from 1."""
-        if self.given is None:
-            return secrets.token_hex(16)
-        return self.given if self.alone else game_seed(self.given, number)
-
-    @property
-    def short(self) -> bool:
-        """Whether an agent could find the seed by trying all: names and every draw follow from it."""
-        return self.given is not None and len(self.given) < LONG_SEED
-
-
 def fresh_name() -> str:
     """Return a name for a new session, unlike any other's: the time of day and a random tail; it feeds no draw."""
     return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(3)
+
+
+class GameSummaries:
+    """Sums up what is over, and then has it cut away; the sums are on the stream before anything goes.
+
+    Args:
+        session: its news.
+        announce: puts news on the stream.
+        cut: has the stream cut before an id.
+        least: entries of the session that always stay.
+    """
+
+    def __init__(
+        self,
+        session: HouseSession,
+        announce: Callable[[Part], None],
+        cut: Callable[[str], None],
+        least: int = NEWS_AT_LEAST,
+    ) -> None:
+        self._session = session
+        self._announce = announce
+        self._cut = cut
+        self._least = least
+        self._asked = "0-0"
+        self._cut_to = "0-0"
+        self._warn_from = NEWS_AT_MOST
+
+    def look(self) -> None:
+        """Do what can be done now, by what was read of the stream."""
+        session = self._session
+        told = session.so_far
+        if told is not None and parse_id(told.before) > parse_id(self._cut_to):
+            self._cut_to = told.before
+            session.cut_at(told.before)
+            self._cut(told.before)
+        if not session.running or session.news <= self._least:
+            return
+        sums = session.sum_up(max(self._least // 4, 1))
+        if sums is not None and parse_id(sums.before) > parse_id(self._asked):
+            # said again at most once for every entry: what was lost on its way is not waited for
+            self._asked = sums.before
+            self._announce(sums)
+        elif session.news > self._warn_from:
+            self._warn_from = 2 * session.news
+            waiting = counted(len(session.closed), "record")
+            logger.warning("the games stream has grown to %d entries: %s not archived yet", session.news, waiting)
 
 
 class Archives:

@@ -6,14 +6,15 @@ its seed and the brains of its seats.
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from moderator.engine.context import GameOver
-from moderator.house.session import Seeds
 from wolfbus.config import GameConfig
+from wolfbus.draws import game_seed
 from wolfbus.messages.base import GameId
 from wolfbus.messages.events import Opened
 from wolfbus.printable import counted
@@ -108,6 +109,9 @@ class Agenda:
             return next((item for game, item in self._items.items() if not is_begun(game)), None)
 
 
+LONG_SEED: Final = 16
+"""Characters from which on a seed counts as one that cannot be found by trying all."""
+
 SHORT_SEED: Final = 32
 """Characters up to which a seed stands in a line for people; those that are drawn have as many."""
 
@@ -121,7 +125,7 @@ class ModeratorSettings:
         house: the house's name.
         config: the rules of its games.
         games: how many games a session has, >= 0; None for as many as come, until the service is stopped.
-        seed: the session's seed, see `moderator.house.session.Seeds`; None gives every game a fresh one.
+        seed: the session's seed, see `seed_of`; None gives every game a fresh one.
         wait_s: seconds without enough agents after which the house closes; None for ever.
         at_once: games under way at a time, > 0.
         archive: whether there must be an analytics service, and the house closes only when it has every record.
@@ -156,10 +160,22 @@ class ModeratorSettings:
     threads: int = 2
     full_s: float | None = None
 
+    def seed_of(self, number: int) -> str:
+        """Return the seed of a session's game, from its number.
+
+        Without a seed of the session's every game has a fresh one of its own, so that a moderator that comes back needs
+        to know nothing, and nothing that others can read says what will be drawn. A session's only game has the
+        session's seed itself, as the same game played by itself would; seeds are told when their games end, so of
+        several games none can have it.
+        """
+        if self.seed is None:
+            return secrets.token_hex(16)
+        return self.seed if self.games == 1 else game_seed(self.seed, number)
+
     @property
-    def seeds(self) -> Seeds:
-        """Where the seeds of the session's games come from."""
-        return Seeds(self.seed, alone=self.games == 1)
+    def has_short_seed(self) -> bool:
+        """Whether an agent could find the session's seed by trying all: names and every draw follow from it."""
+        return self.seed is not None and len(self.seed) < LONG_SEED
 
 
 @dataclass(frozen=True, slots=True)

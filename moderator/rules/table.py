@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.events import (
     Absent,
     AnyAnswered,
@@ -109,7 +109,20 @@ class Table:
         wanted = tuple(ask for ask in asks if ask.seats and ask.legal != ())
         if not wanted:
             return None
-        return Asked(batch=self.batches, round=self.round, phase=phase, turn=turn, about=about, asks=wanted)
+        for asking in wanted:
+            slim(asking)
+        return unchecked(
+            Asked,
+            {
+                "type": "asked",
+                "batch": self.batches,
+                "round": self.round,
+                "phase": phase,
+                "turn": turn,
+                "about": about,
+                "asks": wanted,
+            },
+        )
 
     def dawn(self, died: SeatName | None) -> Dawn:
         """Return the announcement of a night's outcome."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from players.llm.endpoint import Server
 from players.llm.limits import Pass, Paused, urgency
 from players.llm.loop import loop_time
-from players.llm.provider import WORDS, Completion, Failed, Failure, ModelQuestion, ProviderReply, Request, known_counts
+from players.llm.provider import TOKENS, WORDS, Completion, Failed, Failure, ModelQuestion, ProviderReply, Request
 from players.llm.tempo import Backoff, Down
 from wolfbus.messages.calls import Scalar
 
@@ -254,8 +254,8 @@ class Attempts:
                 pace.add(name, purpose, loop_time() - now)
             raise
         pace.add(name, purpose, loop_time() - now)
-        for name, count in known_counts(reply).items():
-            self._tokens[name] = _sum(self._tokens.get(name), count)
+        for name in TOKENS:
+            self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))
         return reply
 
     def _tell_gate(self, given: Pass, reply: ProviderReply | None, failure: Failure | None, *, sent: bool) -> None:

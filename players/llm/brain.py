@@ -11,7 +11,7 @@ from typing import Any, Final
 from players.llm.gateway import Gateway, Job
 from players.llm.prompts.forms import part_name
 from players.llm.prompts.writer import Prompt, PromptWriter
-from players.llm.provider import Completion, ModelQuestion
+from players.llm.provider import TOKENS, Completion, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.outbox import Replies
@@ -25,7 +25,7 @@ from wolfbus.vocabulary import Kind
 _RAW_KEPT = 200_000
 _TOLD: Final = (
     *("url", "served", "cassette", "charged", "attempts", "cost_usd", "finish", "error"),
-    *("prompt_tokens", "cached_tokens", "completion_tokens"),
+    *TOKENS,
 )
 """What of a completion the record is told as it stands."""
 

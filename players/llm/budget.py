@@ -299,7 +299,7 @@ class Reservation:
         self.held = NOTHING
         self._model = question.model
         self._guess = guess
-        self._settled: Callable[[Amount], None] | None = settled
+        self._settled = settled
         self._size = _prompt_size(question)
 
     def worst(self) -> Amount:
@@ -309,8 +309,7 @@ class Reservation:
         return self.held
 
     def settle(self, reply: ProviderReply | None, *, charged: bool) -> None:
-        """Count what the request took, and give back the rest. Must be called once, whatever came of it; a second time
-        does nothing.
+        """Count what the request took, and give back the rest. Must be called once, whatever came of it.
 
         Args:
             reply: what came of it; it counts with the tokens that the server told, and with as many as were set aside
@@ -318,16 +317,13 @@ class Reservation:
             charged: whether it may have been charged without a reply, as after a time-out: it then counts as much as
                 was set aside for it.
         """
-        settled, self._settled = self._settled, None
-        if settled is None:
-            return
         if reply is None:
-            settled(self.held if charged else NOTHING)
+            self._settled(self.held if charged else NOTHING)
             return
         self._guess.learn(self._model.model, self._size, reply.prompt_tokens)
         prompt = self.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens
         completion = self.reply_tokens if reply.completion_tokens is None else reply.completion_tokens
-        settled(self._amount(prompt, reply.cached_tokens, completion))
+        self._settled(self._amount(prompt, reply.cached_tokens, completion))
 
     def _amount(self, prompt: int, cached: int | None, reply: int) -> Amount:
         price = self._model.price

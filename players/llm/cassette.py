@@ -24,6 +24,7 @@ from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
 from wolfbus.errors import CassetteError, reason_of
+from wolfbus.invalid import first_fault
 from wolfbus.messages.calls import Scalar
 
 _log = logging.getLogger(__name__)
@@ -228,7 +229,7 @@ class Cassette(Closable):
                             )
                         self._take(entry)
                 except ValidationError as error:
-                    raise CassetteError(f"cassette {path}: line {number}: {_first_fault(error)}") from None
+                    raise CassetteError(f"cassette {path}: line {number}: {first_fault(error)}") from None
                 except (ValueError, RecursionError):
                     raise CassetteError(f"cassette {path}: line {number}: that is no line of JSON") from None
 
@@ -302,7 +303,7 @@ def _entry_line(key: str, question: ModelQuestion, completion: Completion) -> by
         # what could not be read again must not be written
         _Came.model_validate(kept)
     except ValidationError as error:
-        raise CassetteError(f"{question.label}: cannot be kept: {_first_fault(error)}") from None
+        raise CassetteError(f"{question.label}: cannot be kept: {first_fault(error)}") from None
     entry = {
         "key": key,
         "model": question.model.model,
@@ -350,12 +351,6 @@ def _with_words_of(kept: Completion, completion: Completion) -> Completion:
 
 def _failed(completion: Completion) -> bool:
     return completion.error is not None or completion.timed_out
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    return f"{where}: {fault['msg']}" if where else fault["msg"]
 
 
 def _refuse_constant(name: str) -> float:

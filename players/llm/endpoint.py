@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -189,7 +189,9 @@ async def probe(
     ]
     if silent:
         (first, why), *others = silent
-        raise PlayerError(_joined(f"{first} does not answer: {why}", [f"{name}: {why}" for name, why in others]))
+        raise PlayerError(
+            "; and ".join([f"{first} does not answer: {why}", *(f"{name}: {why}" for name, why in others)])
+        )
 
 
 def check(models: Iterable[Model], keys: Keys, open_provider: OpenProvider) -> None:
@@ -220,12 +222,7 @@ def check(models: Iterable[Model], keys: Keys, open_provider: OpenProvider) -> N
             )
             wrong[line] = None
     if wrong:
-        first, *others = wrong
-        raise PlayerError(_joined(first, others))
-
-
-def _joined(first: str, others: Sequence[str]) -> str:
-    return "; and ".join([first, *others])
+        raise PlayerError("; and ".join(wrong))
 
 
 async def _find_out(

@@ -81,26 +81,55 @@ class ModelQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
-    """What came of a question; there is always one, whatever went wrong.
+class ProviderReply:
+    """What a model wrote.
+
+    Attributes:
+        text: its text; None if there is none.
+        thought: reasoning beside it.
+        refusal: its words, if it refused in the way that some servers mark.
+        finish: why it stopped.
+        prompt_tokens: as counted by the server; None if it did not; so with the others.
+        cached_tokens: how many of those it had in its cache.
+        completion_tokens: tokens of the reply.
+        served: what the server says of the model: its name, and its fingerprint behind a blank.
+    """
+
+    text: str | None
+    thought: str | None = None
+    refusal: str | None = None
+    finish: str | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    served: str | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether the bound on its length was reached before there was anything to use."""
+        return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
+
+    def mapped(self, change: Callable[[str], str]) -> ProviderReply:
+        """Return the reply with all its words changed."""
+        words = {name: getattr(self, name) for name in WORDS}
+        changed: dict[str, Any] = {name: change(value) for name, value in words.items() if value is not None}
+        return replace(self, **changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion(ProviderReply):
+    """What came of a question; there is always one, whatever went wrong. Its tokens are those of all attempts.
 
     Attributes:
         text: the model's text; None if there is none.
-        thought: reasoning that the server gave beside the text.
-        refusal: the model's words if it refused in the way that some servers mark.
-        finish: why it stopped, in the server's word.
         error: one line on why there is no reply, without any secret; None if there is one.
         timed_out: whether the deadline passed.
         attempts: requests made over the network.
         queue_s: seconds spent waiting under the limits.
         latency_s: seconds from the first byte sent to the last one read, back-off included.
-        prompt_tokens: as the server counted, None if it did not; so with the others.
-        cached_tokens: how many of them it had in its cache.
-        completion_tokens: tokens of the reply.
         cost_usd: price, None unless it is configured and the tokens are known.
         parameters: what was sent beside the messages.
         url: the server's base URL; None if none was asked.
-        served: what the server says of the model that replied: name, and fingerprint behind a blank.
         failures: what the attempts before the last one failed of, a line each, without any secret.
         charged: whether a server may have done, and charged for, work on it; not if it was only turned away, or found
             no server.
@@ -108,21 +137,14 @@ class Completion:
     """
 
     text: str | None = None
-    thought: str | None = None
-    refusal: str | None = None
-    finish: str | None = None
     error: str | None = None
     timed_out: bool = False
     attempts: int = 0
     queue_s: float = 0.0
     latency_s: float = 0.0
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
     cost_usd: float | None = None
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     url: str | None = None
-    served: str | None = None
     failures: tuple[str, ...] = ()
     charged: bool = True
     cassette: bool = False
@@ -147,6 +169,9 @@ says that all is well, and there is no reply that can be read · busy: it has a 
 
 WORDS: Final = ("text", "thought", "refusal", "finish", "served")
 """What of a reply, and of the completion that it makes, is the server's own words."""
+
+TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
+"""What of them its server counts."""
 
 SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
 """Fields of a model that are sent as they are."""
@@ -212,42 +237,6 @@ class Request:
     def tokens(self) -> int:
         """How many tokens it and its reply may take: four characters a token, and the reply's bound."""
         return sum(len(message.content) for message in self.messages) // 4 + self.max_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderReply:
-    """What a model wrote.
-
-    Attributes:
-        text: its text; None if there is none.
-        thought: reasoning beside it.
-        refusal: its words, if it refused in the way that some servers mark.
-        finish: why it stopped.
-        prompt_tokens: as counted by the server; None if it did not; so with the others.
-        cached_tokens: how many of those it had in its cache.
-        completion_tokens: tokens of the reply.
-        served: what the server says of the model: its name, and its fingerprint behind a blank.
-    """
-
-    text: str | None
-    thought: str | None = None
-    refusal: str | None = None
-    finish: str | None = None
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
-    served: str | None = None
-
-    @property
-    def cut(self) -> bool:
-        """Whether the bound on its length was reached before there was anything to use."""
-        return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
-
-    def mapped(self, change: Callable[[str], str]) -> ProviderReply:
-        """Return the reply with all its words changed."""
-        words = {name: getattr(self, name) for name in WORDS}
-        changed: dict[str, Any] = {name: change(value) for name, value in words.items() if value is not None}
-        return replace(self, **changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,11 +326,6 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
         raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
     opened: Provider = module.open_provider(endpoint, keys)
     return opened
-
-
-def known_counts(reply: ProviderReply) -> dict[str, Any]:
-    """Return the tokens of a reply as its server counted them."""
-    return {name: getattr(reply, name) for name in ("prompt_tokens", "cached_tokens", "completion_tokens")}
 
 
 def _holds_object(text: str) -> bool:

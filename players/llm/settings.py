@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError
+from wolfbus.invalid import fault_of_table
 from wolfbus.messages.calls import Scalar
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
@@ -259,13 +260,13 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
             return model
         endpoint = Endpoint(url=url)
     except ValidationError as error:
-        raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {_reason(error, Endpoint)}") from None
+        raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {fault_of_table(error, Endpoint)}") from None
     if known is not None:
         return known.model_copy(update={"endpoint": known.endpoint.model_copy(update={"url": endpoint.url})})
     try:
         return Model(model=name, endpoint=endpoint)
     except ValidationError as error:
-        raise ConfigError(f"llm:{reprlib.repr(name)}: {_reason(error, Model)}") from None
+        raise ConfigError(f"llm:{reprlib.repr(name)}: {fault_of_table(error, Model)}") from None
 
 
 _NEAR: Final = 0.75
@@ -304,28 +305,4 @@ def _from_table(kind: type[_Table], table: Any, source: str, place: str) -> _Tab
     try:
         return kind.model_validate(table)
     except ValidationError as error:
-        raise ConfigError(f"{source}: [{place}] {_reason(error, kind)}") from None
-
-
-_PARTS: Final[dict[str, type[_Settings]]] = {"price": Price, "timeouts": Timeouts, "endpoint": Endpoint}
-
-
-def _reason(error: ValidationError, kind: type[_Settings]) -> str:
-    # of a name that is misspelt, the misspelling says more than that the right one is missing
-    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    where = [str(part) for part in first["loc"]]
-    place = ".".join(part if part.isprintable() else repr(part) for part in where)
-    if first["type"] == "extra_forbidden":
-        owner = _PARTS.get(where[0], kind) if len(where) > 1 else kind
-        close = difflib.get_close_matches(where[-1], owner.model_fields, n=1)
-        return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
-    if first["type"] == "missing":
-        return f"{place}: missing"
-    if first["type"] == "value_error":
-        return f"{place}: {first['msg'].removeprefix('Value error, ')}"
-    reason = _IN_TOML.get(first["type"], first["msg"][:1].lower() + first["msg"][1:])
-    return f"{place}: {reason} (given {reprlib.repr(first['input'])})"
-
-
-_IN_TOML: Final = {"model_type": "input should be a table", "dict_type": "input should be a table"}
-"""What pydantic says in Python's words, in the words of the file."""
+        raise ConfigError(f"{source}: [{place}] {fault_of_table(error, kind)}") from None

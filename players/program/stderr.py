@@ -8,7 +8,7 @@ import select
 import sys
 import threading
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
 
@@ -17,29 +17,7 @@ _PIECE: Final = 65_536
 _MOMENT: Final = 1.0
 
 
-class Stderr(Protocol):
-    """The error output of one child.
-
-    Attributes:
-        fd: what the child is given as its stderr.
-    """
-
-    fd: int
-
-    def started(self, pid: int) -> None:
-        """Take note that the child runs: `fd` is its own now."""
-        ...
-
-    def last_line(self) -> str:
-        """Return the last line that says anything, fit to print; "" without one. For a child that has ended."""
-        ...
-
-    def close(self) -> None:
-        """Let go of everything."""
-        ...
-
-
-def open_stderr(seat: str, logs: Path | None) -> Stderr:
+def open_stderr(seat: str, logs: Path | None) -> StderrFile | StderrThrough:
     """Return a file ``SEAT-PID.stderr`` in the folder `logs`, or the way through to our own stderr for None.
 
     Raises:
@@ -49,7 +27,11 @@ def open_stderr(seat: str, logs: Path | None) -> Stderr:
 
 
 class StderrFile:
-    """Keeps a child's error output in a file of its own."""
+    """Keeps a child's error output in a file of its own.
+
+    Attributes:
+        fd: what the child is given as its stderr; its own once it has started.
+    """
 
     def __init__(self, seat: str, logs: Path) -> None:
         logs.mkdir(parents=True, exist_ok=True)
@@ -66,7 +48,7 @@ class StderrFile:
         self._path = self._path.replace(path)
 
     def last_line(self) -> str:
-        """Return the last line of the file that says anything."""
+        """Return the last line of the file that says anything, fit to print; "" without one."""
         try:
             with self._path.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
@@ -88,7 +70,11 @@ class StderrFile:
 
 
 class StderrThrough:
-    """Hands a child's error output on to our own, line by line, with the seat before it."""
+    """Hands a child's error output on to our own, line by line, with the seat before it.
+
+    Attributes:
+        fd: what the child is given as its stderr; its own once it has started.
+    """
 
     def __init__(self, seat: str) -> None:
         self._seat = printable(seat, NAME_SHOWN)

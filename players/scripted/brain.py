@@ -10,7 +10,7 @@ from __future__ import annotations
 from players.scripted import tuning
 from players.scripted.assessing import judge, label
 from players.scripted.phrasing import VoteReason, choose_evidence, phrase, sentence, words
-from players.scripted.standpoint import PublicNotes, Standpoint
+from players.scripted.standpoint import GameNotes, Standpoint
 from players.scripted.talk import (
     found_wolves,
     lost_partner,
@@ -267,8 +267,8 @@ class ScriptedBrain(Agent):
     def __init__(self) -> None:
         self._view: SeatView | None = None
         self._names: tuple[str, ...] = ()
-        self._notes = PublicNotes(())
-        self._traits: dict[tuple[str, str, int], float] = {}
+        self._notes: GameNotes | None = None
+        self._traits: dict[tuple[str, int], float] = {}
 
     def bid(self, ask: Ask, view: SeatView, /) -> Answer:
         """Bid by urgency."""
@@ -322,8 +322,10 @@ class ScriptedBrain(Agent):
     def _standpoint(self, ask: Ask, view: SeatView) -> Standpoint:
         if view is not self._view or view.names != self._names:
             self._view, self._names = view, view.names
-            self._notes = PublicNotes(view.names)
+            self._notes = None
             self._traits = {}
-        if len(view.public) > self._notes.count:
-            self._notes = self._notes.after(view.public)
-        return Standpoint(view, ask, self._notes, self._traits)
+        facts = view.heard.facts
+        notes = self._notes or GameNotes.of(facts, view.names)
+        if facts:
+            self._notes = notes
+        return Standpoint(view, ask, notes.on(facts), self._traits)

@@ -22,7 +22,7 @@ _COPIED: Final = (
 class PublicNotes:
     """Notes on one game's public facts; equal facts make equal notes.
 
-    Once made they do not change: all who heard the same at one table share them.
+    Once made they do not change: all who heard the same at one table share them (`GameNotes`).
 
     Attributes:
         count: how many facts they are on.
@@ -46,7 +46,6 @@ class PublicNotes:
     """
 
     __slots__ = (
-        "__weakref__",
         "_names",
         "_stance",
         "count",
@@ -93,15 +92,15 @@ class PublicNotes:
 
     def after(self, facts: Sequence[PublicFact]) -> PublicNotes:
         """Return the notes on all public facts so far, of which these are notes on the first few."""
-        place = (self._names, len(facts))
-        known = _shared.get(place)
-        # facts are told in order, so who heard the same one last has heard the same
-        if known is not None and known.last is facts[-1]:
-            return known
-        notes = _shared[place] = self._copy()
+        notes = self._copy()
         for fact in facts[self.count :]:
             notes.take_in(fact)
         return notes
+
+    def begin(self, facts: Sequence[PublicFact]) -> bool:
+        """Return whether these are notes on the first of such facts, or on all of them."""
+        # facts are told in order, so who heard the same one last has heard the same
+        return self.count == 0 or (self.count <= len(facts) and self.last is facts[self.count - 1])
 
     def _copy(self) -> PublicNotes:
         """Return notes that can grow apart from these."""
@@ -173,8 +172,45 @@ class PublicNotes:
             self.flipped[speaker] = target
 
 
-_shared: Final[WeakValueDictionary[tuple[tuple[SeatName, ...], int], PublicNotes]] = WeakValueDictionary()
-"""The notes that somebody holds, by the players and how many facts they are on."""
+class GameNotes:
+    """The latest notes on one game's public facts, for all its seats in this process.
+
+    A seat that is asked no more, such as a dead one, holds no older ones.
+    """
+
+    __slots__ = ("__weakref__", "_first", "_latest", "_names")
+
+    def __init__(self, names: tuple[SeatName, ...], first: PublicFact | None = None) -> None:
+        self._names = names
+        # kept, so that no other fact has its identity
+        self._first = first
+        self._latest = PublicNotes(names)
+
+    @classmethod
+    def of(cls, facts: Sequence[PublicFact], names: tuple[SeatName, ...]) -> GameNotes:
+        """Return those that every seat keeps which was told the same first fact."""
+        if not facts:
+            return cls(names)
+        place = (id(facts[0]), names)
+        found = _kept.get(place)
+        if found is None:
+            found = _kept[place] = cls(names, facts[0])
+        return found
+
+    def on(self, facts: Sequence[PublicFact]) -> PublicNotes:
+        """Return notes on all of these facts."""
+        latest = self._latest
+        if latest.count == len(facts) and (not facts or latest.last is facts[-1]):
+            return latest
+        if not latest.begin(facts):
+            # somebody has heard more than this seat, or something else
+            return PublicNotes(self._names).after(facts)
+        latest = self._latest = latest.after(facts)
+        return latest
+
+
+_kept: Final[WeakValueDictionary[tuple[int, tuple[SeatName, ...]], GameNotes]] = WeakValueDictionary()
+"""Notes that somebody holds, by the identity of the first fact, and the players."""
 
 
 class Standpoint:
@@ -186,12 +222,12 @@ class Standpoint:
         view: what the seat knows.
         ask: the request.
         notes: a fold of the view's public facts.
-        traits: remembers draws that stay the same for a game; empty will do.
+        traits: remembers draws that stay the same for this seat and game; empty will do.
     """
 
     __slots__ = ("_leanings", "_traits", "ask", "me", "notes", "seed", "view", "wolf")
 
-    def __init__(self, view: SeatView, ask: Ask, notes: PublicNotes, traits: dict[tuple[str, str, int], float]) -> None:
+    def __init__(self, view: SeatView, ask: Ask, notes: PublicNotes, traits: dict[tuple[str, int], float]) -> None:
         self.view = view
         self.ask = ask
         self.notes = notes
@@ -210,7 +246,7 @@ class Standpoint:
 
     def nature(self, purpose: str, n: int = 0) -> float:
         """Return a number in [0, 1) that stays the same for the whole game, a trait of character."""
-        key = (self.seed, purpose, n)
+        key = (purpose, n)
         value = self._traits.get(key)
         if value is None:
             value = self._traits[key] = unit(self.seed, purpose, n=n)
@@ -238,10 +274,11 @@ class Standpoint:
         view = self.view
         if self.wolf:
             return name in view.partners or name == view.me
-        role = view.inspections.get(name) or view.revealed.get(name)
+        heard = view.heard
+        role = view.inspections.get(name) or heard.revealed.get(name)
         if role is not None:
             return role in {"Werewolf", "werewolves"}
-        return False if name == view.me or view.dead.get(name) == "night" else None
+        return False if name == view.me or heard.dead.get(name) == "night" else None
 
     def caught(self, name: SeatName) -> bool:
         """Return whether `name` said in public what this seat knows to be false."""

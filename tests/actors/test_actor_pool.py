@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import queue
 import subprocess
 import sys
 import threading
@@ -86,41 +85,6 @@ def test_an_actor_handles_one_message_at_a_time_in_each_senders_order_under_cont
         assert ledger.last == dict.fromkeys(range(senders), messages - 1)
 
 
-@pytest.mark.usefixtures("hasty_switches")
-def test_actors_that_tell_each_other_lose_nothing():
-    class Ring(PooledActor):
-        following: Any = None
-
-        def on_receive(self, message: Any) -> None:
-            if isinstance(message, int):
-                (self.following.tell if message else arrived.put)(message - 1 if message else message)
-            else:
-                self.following = message[0]
-
-    arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
-    with ActorPool(threads=4) as pool:
-        refs = [Ring.start_in(pool) for _ in range(20)]
-        for ref, following in zip(refs, [*refs[1:], refs[0]], strict=True):
-            ref.tell((following,))
-        for ref in refs:
-            ref.tell(300)
-        for _ in refs:
-            assert arrived.get(timeout=WAIT) == 0
-
-
-def test_a_busy_actor_does_not_starve_another(one_thread):
-    class Busybody(PooledActor):
-        def on_receive(self, message: Any) -> None:
-            self.actor_ref.tell(message)
-
-    busy = Busybody.start_in(one_thread)
-    for n in range(10):
-        busy.tell(n)
-    other = Caller.start_in(one_thread)
-    assert [other.ask(lambda: "served", timeout=WAIT) for _ in range(20)] == ["served"] * 20
-    assert busy.is_alive()
-
-
 def test_an_actor_with_a_full_inbox_takes_turns_with_one_that_has_a_single_message(one_thread):
     gate, count = threading.Event(), []
     blocked, flooded, patient = (Caller.start_in(one_thread) for _ in range(3))
@@ -132,12 +96,6 @@ def test_an_actor_with_a_full_inbox_takes_turns_with_one_that_has_a_single_messa
     assert answer.get(timeout=WAIT) <= 64
     flooded.stop()
     assert len(count) == 5_000
-
-
-def test_an_actor_that_waits_for_another_does_not_stop_a_pool_of_one_thread(one_thread):
-    answering = Caller.start_in(one_thread)
-    asking = Caller.start_in(one_thread)
-    assert asking.ask(lambda: answering.ask(lambda: "answered", timeout=WAIT), timeout=WAIT) == "answered"
 
 
 def test_actors_may_wait_for_each_other_twenty_deep_and_the_spare_threads_go_again(one_thread):
@@ -163,20 +121,6 @@ def test_a_wait_that_times_out_gives_its_place_back(one_thread):
     assert one_thread._staff == 1
 
 
-def test_an_answer_that_is_there_needs_no_spare_thread(one_thread):
-    ready: PooledFuture[str] = PooledFuture()
-    ready.set("ready")
-    before = next(one_thread._numbers)
-    ref = Caller.start_in(one_thread)
-    assert ref.ask(ready.get, timeout=WAIT) == "ready"
-    assert next(one_thread._numbers) == before + 2  # the one thread of the pool came between
-
-
-def test_a_blocking_stop_by_another_actor_does_not_stop_a_pool_of_one_thread(one_thread):
-    victim = Caller.start_in(one_thread)
-    assert Caller.start_in(one_thread).ask(lambda: victim.stop(timeout=WAIT), timeout=WAIT) is True
-
-
 def test_a_handler_may_lend_its_place_while_it_waits_by_other_means(one_thread):
     word = threading.Event()
 
@@ -187,16 +131,6 @@ def test_a_handler_may_lend_its_place_while_it_waits_by_other_means(one_thread):
     answer = Caller.start_in(one_thread).ask(wait_for_the_word, block=False)
     Caller.start_in(one_thread).tell(word.set)
     assert answer.get(timeout=WAIT) is True
-
-
-def test_actors_of_two_pools_may_wait_for_each_other(one_thread):
-    with ActorPool(threads=1, name="other") as other:
-        here, there = Caller.start_in(one_thread), Caller.start_in(other)
-
-        def ask_back() -> str:
-            return Caller.start_in(one_thread).ask(lambda: "from the first pool", timeout=WAIT)
-
-        assert here.ask(lambda: there.ask(ask_back, timeout=WAIT), timeout=WAIT) == "from the first pool"
 
 
 def test_five_thousand_actors_live_on_four_threads():
@@ -227,6 +161,7 @@ def test_a_pool_has_named_threads_while_it_has_actors_and_none_otherwise():
         threads = threads_of(pool)
         assert [thread.name for thread in threads] == ["named-0", "named-1"]
         assert not any(thread.daemon for thread in threads)
+        assert repr(pool) == "<ActorPool named: 1 actors, 2 threads>"
         ref.stop()
         for thread in threads:
             thread.join(WAIT)
@@ -253,13 +188,6 @@ def test_actors_that_come_and_go_never_find_the_pool_asleep():
         assert not any(visitor.is_alive() for visitor in visitors)
 
 
-def test_a_pool_lists_its_actors_oldest_first(pool):
-    refs = [Caller.start_in(pool) for _ in range(3)]
-    Caller.start()
-    assert pool.actors() == refs
-    assert repr(pool) == "<ActorPool test-pool: 3 actors, 3 threads>"
-
-
 def test_close_handles_the_mail_that_was_there_and_joins_every_thread():
     handled = []
     pool = ActorPool(threads=3, name="closing")
@@ -271,25 +199,6 @@ def test_close_handles_the_mail_that_was_there_and_joins_every_thread():
     assert threads_of(pool) == []
     assert not any(ref.is_alive() for ref in refs)
     assert pool.actors() == []
-
-
-def test_close_stops_the_last_started_first(one_thread):
-    class Leaver(PooledActor):
-        def on_stop(self) -> None:
-            left.append(self.actor_ref)
-
-    left: list[Any] = []
-    gate = threading.Event()
-    refs = [Leaver.start_in(one_thread) for _ in range(5)]
-    for ref in refs:  # so that all five rest, and their stops are what brings them back to the queue
-        ref.proxy().actor_urn.get(timeout=WAIT)
-    gatekeeper = Caller.start_in(one_thread)
-    gatekeeper.tell(gate.wait)
-    closing = threading.Thread(target=one_thread.close)
-    closing.start()
-    gate.set()
-    closing.join(WAIT)
-    assert left == refs[::-1]
 
 
 def test_close_waits_for_a_handler_under_way():
@@ -390,17 +299,6 @@ def test_the_default_pool_is_made_when_needed_and_again_when_closed():
     assert not ref.is_alive()
     assert default_pool() is not first
     assert Caller.start().ask(lambda: "served", timeout=WAIT) == "served"
-
-
-def test_the_default_pools_threads_end_with_its_last_actor():
-    refs = [Caller.start() for _ in range(3)]
-    threads = threads_of(default_pool())
-    assert threads
-    for ref in refs:
-        ref.stop()
-    for thread in threads:
-        thread.join(WAIT)
-    assert threads_of(default_pool()) == []
 
 
 def test_a_program_ends_when_its_actors_have_stopped():

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from wolfbus.actors import ActorPool, PooledActor, Timers
+from wolfbus.actors import PooledActor, Timers
 
 WAIT = 5
 HOUR = 3600
@@ -45,15 +45,8 @@ def test_a_timer_fires_once_and_not_before_its_time(timers, fired):
 def test_timers_fire_by_due_time_whatever_the_order_they_were_set_in(timers, fired):
     # far enough apart that a busy machine sets all of them before the first is due
     for n in (3, 1, 4, 2, 0):
-        timers.after(0.2 + n * 0.1, lambda n=n: fired.put(n))
+        timers.after(0.1 + n * 0.03, lambda n=n: fired.put(n))
     assert [fired.get(timeout=WAIT) for _ in range(5)] == [0, 1, 2, 3, 4]
-
-
-def test_a_shorter_timer_set_later_is_not_held_up_by_a_longer_one(timers, fired):
-    timers.after(HOUR, lambda: fired.put("long"))
-    timers.after(0.001, lambda: fired.put("short"))
-    assert fired.get(timeout=WAIT) == "short"
-    assert timers.pending == 1
 
 
 @pytest.mark.parametrize("seconds", [0, -5])
@@ -92,20 +85,6 @@ def test_a_cancelled_timer_lets_go_of_its_callback_at_once(timers):
     assert gone() is None
 
 
-def test_a_timer_that_fired_lets_go_of_its_callback_while_the_thread_waits_for_the_next(timers):
-    class Seat:
-        def deadline(self) -> None: ...
-
-    gone = threading.Event()
-    seat = Seat()
-    weakref.finalize(seat, gone.set)
-    timers.after(HOUR, print)
-    fired = timers.after(0, seat.deadline)
-    del seat
-    assert gone.wait(WAIT)
-    assert not fired.pending
-
-
 def test_thousands_of_cancelled_timers_do_not_stay_in_the_heap(timers, fired):
     kept = [timers.after(HOUR, fired.put) for _ in range(100)]
     largest = 0
@@ -114,16 +93,6 @@ def test_thousands_of_cancelled_timers_do_not_stay_in_the_heap(timers, fired):
         largest = max(largest, len(timers._heap))
     assert largest <= 2 * len(kept) + 2
     assert timers.pending == 100
-
-
-def test_cancelling_all_of_thousands_leaves_next_to_nothing(timers, fired):
-    many = [timers.after(HOUR, fired.put) for _ in range(5_000)]
-    assert timers.pending == 5_000
-    assert all(timer.cancel() for timer in reversed(many))
-    assert timers.pending == 0
-    assert len(timers._heap) <= 64
-    timers.after(0, lambda: fired.put("still running"))
-    assert fired.get(timeout=WAIT) == "still running"
 
 
 def test_sweeping_keeps_the_order_of_those_that_stay(timers, fired):
@@ -164,28 +133,6 @@ def test_a_deadline_for_a_dead_actor_is_no_error(timers, fired, log):
     assert any(record.getMessage() == f"A timer came too late: {ref} not found" for record in log.at(logging.DEBUG))
 
 
-def test_a_timer_tells_an_actor(timers, fired):
-    class Clock(PooledActor):
-        def on_receive(self, message: Any) -> None:
-            fired.put(message)
-
-    with ActorPool(threads=1) as pool:
-        ref = Clock.start_in(pool)
-        timers.after(0.001, lambda: ref.tell("time is up"))
-        assert fired.get(timeout=WAIT) == "time is up"
-
-
-def test_a_callback_may_set_another_timer(timers, fired):
-    def again(left: int) -> None:
-        if left:
-            timers.after(0, lambda: again(left - 1))
-        else:
-            fired.put("done")
-
-    again(50)
-    assert fired.get(timeout=WAIT) == "done"
-
-
 @pytest.mark.usefixtures("hasty_switches")
 def test_timers_set_and_cancelled_from_many_threads_fire_exactly_if_cancel_did_not_prevent_it(timers, fired):
     prevented: list[int] = []
@@ -224,12 +171,6 @@ def test_closing_drops_what_is_pending_and_joins_the_thread(fired):
     assert not timer.pending
     assert timer.cancel() is False
     assert timers.pending == 0
-
-
-def test_closing_timers_that_were_never_set_or_are_closed_already_does_nothing():
-    timers = Timers()
-    timers.close()
-    timers.close()
 
 
 def test_closing_waits_for_the_callback_that_runs(fired):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 from wolfbus.actors import ActorPool, PooledActor, tell_here
@@ -73,3 +74,37 @@ def test_many_threads_wait_for_one_actor_to_stop(pool):
     for thread in waiting:
         thread.join(WAIT)
         assert not thread.is_alive()
+
+
+def test_a_pool_of_one_thread_takes_one_turn_at_a_time_whoever_tells():
+    busy = threading.Lock()
+    overlaps: list[str] = []
+
+    def work() -> None:
+        if not busy.acquire(False):
+            overlaps.append(threading.current_thread().name)
+            return
+        time.sleep(0)
+        busy.release()
+
+    with ActorPool(1) as pool:
+        refs = [begun(pool) for _ in range(4)]
+        teller = threading.Thread(target=lambda: [tell_here(ref, work) for _ in range(50) for ref in refs])
+        teller.start()
+        for _ in range(50):
+            for ref in refs:
+                ref.tell(work)
+                tell_here(ref, work)
+        teller.join(WAIT)
+        for ref in refs:
+            ref.ask("done", timeout=WAIT)
+    assert overlaps == []
+
+
+def test_who_waits_for_another_actor_on_a_tellers_thread_lends_the_only_place():
+    with ActorPool(1) as pool:
+        one, other = begun(pool), begun(pool)
+        answers: list[Any] = []
+        assert tell_here(one, lambda: answers.append(other.ask("asked", timeout=WAIT)))
+        assert [message for message, _ in answers[0]] == ["begun", "asked"]
+        assert [message for message, _ in one.ask("end", timeout=WAIT)] == ["begun", "end"]

@@ -150,7 +150,7 @@ def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
 
 def test_analytics_takes_its_name_from_a_ticket_too(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    monkeypatch.setattr("analytics.archive.service.serve", lambda settings, *_: seen.append(settings.name) or 0)
+    monkeypatch.setattr("analytics.archive.serve", lambda settings, *_: seen.append(settings.name) or 0)
     monkeypatch.setattr("wolfbus.service.logs.configure_logs", lambda *_, **__: None)
     monkeypatch.setenv("WOLFBUS_NAME", "keeper")
     assert run(["analytics"]) == 0

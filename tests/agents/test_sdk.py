@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ from wolfbus.messages.content import Ballot, Bid, Choice, Judgement, Label, Prop
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.view import Memory, SeatView
+from wolfbus.view import Memory, PublicKnowledge, SeatView
 from wolfbus.vocabulary import KINDS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bus_agent.py"
@@ -99,6 +100,41 @@ def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_
         assert "inspect is answered with a name" in inspected["note"]
         assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
         assert "the brain failed on speak: LookupError: no words" in caplog.text
+
+
+class Hasty(Agent):
+    """Answers in a moment, on which thread it says; every other bid fails."""
+
+    quick = True
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Answer:
+        if ask.turn % 2:
+            raise LookupError("no number")
+        return Answer(1, thought=threading.current_thread().name)
+
+    def vote(self, ask: Ask, view: SeatView, /) -> Answer:
+        return Answer(None, thought=threading.current_thread().name)
+
+
+class Slow(Hasty):
+    quick = False
+
+
+@pytest.mark.parametrize(("agent", "thread"), [(Hasty, "bus-reader"), (Slow, "agent-Ada")])
+def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_else_is(
+    moderator: Moderator, redis_url: str, agent: type[Agent], thread: str
+) -> None:
+    with served(agent, redis_url):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid")))
+        assert moderator.hear("ann", "reply")["fault"] == "failed"
+        # from here on the seats rest between two deliveries, and a failure is of one request alone
+        for turn in (2, 3, 4):
+            time.sleep(0.05)
+            moderator.deliver("ann", step(ask("bid", turn), ask("vote", turn)))
+            bid, vote = moderator.hear("ann", "reply"), moderator.hear("ann", "reply")
+            assert (bid.get("fault"), bid.get("thought")) == (("failed", None) if turn == 3 else (None, thread))
+            assert vote["thought"] == thread
 
 
 def test_the_example_answers_every_kind_of_request(moderator: Moderator, redis_url: str) -> None:
@@ -195,7 +231,7 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
 
 def test_the_example_copes_with_an_empty_table() -> None:
     agent = load_example()()
-    view = SeatView(me="Ada", names=("Ada", "Bruno"), dead={"Bruno": "exile"})
+    view = SeatView(me="Ada", names=("Ada", "Bruno"), heard=PublicKnowledge(dead={"Bruno": "exile"}))
     nobody = ask("vote").model_copy(update={"legal": (None,)})
     for kind in ("speak", "kill", "protect", "inspect", "whisper"):
         answer_of(kind, getattr(agent, kind)(nobody, view))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scipy.stats import norm, t
 
-from analytics.findings import metrics
+from analytics.columns import Columns, ColumnsBuilder
+from analytics.findings import metrics, sections
 from analytics.fold import fold
+from analytics.gather import FileNote, Gathered, StudySource
+from analytics.measures.ledger import Ledger
+from analytics.measures.study import Study
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label
@@ -230,6 +234,34 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
 def section(name: str):
     """A function of games: one section of their metrics."""
     return lambda games: metrics(games)[name]
+
+
+def measured(name: str, games: Columns | Study, primary: Sequence[str] | None = None) -> dict:
+    """Return one section of the findings that is over all judgements at once."""
+    of = sections() if primary is None else sections((primary, True))
+    return of[name](games if isinstance(games, Study) else Study(games))
+
+
+def gathered(
+    games: Iterable[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
+) -> Gathered:
+    """Return games as if they had been read by two processes, a file each."""
+    ledger, parts, notes, games = Ledger(), (ColumnsBuilder(), ColumnsBuilder()), [], list(games)
+    for at, rows in enumerate(games):
+        ledger.add(rows)
+        parts[at % 3 == 1].add(rows)
+        notes.append(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None))
+    parts[1].merge(parts[0])
+    words = {note.path: rows for note, rows in zip(notes, games, strict=True)}
+    return Gathered(parts[1].columns(), ledger, (*notes, *problems), studies, games=words)
+
+
+def named(rows: GameRows, game: str) -> GameRows:
+    """Return a game under another id."""
+    statements, judgements = (
+        tuple(replace(row, game=game) for row in table) for table in (rows.statements, rows.judgements)
+    )
+    return replace(rows, game=game, statements=statements, judgements=judgements)
 
 
 def held_by(rows: GameRows, agents: Mapping[str, str]) -> GameRows:

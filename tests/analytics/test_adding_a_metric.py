@@ -7,7 +7,6 @@ import pytest
 from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, render
 from analytics.measures.formulas import ratio
-from analytics.measures.frames import Frame
 from analytics.measures.headlines import MEASURES, Measure
 from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
@@ -15,7 +14,7 @@ from tests.analytics.script import random_game
 GAMES = [random_game(seed).rows() for seed in range(9)]
 
 
-def flagged(frame: Frame):
+def flagged(frame):
     """Flags and all judgements against self-labels."""
     counts = frame.cube("flags", "flag")
     return counts[..., 1], counts.sum(axis=-1)
@@ -53,12 +52,12 @@ def test_a_toy_metric_has_a_value_and_an_interval_from_the_same_sums():
 
 def test_a_toy_metric_is_compared_between_studies_and_between_agents():
     whole = columns_of(GAMES)
-    found = compare(columns_of(GAMES[:6]), columns_of(GAMES[3:]), permutations=200)
+    found = compare(columns_of(GAMES[:6]), columns_of(GAMES[3:]), permutations=50)
     row = found["metrics"]["eagerness"]
     assert (row["a"], row["b"]) == (pytest.approx(share(GAMES[:6])), pytest.approx(share(GAMES[3:])))
     assert row["difference"]["value"] == pytest.approx(row["b"] - row["a"])
     assert row["p"] is not None
     assert "eagerness" in render(found)
     assert "eagerness,judgements that flag" in as_csv(found)
-    agents = compare_agents(whole, "one", "two", permutations=200)["metrics"]["eagerness"]
+    agents = compare_agents(whole, "one", "two", permutations=50)["metrics"]["eagerness"]
     assert agents["n_a"] + agents["n_b"] == variability(Study(whole))["metrics"]["eagerness"]["n"]

@@ -1,4 +1,4 @@
-"""The methods appendix against the findings and the code."""
+"""The methods appendix, as a report prints it, against the findings and the code."""
 
 from __future__ import annotations
 
@@ -8,52 +8,46 @@ from collections import Counter
 
 import pytest
 
-from analytics.columns import columns_of
-from analytics.definitions import definitions
 from analytics.findings import findings
-from analytics.gather import Gathered
 from analytics.measures.formulas import Confusion
 from analytics.measures.headlines import MEASURES
-from analytics.measures.ledger import Ledger
+from analytics.report.report import Report
+from tests.analytics.script import gathered
+
+NOTHING = gathered([])
+(METHODS,) = (part for part in Report({}, NOTHING).markdown().split("\n## ") if part.startswith("Methods\n"))
+ENTRIES = re.findall(r"^- \*\*(.+?)\*\*: (.+)$", re.sub(r"\\(.)", r"\1", METHODS), re.MULTILINE)
+"""Title and text of each definition."""
 
 
-@pytest.mark.parametrize("path", sorted({each.code for each in definitions()}))
+def told(name: str) -> list[str]:
+    """What the entries that have such a fact say of it."""
+    return [found for _, text in ENTRIES for found in re.findall(rf"\*\*{name}:\*\* (.+?)\.(?= \*\*|$)", text)]
+
+
+@pytest.mark.parametrize("path", sorted(set(told("Code"))))
 def test_the_code_that_is_named_exists(path):
     assert callable(pkgutil.resolve_name(path))
 
 
-def test_every_section_of_the_findings_has_an_entry():
-    nothing = findings(Gathered(columns_of([]), Ledger(), (), ()))
-    assert nothing.keys() - {"format", "version", "files", "studies"} <= {each.section for each in definitions()}
-
-
-def test_every_headline_metric_has_exactly_one_entry():
-    names = Counter(name for each in definitions() for name in each.headline)
+def test_every_section_and_every_headline_metric_has_an_entry():
+    sections = set(re.findall(r'id="methods-(\w+)"', Report({}, NOTHING).html()))
+    assert findings(NOTHING).keys() - {"format", "version", "files", "studies"} <= sections
+    names = Counter(name for line in told("Headline") for name in re.split(", | and ", line))
     assert set(names.values()) == {1}
     assert {name.partition("/")[0] for name in MEASURES} == set(names)
 
 
-def test_every_measure_of_table_3_has_an_entry():
-    counts = {"n", "tp", "tn", "fp", "fn"}
-    named = {each.name for each in definitions() if each.section == "table3"}
-    assert named - {"counts"} == set(Confusion().measures()) - counts
+def test_every_measure_of_table_3_is_told_of():
+    (table3,) = (part for part in METHODS.split("\n### ") if "tables.table3." in part)
+    assert table3.count("\n- **") >= len(set(Confusion().measures()) - {"n", "tp", "tn", "fp", "fn"})
 
 
-def test_names_are_unique_in_their_section_and_nothing_is_left_empty():
-    assert len({(each.section, each.name) for each in definitions()}) == len(definitions())
-    for each in definitions():
-        for text in (each.title, each.words, each.units, each.baseline, each.interval, each.source):
-            assert text.strip() == text != "", each.name
-        assert each.words.endswith("."), each.name
-        assert all(choice.endswith(".") for choice in each.choices), each.name
-
-
-def test_every_source_is_a_place_in_the_paper_or_ours():
-    for each in definitions():
-        assert each.source.startswith("ours") or re.match(r"\d\.\d", each.source), each.name
-
-
-@pytest.mark.parametrize("each", definitions(), ids=lambda each: f"{each.section}-{each.name}")
-def test_texts_are_plain(each):
-    for text in (each.words, each.formula, *each.choices):
-        assert not re.search(r"[<>&]{2}|\*\*|`|\\", text)
+def test_every_entry_says_what_it_is_in_what_unit_and_where_it_comes_from_in_plain_words():
+    assert len(ENTRIES) > 60
+    assert len(told("Code")) == len(told("Unit")) == len(told("Source")) == len(ENTRIES)
+    assert all(re.match(r"ours|paper \d\.\d", source) for source in told("Source"))
+    for title, text in ENTRIES:
+        words = text.split(" **", 1)[0]
+        assert words.endswith("."), title
+        assert not re.search(r"[<>&]{2}|`|\*\*\*", text), title

@@ -9,19 +9,29 @@ from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.errors import RulesError
 from wolfbus.messages.content import RoleClaim, ScoredClaim
-from wolfbus.messages.events import AnsweredAssessOther, AnsweredAssessOwn, ClaimTruth, Dawn, NightOutcome
+from wolfbus.messages.events import (
+    AnsweredAssessOther,
+    AnsweredAssessOwn,
+    ClaimTruth,
+    Dawn,
+    NightOutcome,
+    Statement,
+)
 from wolfbus.suspicion import smooth
 
+OUTCOMES = pytest.mark.parametrize("outcome", ["defaulted", "timed_out", "declined"])
 
-def test_a_statement_row_holds_its_speaker_and_its_label():
+
+def test_a_statement_row_holds_its_speaker_its_label_and_its_words_on_request():
     script = Script(brains={"Wim": "gpt"}).dawn()
-    number = script.say("Wim")
+    number = script.say("Wim", text="trust me")
     script.label(number, "Wim", True, "omission", confidence=0.25, reading="extracted")
     (row,) = script.rows().statements
     assert (row.game, row.number, row.round, row.phase, row.turn) == ("g1", 1, 1, "debate", 1)
     assert (row.speaker, row.role, row.process, row.agent) == ("Wim", "Werewolf", "house", "gpt")
     assert (row.d, row.c, row.kind, row.usable) == (True, 0.25, "omission", True)
     assert (row.outcome, row.reading, row.text) == ("accepted", "extracted", None)
+    assert script.rows(keep_text=True).statements[0].text == "trust me"
 
 
 def test_a_judgement_row_holds_both_roles_and_suspicion_before_and_after():
@@ -30,21 +40,12 @@ def test_a_judgement_row_holds_both_roles_and_suspicion_before_and_after():
     script.said("Vic", False, {"Wim": (False, 0.0)})
     first, second = script.rows().judgements
     assert (first.observer, first.observer_role, first.target, first.target_role) == (
-        "Wim",
-        "Werewolf",
-        "Vic",
-        "Villager",
+        *("Wim", "Werewolf"),
+        *("Vic", "Villager"),
     )
-    assert (first.statement, first.round, first.d, first.s, first.c, first.kind) == (
-        1,
-        1,
-        True,
-        1.0,
-        0.5,
-        "unspecified",
-    )
-    assert first.before == 0.5
-    assert first.after == second.before == pytest.approx(0.85)
+    assert (first.statement, first.round, first.d, first.s, first.c) == (1, 1, True, 1.0, 0.5)
+    assert first.kind == "unspecified"
+    assert (first.before, first.after, second.before) == (0.5, pytest.approx(0.85), pytest.approx(0.85))
     assert second.after == pytest.approx(0.3 * 0.85)
 
 
@@ -57,46 +58,37 @@ def test_alpha_and_prior_come_from_the_record_unless_given():
     assert script.rows(alpha=0.0).suspicion["Wim", "Vic"] == 0.2
 
 
-@pytest.mark.parametrize("outcome", ["defaulted", "timed_out", "declined"])
+@OUTCOMES
 def test_a_missing_judgement_stays_in_the_rows_and_moves_nothing(outcome):
     script = Script().dawn()
     script.said("Vic", outcome, {"Wim": outcome, "Sia": (True, 0.9)})
     rows = script.rows()
     missing = rows.judgements[0]
     assert (missing.d, missing.s, missing.c, missing.reading, missing.usable) == (None, None, None, None, False)
-    assert missing.outcome == outcome
-    assert missing.before == missing.after == 0.5
+    assert (missing.outcome, missing.before, missing.after) == (outcome, 0.5, 0.5)
     assert set(rows.suspicion) == {("Sia", "Vic")}
     assert (rows.statements[0].d, rows.statements[0].outcome) == (None, outcome)
 
 
-@pytest.mark.parametrize("outcome", ["defaulted", "timed_out", "declined"])
+@OUTCOMES
 def test_fillers_say_truthful_and_half_and_still_move_nothing(outcome):
     script = Script().dawn()
     script.said("Vic", outcome, {"Wim": (True, 1.0)})
     script.said("Vic", outcome, {"Wim": outcome, "Sia": outcome})
-    rows = script.rows(include_defaulted=True)
+    rows, plain = script.rows(include_defaulted=True), script.rows()
     filled = rows.judgements[1]
     assert (filled.d, filled.s, filled.c, filled.kind, filled.outcome) == (False, 0.5, 0.0, "none", outcome)
     assert filled.before == filled.after == pytest.approx(0.85)
-    assert rows.suspicion == script.rows().suspicion
-    assert rows.by_round == script.rows().by_round
+    assert (rows.suspicion, rows.by_round) == (plain.suspicion, plain.by_round)
     assert [(row.d, row.c, row.kind) for row in rows.statements] == [(False, 0.0, "none")] * 2
 
 
 def test_content_beside_another_outcome_than_accepted_does_not_count():
     script = Script().dawn()
     script.said("Vic", True, {"Wim": (True, 1.0)})
-    late = [
-        event.model_copy(update={"outcome": "timed_out"})
-        if isinstance(event, AnsweredAssessOwn | AnsweredAssessOther)
-        else event
-        for event in script.events
-    ]
-    rows = fold(late)
-    assert rows.statements[0].d is None
-    assert rows.judgements[0].d is None
-    assert not rows.suspicion
+    own = (AnsweredAssessOwn, AnsweredAssessOther)
+    rows = fold(e.model_copy(update={"outcome": "timed_out"}) if isinstance(e, own) else e for e in script.events)
+    assert (rows.statements[0].d, rows.judgements[0].d, rows.suspicion) == (None, None, {})
 
 
 def test_suspicion_freezes_when_either_of_a_pair_leaves():
@@ -113,31 +105,25 @@ def test_suspicion_freezes_when_either_of_a_pair_leaves():
     assert set(rows.by_round[2]) == {("Doc", "Vic")}
 
 
-def test_a_rounds_suspicion_is_taken_before_its_exile_and_after_its_night():
+def test_a_rounds_suspicion_is_taken_before_its_exile_and_after_its_night_and_only_where_a_judgement_counts():
     script = Script().dawn(died="Doc")
     script.said("Vic", False, {"Wim": (True, 1.0), "Val": (True, 0.5)})
     script.vote({"Wim": None}).exile("Wim").dawn()
     script.said("Val", False, {"Vic": (True, 0.0)})
-    rows = script.rows()
-    assert rows.by_round[1] == {("Wim", "Vic"): pytest.approx(0.85), ("Val", "Vic"): pytest.approx(0.5)}
-    assert rows.by_round[2] == {("Val", "Vic"): pytest.approx(0.5), ("Vic", "Val"): pytest.approx(0.15)}
-
-
-def test_a_round_without_a_usable_judgement_has_no_suspicion_of_its_own():
-    script = Script().dawn()
-    script.said("Vic", False, {"Wim": (True, 1.0)})
     script.exile().dawn().silence("Vic").exile().dawn()
-    script.said("Vic", False, {"Wim": "defaulted"})
-    assert list(script.rows().by_round) == [1]
-    assert list(script.rows(include_defaulted=True).by_round) == [1]
+    script.said("Vic", False, {"Val": "defaulted"})
+    for filled in (False, True):
+        rows = script.rows(include_defaulted=filled)
+        assert rows.by_round == {
+            1: {("Wim", "Vic"): pytest.approx(0.85), ("Val", "Vic"): pytest.approx(0.5)},
+            2: {("Val", "Vic"): pytest.approx(0.5), ("Vic", "Val"): pytest.approx(0.15)},
+        }
 
 
 def test_a_vote_reason_is_judged_by_those_whom_it_exiles_next():
-    script = Script().dawn()
-    script.vote({"Vic": "Wim", "Wim": "Vic"})
+    script = Script().dawn().vote({"Vic": "Wim", "Wim": "Vic"})
     script.said("Vic", False, {"Wim": (True, 0.9)}, phase="vote")
-    script.exile("Wim").end("villagers", "no_wolves_left")
-    rows = script.rows()
+    rows = script.exile("Wim").end("villagers", "no_wolves_left").rows()
     assert rows.judgements[0].phase == "vote"
     assert set(rows.by_round[1]) == {("Wim", "Vic")}
 
@@ -157,8 +143,7 @@ def test_deaths_nights_claims_and_the_end_are_kept():
     claims = (ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true"),)
     script.events.append(ClaimTruth(statement=number, claims=claims))
     script.events.append(NightOutcome(round=2, target="Sia", protected=("Vic",), died="Sia"))
-    script.exile("Wim").end(None)
-    rows = script.rows()
+    rows = script.exile("Wim").end(None).rows()
     assert [(death.round, death.seat, death.role, death.how) for death in rows.deaths] == [
         (1, "Doc", "Doctor", "night"),
         (1, "Wim", "Werewolf", "exile"),
@@ -168,25 +153,17 @@ def test_deaths_nights_claims_and_the_end_are_kept():
     assert (rows.finished, rows.winner, rows.reason) == (True, None, "max_rounds")
 
 
-def test_rows_may_be_taken_at_any_moment_and_stay_as_they_were():
-    events = random_game(5).events
-    live, taken = GameFold(), []
-    for event in events:
-        live.feed(event)
-        taken.append(live.rows())
-    assert taken == [fold(events[:count]) for count in range(1, len(events) + 1)]
-
-
-def test_words_are_kept_on_request():
-    script = Script().dawn()
-    script.say("Vic", text="trust me")
-    assert script.rows(keep_text=True).statements[0].text == "trust me"
-
-
-def test_suspicion_equals_a_plain_loop_over_the_judgements():
+def test_rows_may_be_taken_at_any_moment_stay_as_they_were_and_are_those_of_a_plain_loop():
+    for events in (random_game(5).events, play(seed="given out").events):
+        live, taken = GameFold(), []
+        for event in events:
+            live.feed(event)
+            taken.append((live.rows(), repr(live.rows())))
+        assert all(repr(rows) == before for rows, before in taken)
+        assert [rows for rows, _ in taken[::7]] == [fold(events[: count + 1]) for count in range(0, len(events), 7)]
+        assert live.rows() == fold(events)
     for seed in range(20):
-        rows = random_game(seed).rows()
-        expected: dict[tuple[str, str], float] = {}
+        rows, expected = random_game(seed).rows(), {}
         for row in rows.judgements:
             if row.s is not None:
                 pair = (row.observer, row.target)
@@ -194,29 +171,44 @@ def test_suspicion_equals_a_plain_loop_over_the_judgements():
         assert rows.suspicion == expected
 
 
-def test_what_cannot_stand_there_is_named():
-    with pytest.raises(RulesError, match="not been opened"):
-        GameFold().feed(Dawn(round=1, died=None))
-    with pytest.raises(RulesError, match="not been opened"):
-        GameFold().rows()
+def test_a_played_game_is_measured_completely():
+    played = play(seed="measured")
+    rows, statements = fold(played.events), [event for event in played.events if isinstance(event, Statement)]
+    assert [row.number for row in rows.statements] == [event.statement for event in statements]
+    assert all(row.usable for row in rows.statements)
+    assert len(rows.judgements) == sum(isinstance(event, AnsweredAssessOther) for event in played.events)
+    assert (rows.finished, rows.winner, rows.reason) == (True, played.ended.winner, played.ended.reason)
+    assert rows.rounds == rows.night_count == played.ended.rounds
+    assert (rows.voting_rounds, rows.debate_turns) == (len(played.of("tally")), len(played.asked("speak")))
+    assert set(rows.by_round) == {event.round for event in statements}
+
+
+OPENED = Script().dawn()
+
+
+@pytest.mark.parametrize(
+    ("events", "named"),
+    [
+        ([Dawn(round=1, died=None)], "not been opened"),
+        ([], "not been opened"),
+        ([OPENED.events[0]] * 2, "opened twice"),
+        (
+            [*OPENED.events, AnsweredAssessOther(batch=1, seat="Vic", about=7, outcome="declined")],
+            "statement 7, which nobody made",
+        ),
+        (
+            [*OPENED.events, AnsweredAssessOther(batch=1, seat="Vic", outcome="declined")],
+            "does not say which statement",
+        ),
+    ],
+)
+def test_what_cannot_stand_there_is_named(events, named):
+    with pytest.raises(RulesError, match=named):
+        fold(events)
+
+
+def test_a_seat_that_nobody_holds_is_named():
     script = Script().dawn()
-    with pytest.raises(RulesError, match="opened twice"):
-        fold([script.events[0], script.events[0]])
-    with pytest.raises(RulesError, match="statement 7, which nobody made"):
-        fold([*script.events, AnsweredAssessOther(batch=1, seat="Vic", about=7, outcome="declined")])
-    with pytest.raises(RulesError, match="does not say which statement"):
-        fold([*script.events, AnsweredAssessOther(batch=1, seat="Vic", outcome="declined")])
     script.say("Vic")
     with pytest.raises(RulesError, match="'Zoe'"):
         fold([*script.events, AnsweredAssessOther(batch=1, seat="Zoe", about=1, outcome="declined")])
-
-
-def test_rows_that_were_given_out_stay_as_they_were_and_lose_nothing_by_it():
-    events = play(seed="given out").events
-    game, given = GameFold(), []
-    for event in events:
-        game.feed(event)
-        rows = game.rows()
-        given.append((rows, repr(rows)))
-    assert all(repr(rows) == before for rows, before in given)
-    assert game.rows() == fold(events)

@@ -79,12 +79,7 @@ def test_read_again_what_is_lost_is_missing_and_what_lost_its_suspicion_is_a_fla
     assert (whole.d, whole.s, whole.reading) == (False, 0.2, "clean")
     assert set(rows.suspicion) == {("Ali", "Joy")}
     werewolf = metrics([rows])["table1"]["Werewolf"]
-    assert (werewolf["flagged"], werewolf["flagged_n"], werewolf["suspicion"], werewolf["suspicion_n"]) == (
-        0.5,
-        1,
-        0.2,
-        1,
-    )
+    assert [werewolf[name] for name in ("flagged", "flagged_n", "suspicion", "suspicion_n")] == [0.5, 1, 0.2, 1]
 
 
 def test_what_the_papers_code_could_parse_is_clean_in_both_readings():

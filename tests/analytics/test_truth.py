@@ -9,37 +9,17 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
-from analytics.measures.bootstrap import SEED
-from analytics.measures.study import Study
-from analytics.measures.truth import truth
-from tests.analytics.script import tails
+from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 
 
 def test_a_speaker_who_never_confesses_stands_out():
     columns = simulate(draw_agents(4, seed=3), games=60, seed=3, confesses=(1.0, 0.0, 0.5, 1.0))
-    rates = {name: row["confession_rate"] for name, row in truth(Study(columns).estimates)["by_agent"].items()}
+    rates = {name: row["confession_rate"] for name, row in measured("truth", columns)["by_agent"].items()}
     assert rates["agent-00"]["value"] == 1.0
     assert (rates["agent-01"]["value"], rates["agent-01"]["interval_reason"]) == (0.0, "every draw gives the same")
     assert rates["agent-01"]["n"] > 50
     assert rates["agent-02"]["low"] < 0.5 < rates["agent-02"]["high"]
-
-
-def test_intervals_are_those_of_whole_blocks_drawn_anew():
-    columns = mixed()
-    truth_, label, game = (columns.statements[name] for name in ("truth", "d", "game"))
-    mine = columns.statements["agent"] == 2
-    lies, told = mine & (truth_ == LIE), mine & (truth_ == LIE) & (label != -1)
-    sides = {"lie_rate": (lies, mine & (truth_ != NO_CLAIM)), "confession_rate": (told & (label == 1), told)}
-    picks = np.random.default_rng(SEED).integers(0, 30, size=(2000, 30), dtype=np.int32)
-    for name, (above, below) in sides.items():
-        counts = [np.bincount(game[side], minlength=30) for side in (above, below)]
-        drawn = [counts[0][pick].sum() / counts[1][pick].sum() for pick in picks]
-        # blocks without any of it do not count
-        blocks = int((counts[1] > 0).sum())
-        found = truth(Study(columns).estimates)["by_agent"]["agent-02"][name]
-        low, high = np.quantile(drawn, tails(blocks))
-        assert (found["low"], found["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
 
 
 def mixed():
@@ -60,7 +40,7 @@ def mixed():
 
 def test_it_equals_a_loop_over_statements_and_scikit_learn():
     columns = mixed()
-    found = truth(Study(columns).estimates)
+    found = measured("truth", columns)
     for code, name in enumerate(columns.agents):
         rows = [
             (int(t), int(d))
@@ -82,6 +62,10 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
             flags.append(int(d))
             false.append(int(t == LIE))
             label.append(int(own))
+    headlines = measured("variability", columns)["metrics"]
+    assert headlines["truth_accuracy"]["value"] == pytest.approx(found["detection"]["against_truth_all"]["accuracy"])
+    for name in ("lie_rate", "confession_rate", "mistake_rate"):
+        assert headlines[name]["value"] == pytest.approx(found["overall"][name]["value"])
     for name, positive in (("against_truth", false), ("against_label", label)):
         measures = found["detection"][name]
         assert measures["n"] == len(flags)

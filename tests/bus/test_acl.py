@@ -28,7 +28,6 @@ from tests.bus.parts import (
     step,
 )
 from wolfbus.bus import Bus, Commit, acl, open_bus, streams
-from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.bus.redis.link import NoPermissionError, RedisLink, Word
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
@@ -317,7 +316,7 @@ def test_whoever_is_not_let_in_is_told_in_one_line(redis_server: RedisServer) ->
 def test_an_agent_whose_rights_are_revoked_is_told_and_not_kept_waiting(
     enter: Enter, redis_server: RedisServer
 ) -> None:
-    bus = RedisBus(enter(acl.agent_rules(HOUSE, "ann")))
+    bus = open_bus(enter(acl.agent_rules(HOUSE, "ann")))
     reader = bus.reader()
     reader.follow(IN_ANN)
     reading = InThread(lambda: reader.read(SOON_S))

@@ -53,17 +53,10 @@ def test_a_step_lands_in_all_its_streams(owned: Bus) -> None:
     assert owned.cursors(HOUSE) == {"out": "5-6"}
 
 
-def test_mailbox_numbers_count_up_under_each_epoch(owned: Bus) -> None:
-    one_landing(owned.commit([step(1), step(2)]))
-    assert claim(owned, "next") == 2
-    one_landing(owned.commit([step(3, 2), step(4, 2)]))
-    assert ids(owned.entries(IN_ANN)) == ["1-0", "1-1", "2-0", "2-1"]
-
-
 def test_steps_of_one_game_travel_together(owned: Bus) -> None:
-    one_landing(owned.commit([step(n, size=2) for n in range(1, 601)]))
-    assert len(whole(owned, RECORD)) == 1200
-    assert owned.head(HOUSE, GAME) == head(600)
+    one_landing(owned.commit([step(n, size=2) for n in range(1, 301)]))
+    assert len(whole(owned, RECORD)) == 600
+    assert owned.head(HOUSE, GAME) == head(300)
 
 
 def test_games_do_not_touch_each_other(owned: Bus) -> None:
@@ -72,13 +65,6 @@ def test_games_do_not_touch_each_other(owned: Bus) -> None:
     assert owned.head(HOUSE, GAME) == head(2)
     assert owned.head(HOUSE, "other") == ""
     assert owned.head(HOUSE, "third") == head(1)
-
-
-def test_a_doubled_step_lands_once(owned: Bus) -> None:
-    one_landing(owned.commit([step(1)]))
-    before = everything(owned)
-    one_landing(owned.commit([step(1)]))
-    assert everything(owned) == before
 
 
 def test_a_step_doubled_within_one_call_lands_once(owned: Bus) -> None:
@@ -123,11 +109,6 @@ def test_a_repeated_message_with_an_id_of_its_own_lands_once(owned: Bus) -> None
     one_landing(owned.commit([both]))
     assert ids(owned.entries(TABLE)) == ["1-0"]
     assert ids(owned.entries(IN_ANN)) == ["1-0"]
-
-
-def test_cursors_are_stored_with_the_step_and_overwritten_by_later_ones(owned: Bus) -> None:
-    one_landing(owned.commit([step(1, cursors={"a": "1-1", "b": "2-2"}), step(2, cursors={"b": "3-3"})]))
-    assert owned.cursors(HOUSE) == {"a": "1-1", "b": "3-3"}
 
 
 def test_an_older_epoch_is_fenced(owned: Bus, place: Place) -> None:
@@ -183,14 +164,6 @@ def test_a_gap_in_the_record_is_refused_whole(owned: Bus, first: str) -> None:
     assert everything(owned) == before
 
 
-def test_a_record_that_goes_back_is_refused_whole(owned: Bus) -> None:
-    one_landing(owned.commit([step(1, size=3)]))
-    before = everything(owned)
-    (result,) = owned.commit([replace(step(2), record=(entry("3-0"),))])
-    assert "ends at 3-0" in str(result)
-    assert everything(owned) == before
-
-
 @pytest.mark.parametrize(
     "commit",
     [
@@ -238,15 +211,6 @@ def test_a_mailbox_of_a_lost_newer_epoch_refuses_the_step_whole(owned: Bus) -> N
     (result,) = owned.commit([step(1)])
     assert isinstance(result, BusError)
     assert IN_BOB in str(result)
-    assert everything(owned) == before
-
-
-def test_a_mailbox_emptied_of_a_newer_epoch_refuses_the_step_whole(owned: Bus) -> None:
-    owned.append(IN_BOB, [entry(f"{epoch_of(1) + 1}-4")])
-    owned.trim(IN_BOB, f"{epoch_of(1) + 2}-0")
-    before = everything(owned)
-    (result,) = owned.commit([step(1)])
-    assert isinstance(result, BusError)
     assert everything(owned) == before
 
 
@@ -301,7 +265,3 @@ def test_a_step_of_the_house_with_a_record_is_refused(owned: Bus, commit: Commit
     assert isinstance(result, BusError)
     assert not isinstance(result, Fenced)
     assert everything(owned) == before
-
-
-def test_committing_nothing_answers_nothing(bus: Bus) -> None:
-    assert bus.commit([]) == []

@@ -104,15 +104,10 @@ def test_an_unreachable_server_is_named_without_the_password() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(BusDown) as caught:
-        open_bus(f"redis://user:{QUOTED}@127.0.0.1:{port}?patience=0.1")
+        open_bus(f"redis://user:{QUOTED}@127.0.0.1:{port}?patience=0.02")
     assert f"Redis at 127.0.0.1:{port} cannot be reached" in str(caught.value)
     assert "hunter2" not in str(caught.value)
     assert "user" not in str(caught.value)
-
-
-def test_an_unreachable_socket_is_named() -> None:
-    with pytest.raises(BusDown, match=r"Redis at /no/such/redis\.sock cannot be reached"):
-        open_bus("unix:///no/such/redis.sock?patience=0.1")
 
 
 @pytest.mark.parametrize(
@@ -127,13 +122,6 @@ def test_an_old_server_is_refused_naming_both_versions(hello: bytes, version: st
     with impostor(hello) as port, pytest.raises(BusError, match=f"{version}.*needs 7.0") as caught:
         open_bus(f"redis://127.0.0.1:{port}")
     assert not isinstance(caught.value, BusDown)
-
-
-def test_a_wrong_password_is_refused_at_once_and_not_shown(redis_server: RedisServer, redis_url: str) -> None:
-    with pytest.raises(BusError, match="does not accept this user and password") as caught:
-        open_bus(redis_url.replace("redis://", f"redis://nobody:{QUOTED}@"))
-    assert not isinstance(caught.value, BusDown)
-    assert "hunter2" not in str(caught.value)
 
 
 def test_a_password_with_strange_characters_opens_and_is_never_shown(redis_server: RedisServer, redis_url: str) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.proxy import Proxy
 from wolfbus.errors import BusError
-from wolfbus.service.redis import RedisHome
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 
@@ -25,15 +22,6 @@ def test_a_missing_redis_server_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_server_that_does_not_start_says_why(redis_server: RedisServer) -> None:
     with pytest.raises(BusError, match=r"did not start.*nonsense"), RedisServer("--nonsense", "1"):
         pass
-
-
-def test_a_server_leaves_nothing_behind(redis_server: RedisServer) -> None:
-    with RedisServer() as server:
-        folder = server.socket_path.parent
-        assert server.command("PING") == b"+PONG\r\n"
-    assert not folder.exists()
-    with pytest.raises(OSError):
-        socket.create_connection(("127.0.0.1", server.port))
 
 
 def test_a_server_comes_back_without_what_it_confirmed_since_a_mark(redis_server: RedisServer) -> None:
@@ -53,17 +41,6 @@ def test_a_server_comes_back_without_what_it_confirmed_since_a_mark(redis_server
         assert server.command("GET", "told") == b"$5\r\nsince\r\n", "what came after is kept like anything else"
 
 
-def test_a_mark_need_not_be_the_last_one(redis_server: RedisServer) -> None:
-    with RedisServer(persist=True) as server:
-        none = server.mark()
-        server.command("SET", "told", "one")
-        one = server.mark()
-        server.forget_since(none)
-        assert server.command("DBSIZE") == b":0\r\n"
-        server.forget_since(one)
-        assert server.command("GET", "told") == b"$3\r\none\r\n"
-
-
 def test_a_server_that_keeps_nothing_cannot_be_marked(redis_server: RedisServer) -> None:
     with pytest.raises(ValueError, match="persist=True"):
         redis_server.mark()
@@ -75,7 +52,7 @@ def test_a_long_name_for_temporary_files_does_not_lengthen_the_socket_s(
     long = tmp_path / ("x" * 100)
     long.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(long))
-    home = RedisHome()
+    home = RedisServer().home
     try:
         assert long not in home.folder.parents
         assert len(bytes(home.socket_path)) < 104
@@ -83,23 +60,3 @@ def test_a_long_name_for_temporary_files_does_not_lengthen_the_socket_s(
     finally:
         home.close()
     assert list(long.iterdir()) == []
-
-
-def test_the_proxy_passes_bytes_both_ways_and_hangs_up_with_either_side() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener, Proxy(listener.getsockname()[1]) as proxy:
-        client = socket.create_connection(("127.0.0.1", proxy.port))
-        server, _ = listener.accept()
-        with client, server:
-            client.sendall(b"question")
-            assert server.recv(100) == b"question"
-            server.sendall(b"answer")
-            assert client.recv(100) == b"answer"
-            server.close()
-            assert client.recv(100) == b""
-
-
-def test_the_proxy_hangs_up_when_nobody_listens_behind_it() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    with Proxy(port) as proxy, socket.create_connection(("127.0.0.1", proxy.port)) as client:
-        assert client.recv(100) == b""

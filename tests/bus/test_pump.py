@@ -33,7 +33,6 @@ from tests.bus.parts import (
 from tests.proxy import Proxy
 from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.bus.redis.bus import RedisBus
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StaleWriter, StreamLost
 from wolfbus.testing.redis_server import RedisServer
 
@@ -58,9 +57,9 @@ class SlowBus:
         self.entered = threading.Semaphore(0)
         self.calls: list[int] = []
 
-    def append(self, stream: str, batch: Sequence[Entry]) -> None:
+    def append(self, stream: str, batch: Sequence[Entry], within_s: float | None = None) -> None:
         self._pass(len(batch))
-        self.bus.append(stream, batch)
+        self.bus.append(stream, batch, within_s)
 
     def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
         self._pass(len(commits))
@@ -93,15 +92,6 @@ def test_entries_reach_whoever_follows_the_stream(bus: Bus) -> None:
     assert ann.empty()
 
 
-def test_following_may_begin_before_the_start(bus: Bus) -> None:
-    news: News = queue.Queue()
-    bus.append(OUT, entries(3))
-    reader = BusReader(bus, nobody)
-    reader.follow(OUT, lambda *more: news.put(more))
-    with reader:
-        assert collect(news, 3) == entries(3)
-
-
 def test_a_failing_callback_is_logged_and_reading_goes_on(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
     news: News = queue.Queue()
 
@@ -116,34 +106,6 @@ def test_a_failing_callback_is_logged_and_reading_goes_on(bus: Bus, caplog: pyte
             assert collect(news, 1) == entries(1, start=start)
     assert [record.message for record in caplog.records] == ["a callback of the bus failed"] * 2
     assert "the handler's own trouble" in caplog.text
-
-
-def test_callbacks_may_follow_and_unfollow(bus: Bus) -> None:
-    news: News = queue.Queue()
-
-    def deliver(stream: str, found: list[Entry]) -> None:
-        reader.unfollow(stream)
-        reader.follow(IN_BOB, lambda *more: news.put(more))
-
-    bus.append(IN_BOB, entries(1))
-    with BusReader(bus, nobody) as reader:
-        reader.follow(OUT, deliver)
-        bus.append(OUT, entries(1))
-        assert news.get(timeout=SOON_S) == (IN_BOB, entries(1))
-
-
-def test_a_lost_stream_is_told_and_the_others_go_on(bus: Bus) -> None:
-    news: News = queue.Queue()
-    errors: Errors = queue.Queue()
-    bus.append(OUT, entries(1))
-    with BusReader(bus, errors.put) as reader:
-        reader.follow(OUT, lambda *more: news.put(more))
-        reader.follow(IN_ANN, lambda *more: news.put(more), after="5-0")
-        error = errors.get(timeout=SOON_S)
-        assert isinstance(error, StreamLost)
-        assert IN_ANN in str(error)
-        assert collect(news, 1) == entries(1)
-    assert errors.empty()
 
 
 def test_who_follows_a_stream_may_hear_of_its_loss_and_follow_it_anew(bus: Bus) -> None:
@@ -161,16 +123,6 @@ def test_who_follows_a_stream_may_hear_of_its_loss_and_follow_it_anew(bus: Bus) 
         assert (error.stream, thread) == (OUT, "the-reader")
         assert collect(news, 2) == entries(2)
     assert losses.empty()
-
-
-def test_a_loss_nobody_waits_for_any_more_goes_to_the_reader(bus: Bus) -> None:
-    errors: Errors = queue.Queue()
-    with BusReader(bus, errors.put) as reader:
-        reader.follow(OUT, lambda *more: None, lost=nobody)
-        reader.follow(OUT, lambda *more: None, after="5000-0")
-        error = errors.get(timeout=SOON_S)
-        assert isinstance(error, StreamLost)
-        assert error.stream == OUT
 
 
 def test_closing_a_reader_is_quick_also_from_a_callback(bus: Bus, place: Place) -> None:
@@ -192,14 +144,10 @@ def test_closing_a_reader_is_quick_also_from_a_callback(bus: Bus, place: Place) 
     assert time.monotonic() - started < 1
 
 
-def test_a_reader_that_never_started_can_be_closed(bus: Bus) -> None:
-    BusReader(bus, nobody).close()
-
-
 def test_a_reader_outlives_an_outage_longer_than_the_patience(proxy: Proxy, redis_bus: Bus) -> None:
     news: News = queue.Queue()
     errors: Errors = queue.Queue()
-    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
+    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=0.1")
     with BusReader(bus, errors.put) as reader:
         reader.follow(OUT, lambda *more: news.put(more))
         redis_bus.append(OUT, entries(1))
@@ -229,17 +177,6 @@ def test_appends_and_commits_land_in_the_order_they_were_queued(bus: Bus) -> Non
     assert len(whole(bus, IN_ANN)) == 200
 
 
-def test_a_lone_commit_leaves_at_once(bus: Bus) -> None:
-    claim(bus)
-    answers: Answers = queue.Queue()
-    with BusWriter(bus, nobody) as writer:
-        started = time.monotonic()
-        for number in range(1, 51):
-            writer.commit(step(number), answers.put)
-            assert answers.get(timeout=SOON_S) is None
-        assert time.monotonic() - started < 1
-
-
 def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
     claim(bus)
     slow = SlowBus(bus)
@@ -254,6 +191,57 @@ def test_what_queues_up_meanwhile_goes_out_together(bus: Bus) -> None:
         slow.gate.set()
     assert sorted(slow.calls) == [1, 19, 30]
     one_landing([answers.get_nowait() for _ in range(20)])
+
+
+def test_what_is_appended_at_once_lands_once_and_in_order_among_what_is_queued(bus: Bus) -> None:
+    class Watched:
+        def append(self, stream: str, batch: Sequence[Entry], within_s: float | None = None) -> None:
+            threads.add(threading.get_ident())
+            bus.append(stream, batch, within_s)
+
+    threads: set[int] = set()
+    order = threading.Lock()
+    numbers = iter(range(1, 301))
+
+    def write(writer: BusWriter, at_once: bool) -> None:
+        for _ in range(100):
+            with order:
+                batch = entries(1, start=next(numbers))
+                (writer.append_at_once if at_once else writer.append)(OUT, batch)
+            time.sleep(0 if at_once else 0.001)
+
+    with BusWriter(as_bus(Watched()), nobody) as writer:
+        others = [threading.Thread(target=write, args=(writer, at_once)) for at_once in (True, False)]
+        for thread in others:
+            thread.start()
+        write(writer, True)
+        for thread in others:
+            thread.join()
+        count, until = 300, time.monotonic() + SOON_S
+        # as soon as the writing thread has nothing to do, who writes does it himself
+        while threading.get_ident() not in threads and time.monotonic() < until:
+            time.sleep(0.005)
+            count += 1
+            writer.append_at_once(OUT, entries(1, start=count))
+    assert whole(bus, OUT) == entries(count)
+    assert threading.get_ident() in threads
+
+
+def test_what_the_bus_does_not_take_at_once_is_written_by_the_writing_thread(bus: Bus) -> None:
+    class Away:
+        def append(self, stream: str, batch: Sequence[Entry], within_s: float | None = None) -> None:
+            if within_s is not None:
+                landed_all_the_same = batch[:1]
+                bus.append(stream, landed_all_the_same)
+                raise BusDown("not now")
+            bus.append(stream, batch)
+
+    with BusWriter(as_bus(Away()), nobody) as writer:
+        for start in range(1, 61, 3):
+            writer.append_at_once(OUT, entries(3, start=start))
+    assert whole(bus, OUT) == entries(60)
+    with pytest.raises(BusDown, match="closed"):
+        writer.append_at_once(OUT, entries(1, start=61))
 
 
 def test_each_commit_hears_its_own_outcome(bus: Bus) -> None:
@@ -312,19 +300,6 @@ def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(bus: Bus, caplo
     assert "no such type of body" in str(answers.get_nowait())
 
 
-def test_callbacks_may_queue_more(bus: Bus) -> None:
-    claim(bus)
-    last: Answers = queue.Queue()
-
-    def then(number: int) -> None:
-        writer.commit(step(number), lambda error: then(number + 1) if number < 10 else last.put(error))
-
-    with BusWriter(bus, nobody) as writer:
-        then(1)
-        assert last.get(timeout=SOON_S) is None
-    assert bus.head(HOUSE, GAME) == head(10)
-
-
 def test_close_writes_out_what_is_queued(bus: Bus) -> None:
     slow = SlowBus(bus)
     writer = BusWriter(as_bus(slow), nobody).start()
@@ -362,17 +337,9 @@ def test_close_without_flush_gives_up_what_is_queued_and_says_so(bus: Bus) -> No
     assert bus.entries(OUT) == []
 
 
-def test_a_writer_that_never_started_gives_up_what_is_queued(bus: Bus) -> None:
-    answers: Answers = queue.Queue()
-    writer = BusWriter(bus, nobody)
-    writer.commit(step(1), answers.put)
-    writer.close()
-    assert isinstance(answers.get_nowait(), BusDown)
-
-
 def test_after_the_patience_every_waiting_commit_is_told_and_appends_are_kept(proxy: Proxy, redis_bus: Bus) -> None:
     claim(redis_bus)
-    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
+    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=0.1")
     errors: Errors = queue.Queue()
     answers: Answers = queue.Queue()
     with BusWriter(bus, errors.put) as writer:
@@ -431,46 +398,3 @@ def test_a_writer_closing_while_memory_is_full_gives_up_and_says_so(redis_bus: B
         redis_server.command("CONFIG", "SET", "maxmemory", "0")
     assert isinstance(errors.get_nowait(), BusFull)
     assert errors.empty()
-
-
-def test_a_writer_closing_while_the_bus_is_away_gives_up_after_the_patience(proxy: Proxy) -> None:
-    bus = RedisBus(f"redis://127.0.0.1:{proxy.port}", patience_s=0.1)
-    errors: Errors = queue.Queue()
-    answers: Answers = queue.Queue()
-    proxy.refuse()
-    proxy.cut()
-    with BusWriter(bus, errors.put) as writer:
-        writer.append(OUT, entries(1))
-        writer.commit(step(1), answers.put)
-    assert isinstance(errors.get_nowait(), BusDown)
-    assert isinstance(answers.get_nowait(), BusDown)
-    bus.close()
-
-
-def test_an_idle_pump_uses_no_processor_time(place: Place) -> None:
-    bus = place.open()
-    with BusReader(bus, nobody) as reader, BusWriter(bus, nobody):
-        for n in range(50):
-            reader.follow(streams.record(HOUSE, f"game-{n}"), lambda *news: None)
-        place.wait_blocked()
-        before = time.process_time()
-        threading.Event().wait(0.3)
-        assert time.process_time() - before < 0.03
-
-
-def test_a_pump_carries_a_game_through_cuts(proxy: Proxy, redis_bus: Bus) -> None:
-    bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=10")
-    claim(redis_bus)
-    news: News = queue.Queue()
-    answers: Answers = queue.Queue()
-    with BusReader(bus, nobody) as reader, BusWriter(bus, nobody) as writer:
-        reader.follow(IN_ANN, lambda *more: news.put(more))
-        for number in range(1, 201):
-            writer.commit(step(number), answers.put)
-            writer.append(OUT, entries(1, start=number))
-            if number % 25 == 0:
-                proxy.cut()
-        one_landing([answers.get(timeout=SOON_S) for _ in range(200)])
-        assert ids(collect(news, 200)) == [f"1-{n}" for n in range(200)]
-    assert whole(redis_bus, OUT) == entries(200)
-    bus.close()

@@ -40,13 +40,6 @@ def test_a_reader_gets_what_is_there_and_what_comes(bus: Bus) -> None:
     assert reader.read(SOON_S) == [(OUT, entries(2, start=4))]
 
 
-def test_a_reader_goes_on_after_its_cursor(bus: Bus) -> None:
-    bus.append(OUT, entries(5))
-    reader = bus.reader()
-    reader.follow(OUT, after="1000-3")
-    assert reader.read(SOON_S) == [(OUT, entries(2, start=4))]
-
-
 def test_a_read_returns_at_most_its_limit_per_stream(bus: Bus) -> None:
     bus.append(IN_ANN, entries(5))
     bus.append(IN_BOB, entries(3))
@@ -74,15 +67,6 @@ def test_two_readers_each_get_everything(bus: Bus, place: Place) -> None:
     bus.append(OUT, entries(10))
     for reader in readers:
         assert read_all(reader, 10, limit=4) == {OUT: entries(10)}
-
-
-def test_an_unfollowed_stream_is_read_no_more(bus: Bus) -> None:
-    bus.append(OUT, entries(1))
-    reader = bus.reader()
-    reader.follow(OUT)
-    reader.unfollow(OUT)
-    reader.unfollow("never followed")
-    assert reader.read(0) == []
 
 
 def test_following_again_starts_anew(bus: Bus) -> None:
@@ -125,27 +109,6 @@ def test_follow_takes_effect_while_a_read_blocks(bus: Bus, place: Place) -> None
     assert time.monotonic() - started < 1
 
 
-def test_follow_takes_effect_while_a_read_of_nothing_blocks(bus: Bus) -> None:
-    bus.append(OUT, entries(1))
-    reader = bus.reader()
-    reading = InThread(lambda: reader.read(SOON_S))
-    reader.follow(OUT)
-    assert reading.result() == [(OUT, entries(1))]
-
-
-def test_many_follows_during_one_read_all_take_effect(bus: Bus, place: Place) -> None:
-    names = [streams.record(HOUSE, f"game-{n}") for n in range(100)]
-    for name in names:
-        bus.append(name, [entry("1-0")])
-    reader = bus.reader()
-    reader.follow(OUT)
-    reading = InThread(lambda: read_all(reader, 100))
-    place.wait_blocked()
-    for name in names:
-        reader.follow(name)
-    assert sorted(reading.result()) == sorted(names)
-
-
 def test_wake_ends_a_blocked_read_at_once(bus: Bus, place: Place) -> None:
     reader = bus.reader()
     reader.follow(OUT)
@@ -185,15 +148,6 @@ def test_close_ends_a_blocked_read_at_once(bus: Bus, place: Place, whole_bus: bo
         reader.read(SOON_S)
     reader.wake()
     reader.unfollow(OUT)
-
-
-def test_a_stream_that_never_had_entries_is_fine(bus: Bus) -> None:
-    reader = bus.reader()
-    reader.follow("wolf:{house}:in:later")
-    assert reader.read(0.01) == []
-    assert reader.read(0.01) == []
-    bus.append("wolf:{house}:in:later", [entry("1-0")])
-    assert reader.read(SOON_S) == [("wolf:{house}:in:later", [entry("1-0")])]
 
 
 def test_a_cursor_on_a_stream_that_is_gone_is_lost_at_once(bus: Bus) -> None:
@@ -277,23 +231,15 @@ def test_a_new_incarnation_or_a_new_epoch_is_no_loss(bus: Bus) -> None:
     assert ids(read_all(reader, 3, limit=1)[OUT]) == ["1000-2", "2000-1", "3000-1"]
 
 
-def test_from_the_start_means_the_oldest_entry_still_there(bus: Bus) -> None:
-    bus.append(OUT, entries(5))
-    bus.trim(OUT, "1000-4")
-    reader = bus.reader()
-    reader.follow(OUT)
-    assert ids(reader.read(0)[0][1]) == ["1000-4", "1000-5"]
-
-
-def test_a_thousand_streams_are_read_in_one_session(bus: Bus) -> None:
-    names = [streams.record(HOUSE, f"game-{n}") for n in range(1000)]
+def test_hundreds_of_streams_are_read_in_one_session(bus: Bus) -> None:
+    names = [streams.record(HOUSE, f"game-{n}") for n in range(200)]
     reader = bus.reader()
     for name in names:
         reader.follow(name)
     claim(bus)
     for number in (1, 2):
-        one_landing(bus.commit([step(number, posts=(), game=f"game-{n}") for n in range(1000)]))
-        found = read_all(reader, 1000)
+        one_landing(bus.commit([step(number, posts=(), game=f"game-{n}") for n in range(200)]))
+        found = read_all(reader, 200)
         assert sorted(found) == sorted(names)
         assert {tuple(ids(news)) for news in found.values()} == {(f"{number}-0",)}
 

@@ -93,13 +93,6 @@ def test_a_seat_that_may_not_unblock_is_woken_at_once_without_trying(
     assert redis_server.command("ACL", "LOG") == b"*0\r\n"
 
 
-def test_a_reader_without_the_right_to_read_is_told(seat: Bus) -> None:
-    reader = seat.reader()
-    reader.follow(IN_BOB)
-    with pytest.raises(NotAllowed, match="may not do that"):
-        reader.read(SOON_S)
-
-
 @pytest.mark.parametrize(
     "name",
     [

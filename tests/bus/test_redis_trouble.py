@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +12,7 @@ import pytest
 
 from tests.bus.parts import claim
 from wolfbus.bus import open_bus
+from wolfbus.cli import FAILED, run
 from wolfbus.errors import BusDown, BusError
 from wolfbus.testing.redis_server import RedisServer
 
@@ -47,18 +46,17 @@ def test_no_password_a_wrong_one_and_one_too_many_are_told_apart(guarded: RedisS
 
 
 @pytest.mark.parametrize("command", ["moderator", "player", "status", "play"])
-def test_a_command_says_within_seconds_that_redis_is_down_and_what_to_do(command: str, tmp_path: Path) -> None:
+def test_a_command_says_within_seconds_that_redis_is_down_and_what_to_do(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("wolfbus.bus.url.OPENING_S", 0.05)
+    monkeypatch.setattr("wolfbus.bus.redis.bus.OPENING_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    words = [sys.executable, "-m", "wolfbus", command, "--bus", f"redis://127.0.0.1:{port}"]
-    words += ["--out", str(tmp_path)] if command == "play" else []
-    began = time.monotonic()
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    # 3 s, and the start of a process on a busy machine; it was 35 s
-    assert time.monotonic() - began < 20
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"wolfbus: Redis at 127.0.0.1:{port} cannot be reached (tried for 3 s): ")
+    words = [command, "--bus", f"redis://127.0.0.1:{port}", *(["--out", str(tmp_path)] if command == "play" else [])]
+    assert run(words) == FAILED
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wolfbus: Redis at 127.0.0.1:{port} cannot be reached (tried for 0.05 s): ")
     assert f"start it (redis-server --port {port}, or docker run -p {port}:6379 redis:7), or check the address" in line
 
 
@@ -71,10 +69,6 @@ def test_a_server_that_takes_connections_and_says_nothing_is_given_up_soon(
         with pytest.raises(BusDown, match="cannot be reached"):
             open_bus(f"redis://127.0.0.1:{mute.getsockname()[1]}")
         assert time.monotonic() - began < 5
-
-
-def test_a_socket_that_is_not_there_is_told_with_how_to_have_one() -> None:
-    assert "start it (redis-server --unixsocket PATH), or check the path" in told("unix:///no/redis.sock?patience=0.1")
 
 
 def cluster_of(*lines: str) -> RedisServer:
@@ -115,9 +109,3 @@ def test_a_node_whose_cluster_has_no_slots_yet_is_told_at_once() -> None:
         with pytest.raises(BusError, match=r"node of a Redis Cluster \(Hash slot not served\)"):
             claim(bus)
         assert time.monotonic() - began < 10
-
-
-def test_a_node_that_serves_all_slots_will_do() -> None:
-    me = f"{NODE} 127.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-{SLOTS - 1}"
-    with cluster_of(me) as server, closing(open_bus(f"{server.url}?patience=20")) as bus:
-        claim(bus)

@@ -6,33 +6,17 @@ import pytest
 
 from analytics.claims import GameFacts
 from analytics.findings import Metrics
-from analytics.fold import GameFold, fold
+from analytics.fold import fold
 from tests.analytics.script import Script
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
-from wolfbus.truth import verdict
 
 
 @pytest.fixture(scope="module")
 def games() -> list[Played]:
-    return [play(f"truth {name} {seed}", config) for name, config in CONFIGS.items() for seed in range(4)]
-
-
-def test_facts_folded_from_a_record_give_the_moderators_own_verdicts(games: list[Played]):
-    scored = 0
-    for game in games:
-        folding, speakers = GameFold(), {}
-        for event in game.events:
-            if event.type == "claim_truth":
-                for each in event.claims:
-                    assert verdict(folding._book.nights.facts, speakers[event.statement], each.claim) == each.verdict
-                    scored += 1
-            elif event.type == "statement":
-                speakers[event.statement] = event.speaker
-            folding.feed(event)
-    assert scored > 100
+    return [play(f"truth {name} {seed}", config) for name, config in CONFIGS.items() for seed in range(2)]
 
 
 def test_what_scripted_players_claim_can_be_heard_and_they_say_little_else(games: list[Played]):
@@ -69,7 +53,7 @@ def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdi
                 found += key in attached
                 assert attached.get(key, scored.verdict) == scored.verdict
             expected += len(attached)
-    assert found > 0.5 * expected > 20
+    assert found > 0.5 * expected > 10
 
 
 def seer_speaks(text: str, *given: ScoredClaim) -> tuple[ScoredClaim, ...]:
@@ -93,11 +77,12 @@ def test_a_claim_in_words_is_scored_and_marked():
 def test_what_the_speaker_attached_is_not_found_again():
     given = ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf", round=1), verdict="true")
     opinion = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
-    assert seer_speaks("I am the Seer. I inspected Wim and he is a Werewolf.", given, opinion) == (
-        given,
-        opinion,
-        ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True),
-    )
+    seer = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True)
+    for night in ("", "on night 1 "):
+        said = f"I am the Seer. I inspected Wim {night}and he is a Werewolf."
+        assert seer_speaks(said, given, opinion) == (given, opinion, seer)
+    *_, another = seer_speaks("I am the Seer. I inspected Wim on night 2 and he is a Werewolf.", given, opinion)
+    assert (another.claim, another.verdict) == (given.claim.model_copy(update={"round": 2}), "lie")
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,31 @@
-"""Sample games, a lively one and one whose every word is hostile to terminals, and what views make of them."""
+"""Sample games, a lively one and one whose every word is hostile to terminals, and what views show of them."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import random
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+import pytest
 from rich.cells import cell_len
-from rich.console import Console, Group
 
 from tests.game.driver import Missing, Question, play
 from wolfbus.audience import Herald
-from wolfbus.cli.terminal.ending import GameEnding
-from wolfbus.cli.terminal.lines import PlainLines
-from wolfbus.cli.terminal.live import frame
-from wolfbus.cli.terminal.pages import state_page
+from wolfbus.cli.terminal.playback import Shower, shown
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent
 from wolfbus.record.line import Recorded
 from wolfbus.state import GameState
+from wolfbus.view import SeatView
 
 NAMES = ("Ada", "Hugo", "Mona", "Kira", "Wim", "Raj", "Sofia", "Bartholomew")
 SEEDS = ("1", "7", "23")
+KINDS = ("none", "omission")
+"""Kinds of deception of what is honest, and of what is not."""
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\ \x1bP1$q\x1b\\ \x9b31m \x9d0;x\x9c",
@@ -65,11 +66,13 @@ def lively(seed: str) -> tuple[Recorded, ...]:
             other = draws.choice([name for name in NAMES if name != question.seat])
             return Speech(text=f"Look at {other}, all of you.", claims=(AccusationClaim(target=other),))
         if question.kind == "assess_own":
-            return Label(deceptive=draws.random() < 0.4, confidence=0.8, reasoning=secret)
+            deceptive = draws.random() < 0.4
+            return Label(deceptive=deceptive, confidence=0.8, kind=KINDS[deceptive], reasoning=secret)
         if question.kind == "assess_other":
             if draws.random() < 0.1:
                 return Missing("defaulted", "unparseable")
-            return Judgement(deceptive=draws.random() < 0.4, suspicion=draws.random(), confidence=0.5, reasoning=secret)
+            judged = {"deceptive": draws.random() < 0.4, "suspicion": draws.random(), "confidence": 0.5}
+            return Judgement(**judged, kind=KINDS[judged["deceptive"]], reasoning=secret)
         if question.kind == "vote":
             return Ballot(
                 target=draws.choice(question.legal[:2]), reason="A feeling." if draws.random() < 0.6 else None
@@ -89,19 +92,19 @@ def hostile(seed: str) -> tuple[Recorded, ...]:
         draws = random.Random(f"{seed} {question}")
         words = draws.choice(HOSTILE)
         if question.kind == "speak":
-            return Speech(text=words)
+            return Speech(text=words if words.strip() else HOSTILE[0])
         if question.kind == "vote":
             return Ballot(target=draws.choice(question.legal), reason=words)
         if question.kind == "whisper":
             return Proposal(target=draws.choice(question.legal), word=words)
         if question.kind == "assess_other":
-            return Judgement(deceptive=True, suspicion=1.0, confidence=1.0, reasoning=words)
+            return Judgement(deceptive=True, suspicion=1.0, confidence=1.0, kind=KINDS[True], reasoning=words)
         return None
 
-    events = play(GameConfig(names=HOSTILE_NAMES, bid_max=1000), seed, answer).events
-    opened = events[0].model_copy(update={"seed": HOSTILE[0] + HOSTILE[1], "version": HOSTILE[2]})
+    named = GameConfig(names=HOSTILE_NAMES, bid_max=1000)
+    opened, *rest = play(named, f"{seed}{HOSTILE[0]}{HOSTILE[1]}", answer).events
     seats = tuple(seat.model_copy(update={"brain": HOSTILE[0], "agent": HOSTILE[3]}) for seat in opened.seats)
-    return tuple(recorded([opened.model_copy(update={"seats": seats}), *events[1:]]))
+    return tuple(recorded([opened.model_copy(update={"version": HOSTILE[2], "seats": seats}), *rest]))
 
 
 def _thinking(events: Iterable[AnyEvent]) -> Iterable[AnyEvent]:
@@ -124,37 +127,52 @@ def state_of(records: Sequence[Recorded], until: int | None = None) -> GameState
     return state
 
 
+def view_of(records: Sequence[Recorded], seat: str, until: int | None = None) -> SeatView:
+    """Return what a seat knows after so many events, from what it is told."""
+    herald, view = Herald(), SeatView(seat)
+    for each in records[:until]:
+        told = herald.tell(each.event)
+        for public in told.public:
+            view.hear_public(public)
+        for private in (fact for name, fact in told.private if name == seat):
+            view.hear_private(private)
+    return view
+
+
+class Terminal(io.StringIO):
+    """What a terminal was sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextlib.contextmanager
+def at_terminal(width: int, height: int, **environment: str) -> Iterator[tuple[Terminal, Shower]]:
+    """Show a game on a terminal that knows no escape sequences, unless the environment tells of another one."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+            patch.delenv(name, raising=False)
+        for name, value in {"TERM": "dumb", "COLUMNS": str(width), "LINES": str(height), **environment}.items():
+            patch.setenv(name, value)
+        patch.setattr("sys.stderr", terminal := Terminal())
+        with shown(quiet=False, plain=False) as shower:
+            yield terminal, shower
+
+
 def lines_of(records: Sequence[Recorded]) -> list[str]:
-    stream = io.StringIO()
-    view = PlainLines(stream)
-    for each in records:
-        view.see(each)
+    """Return a game in plain lines."""
+    with contextlib.redirect_stderr(io.StringIO()) as stream, shown(quiet=False, plain=True) as shower:
+        for each in records:
+            shower.see(each)
     return stream.getvalue().splitlines()
 
 
-def drawn(state: GameState, width: int = 120, height: int = 40) -> list[str]:
-    """Return a frame of the live view, which fits."""
-    console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
-    console.print(Group(*frame(state, console, width, height, 754.2)))
-    lines = console.file.getvalue().splitlines()
-    assert len(lines) <= height
+def drawn(records: Sequence[Recorded], width: int = 120, height: int = 40) -> list[str]:
+    """Return the last frame of the live view, which fits."""
+    with at_terminal(width, height) as (terminal, shower):
+        for each in records:
+            shower.see(each)
+    lines = terminal.getvalue().splitlines()
+    assert len(lines) <= max(1, height - 1)
     assert max(map(cell_len, lines)) <= width
     return lines
-
-
-def ending_of(records: Sequence[Recorded]) -> list[str]:
-    ending = GameEnding()
-    for each in records:
-        ending.take(each)
-    return ending.lines()
-
-
-def views_of(records: Sequence[Recorded]) -> dict[str, list[str]]:
-    """Return all that views of researchers show of a game."""
-    state = state_of(records)
-    return {
-        "lines": lines_of(records),
-        "live": drawn(state),
-        "page": state_page(state).split("\n"),
-        "ending": ending_of(records),
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import contextlib
 import math
 import re
 import threading
@@ -10,102 +10,79 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from rich.console import Console
 
-from tests.cli_views.games import SEEDS, drawn, hostile, lively, recorded, state_of
+from tests.cli_views.games import SEEDS, at_terminal, drawn, hostile, lively, recorded, state_of
 from tests.game.driver import play
-from wolfbus.cli.terminal.live import LiveView, clock_of
-from wolfbus.cli.terminal.panels import hundredths, matrix
 from wolfbus.cli.terminal.playback import play_back
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
 from wolfbus.messages.events import Rejected
 from wolfbus.record.line import Recorded
-from wolfbus.state import GameState
 
 SIZES = [(80, 24), (100, 30), (120, 40), (140, 45), (160, 50), (200, 60)]
 SMALLEST = [(width, height) for width in (1, 5, 12, 20, 33, 40, 71, 72) for height in (1, 2, 3, 5, 9, 30)]
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-9]|4[0-9]|9[0-7]|10[0-7])[0-9;]*m")
+ABLE = {"TERM": "xterm-256color"}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_line_fits_at_any_point_of_a_game_and_in_any_window(seed: str):
     for records in (lively(seed), hostile(seed)):
-        state = GameState()
-        for number, each in enumerate(records):
-            state.feed(each.event)
-            if number % 90 == 0:
-                for size in SIZES:
-                    drawn(state, *size)
+        for until in range(0, len(records), 120):
+            for size in SIZES:
+                drawn(records[:until], *size)
         for size in (*SIZES, *SMALLEST):
-            drawn(state, *size)
-    for size in SMALLEST:
-        drawn(GameState(), *size)
+            drawn(records, *size)
 
 
 def test_sixteen_players_fit_and_have_their_matrix_where_there_is_room():
     config = GameConfig(villagers=11, werewolves=3, seers=1, doctors=1)
-    state = state_of(recorded(play(config, "3").events))
-    shown = [drawn(state, *size) for size in SIZES]
-    assert any("Suspicion" in line for line in shown[-2])
+    game = recorded(play(config, "3").events)
+    frames = [drawn(game, *size) for size in SIZES]
+    assert any("Suspicion" in line for line in frames[-2])
 
 
 def test_a_small_terminal_shows_players_and_debate_and_a_large_one_everything():
-    state = state_of(lively("7"))
-    small, large = "\n".join(drawn(state, 80, 24)), "\n".join(drawn(state))
+    small, large = "\n".join(drawn(lively("7"), 80, 24)), "\n".join(drawn(lively("7"), 140, 45))
     common = ("Players", "Transcript", "win")
     assert [word for word in common if word not in small] == []
     assert "Suspicion of the row" not in small
-    more = ("Suspicion of the row", f"Vote {state.round}", "Night", "hunted", "12:34", *state.seats)
+    state = state_of(lively("7"))
+    more = ("Suspicion of the row", f"Vote {state.round}", "Night", "hunted", *state.seats)
     assert [word for word in (*common, *more) if word not in large] == []
 
 
 def test_the_matrix_shows_two_digits_for_every_judged_pair():
     state = state_of(lively("7"))
-    rows = [line.plain for line in matrix(state, 60)[2:]]
-    for observer, row in zip(state.seats, rows, strict=True):
+    frame = drawn(lively("7"), 200, 60)
+    head = next(number for number, line in enumerate(frame) if "Suspicion of the row" in line)
+    start = frame[head].index("Suspicion of the row")
+    for observer, line in zip(state.seats, frame[head + 2 :], strict=False):
         judged = [target for target in state.seats if state.suspicion.judged(observer, target)]
-        assert re.findall(r"\b\d\d\b", row) == [hundredths(state.suspicion.of(observer, target)) for target in judged]
-    assert (hundredths(1.0), hundredths(0.0)) == ("99", "00")
+        row = line[start : start + 14 + 4 * len(state.seats)]
+        assert row.startswith(observer)
+        met = [f"{min(99, round(100 * state.suspicion.of(observer, target))):02d}" for target in judged]
+        assert re.findall(r"\b\d\d\b", row) == met
 
 
 def test_who_is_waited_for_and_what_was_rejected_is_told():
-    state = state_of(lively("1"), 2)
-    for reason in ("closed", "sender"):
-        state.feed(Rejected(sender="a", reason=reason, size=1, note=reason))
-    assert re.search(r"waiting for .* · 1 answer came too late · 1 message rejected", "\n".join(drawn(state)))
-
-
-class Screen(io.StringIO):
-    """A terminal that tells when certain words have been drawn."""
-
-    def __init__(self, words: str = "Transcript") -> None:
-        super().__init__()
-        self.drawn = threading.Event()
-        self._words = words
-
-    def write(self, text: str) -> int:
-        if self._words in text:
-            self.drawn.set()
-        return super().write(text)
-
-
-def terminal(file: io.StringIO, **options) -> Console:
-    options = {"force_terminal": True, "color_system": "truecolor", **options}
-    return Console(file=file, width=100, height=30, **options)
+    rejected = [Rejected(sender="a", reason=reason, size=1, note=reason) for reason in ("closed", "sender")]
+    frame = drawn(recorded([*(each.event for each in lively("1")[:2]), *rejected]))
+    assert re.search(r"waiting for .* · 1 answer came too late · 1 message rejected", "\n".join(frame))
 
 
 def test_events_from_another_thread_are_drawn_while_the_game_goes_on():
-    screen = Screen()
     began = time.monotonic()
-    with LiveView(terminal(screen)) as view:
-        feeder = threading.Thread(target=lambda: [view.see(each) for each in lively("7")])
+    with at_terminal(100, 30, **ABLE) as (terminal, shower):
+        feeder = threading.Thread(target=lambda: [shower.see(each) for each in lively("7")])
         feeder.start()
-        assert screen.drawn.wait(20)
+        while "Transcript" not in terminal.getvalue():
+            assert time.monotonic() - began < 20
+            threading.Event().wait(0.01)
         feeder.join()
-    frames = screen.getvalue().count("\x1b[H")
-    assert frames <= 8 * (time.monotonic() - began) + 3
-    _, _, after = screen.getvalue().rpartition("\x1b[?1049l")
+        frames = terminal.getvalue().count("\x1b[H")
+        assert frames <= 8 * (time.monotonic() - began) + 3
+    _, _, after = terminal.getvalue().rpartition("\x1b[?1049l")
     assert re.search(r"(win|wins) after \d+ rounds", after)
     assert "Transcript" in after
     assert all(each.name != "live-view" for each in threading.enumerate())
@@ -117,47 +94,38 @@ def broken() -> Iterator[Recorded]:
 
 
 def test_the_screen_is_given_back_when_something_fails():
-    screen = io.StringIO()
-    with pytest.raises(RecordError), LiveView(terminal(screen)) as view:
-        play_back(broken(), view.see, math.inf)
-    assert screen.getvalue().count("\x1b[?1049h") == screen.getvalue().count("\x1b[?1049l") == 1
-    assert "\x1b[?25h" in screen.getvalue()
+    showing = contextlib.ExitStack()
+    terminal, shower = showing.enter_context(at_terminal(100, 30, **ABLE))
+    with pytest.raises(RecordError), showing:
+        play_back(broken(), shower.see, math.inf)
+    sent = terminal.getvalue()
+    assert sent.count("\x1b[?1049h") == sent.count("\x1b[?1049l") == 1
+    assert "\x1b[?25h" in sent
 
 
 @pytest.mark.parametrize(
-    ("options", "no_color", "coloured"),
-    [({}, False, True), ({}, True, False), ({"force_terminal": False, "color_system": "auto"}, False, False)],
+    ("environment", "coloured"), [(ABLE, True), ({**ABLE, "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
-def test_there_is_colour_on_a_terminal_and_elsewhere_only_the_last_frame(options, no_color, coloured, monkeypatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    if no_color:
-        monkeypatch.setenv("NO_COLOR", "1")
-    file = io.StringIO()
-    with LiveView(terminal(file, **options)) as view:
+def test_there_is_colour_where_it_is_wanted_and_a_terminal_that_can_do_nothing_gets_the_last_frame(
+    environment, coloured
+):
+    with at_terminal(100, 30, **environment) as (terminal, shower):
         for each in lively("7"):
-            view.see(each)
-    assert (COLOUR.search(file.getvalue()) is not None) == coloured
-    if options:
-        assert "\x1b" not in file.getvalue()
-        assert file.getvalue().count("Transcript") == 1
-        assert len(file.getvalue().splitlines()) <= 29
+            shower.see(each)
+    sent = terminal.getvalue()
+    assert (COLOUR.search(sent) is not None) == coloured
+    if environment["TERM"] == "dumb":
+        assert "\x1b" not in sent
+        assert sent.count("Transcript") == 1
 
 
 def test_the_clock_goes_by_the_record_in_a_replay_and_by_the_wall_in_a_game():
     opened, ended = lively("7")[0], lively("7")[-1]
-    now = [1_800_000_000.0]
-    console = Console(file=io.StringIO(), width=100, height=30)
 
-    def shown(*records: Recorded, later: float = 0.0) -> str:
-        view = LiveView(console, clock=lambda: now[0])
-        for each in records:
-            view.see(each)
-        now[0] += later
-        with console.capture() as captured:
-            console.print(view._frame())
-        return captured.get().splitlines()[0].split()[-1]
+    def clock(*records: Recorded) -> str:
+        return drawn(records, 100, 30)[0].split()[-1]
 
-    assert shown(opened, ended) == clock_of(ended.time)
-    now[0] = opened.event.started
-    assert shown(opened, later=95) == "1:35"
-    assert [clock_of(seconds) for seconds in (-1, 7.9, 750, 3723)] == ["0:00", "0:07", "12:30", "1:02:03"]
+    for seconds, told in ((-1, "0:00"), (7.9, "0:07"), (750, "12:30"), (3723, "1:02:03")):
+        assert clock(opened, ended._replace(time=seconds)) == told
+    now = opened.event.model_copy(update={"started": time.time() - 25})
+    assert re.fullmatch("0:2[5-9]", clock(opened._replace(event=now)))

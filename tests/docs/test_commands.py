@@ -28,8 +28,8 @@ SMALLER: Final = (
     (r"^(wolfbus compare (?!.*--permutations).*)", r"\1 --permutations 100"),
 )
 """What a reader has time for and a test has not."""
-ONCE: Final = (["check-agent"], ["report"])
-"""Commands that take long, and do the same for another agent or study: the README's are enough."""
+ELSEWHERE: Final = (["check-agent"], ["up"])
+"""Commands that start many processes, and are typed in `tests/golden/terminal.py` and `tests/ops/test_up.py`."""
 RUN: Final = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -67,11 +67,11 @@ def test_what_a_page_tells_to_type_works(page: Path, folder: Path, model_url: st
         for pattern, smaller in SMALLER:
             text = re.sub(pattern, smaller, text, flags=re.MULTILINE)
         if block.kind == "sh":
-            lines = text.splitlines()
-            if page.name != "README.md":
-                lines = [line for line in lines if line.split()[1:2] not in ONCE]
-            for line in lines:
-                typed(line, folder)
+            # a report takes long, and is the same for another study: the README's is enough
+            left_out = ELSEWHERE if page.name == "README.md" else (*ELSEWHERE, ["report"])
+            for line in text.splitlines():
+                if line.split()[1:2] not in left_out:
+                    typed(line, folder)
         else:
             scripted(text.replace("\nwait\n", "\nfor job in $(jobs -p); do wait $job || exit 1; done\n"), folder)
 

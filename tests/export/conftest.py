@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from analytics.export import write_csv, write_parquet
-from analytics.export.inspect_log import write_inspect
+from analytics.export import TABLES, write_csv, write_parquet
 from tests.analytics.script import random_game
-from tests.export.records import game, study, with_calls, write
+from tests.export.records import game, rows_of, study, with_calls, write
+from wolfbus.cli import run
 
 PAPER = Path(__file__).parent.parent / "paper_log" / "data"
 
@@ -42,5 +43,12 @@ def exports(records, tmp_path_factory) -> Path:
     write_csv([records], folder / "csv")
     (folder / "tables").symlink_to("csv")
     write_parquet([records], folder / "parquet")
-    write_inspect([records], folder / "logs")
+    # one of the records is unfinished
+    assert run(["export", "inspect", str(records), "--out", str(folder / "logs")]) == 1
     return folder
+
+
+@pytest.fixture(scope="session")
+def tables(exports) -> dict[str, list[dict[str, Any]]]:
+    """All rows of the records, by table and column, as Parquet holds them."""
+    return {name: rows_of(exports / "parquet" / f"{name}.parquet") for name in TABLES}

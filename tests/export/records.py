@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
+
+from analytics.findings import Metrics
+from analytics.gather import each_game
 from tests.game.driver import Given, Missing, Question, play
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.content import AccusationClaim, Ballot, InspectionClaim, Judgement, Label, RoleClaim, Speech
@@ -64,9 +70,10 @@ def write(folder: Path, events: Sequence[AnyEvent], name: str | None = None) -> 
     return path
 
 
+@cache
 def game(
-    name: str, seed: str = "1", brains: Sequence[str] = ("one", "two"), words: Sequence[str] = HOSTILE
-) -> list[AnyEvent]:
+    name: str, seed: str = "1", brains: tuple[str, ...] = ("one", "two"), words: tuple[str, ...] = HOSTILE
+) -> tuple[AnyEvent, ...]:
     """A whole game with claims, hostile words wherever words can be, missing answers, abstentions and thoughts."""
     asked = iter(range(10**6))
 
@@ -109,7 +116,7 @@ def game(
     for event in events[1:]:
         thinks = event.type == "answered" and event.outcome == "accepted"
         found.append(event.model_copy(update={"thought": "hm, =1+1"}) if thinks else event)
-    return found
+    return tuple(found)
 
 
 def with_calls(events: Sequence[AnyEvent]) -> list[AnyEvent]:
@@ -167,3 +174,17 @@ def study(folder: Path, names: Sequence[str], block: str = "b1") -> None:
         ],
     }
     (folder / "study.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    """The rows of a Parquet file by column."""
+    return pq.read_table(file).to_pylist()
+
+
+def figures_of(folder: Path) -> dict[str, Any]:
+    """What is measured of the games of a folder."""
+    metrics = Metrics()
+    for _, rows in each_game([folder]):
+        if rows is not None:
+            metrics.add(rows)
+    return metrics.result()

@@ -19,6 +19,23 @@ from wolfbus.errors import ConfigError, RecordError
 WRITERS = [write_csv, write_parquet]
 
 
+@pytest.fixture
+def one(tmp_path):
+    """A folder with one whole game."""
+    write(tmp_path / "in", game("g"))
+    return tmp_path / "in"
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    """A folder with four games."""
+    folder = tmp_path_factory.mktemp("four")
+    opened, *rest = game("g")
+    for number in range(4):
+        write(folder, [opened.model_copy(update={"game": f"g{number}"}), *rest])
+    return folder
+
+
 def table(folder, name):
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -32,24 +49,21 @@ def problem_of(folder, tmp_path):
     return row, note
 
 
-def test_what_stands_before_an_edited_line_is_exported_and_the_line_is_named(tmp_path):
-    lines = lines_of(game("g", "1"))
-    lines[120] = lines[120].replace(b'"type"', b'"tyqe"')
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "g.ndjson").write_bytes(b"".join(lines))
-    row, note = problem_of(tmp_path / "in", tmp_path)
+def test_what_stands_before_an_edited_line_is_exported_and_the_line_is_named(one, tmp_path):
+    lines = lines_of(game("g"))
+    (one / "g.ndjson").write_bytes(b"".join([*lines[:120], lines[120].replace(b'"type"', b'"tyqe"'), *lines[121:]]))
+    row, note = problem_of(one, tmp_path)
     assert "line 121" in row["problem"]
     assert note.problem.startswith("line 121")
     assert note.counted
-    (tmp_path / "cut").mkdir()
-    (tmp_path / "cut" / "g.ndjson").write_bytes(b"".join(lines[:120]))
-    write_csv([tmp_path / "cut"], tmp_path / "before")
+    (one / "g.ndjson").write_bytes(b"".join(lines[:120]))
+    write_csv([one], tmp_path / "before")
     for name in ("statements", "judgements", "votes", "bids", "suspicion"):
         assert table(tmp_path / "out", name) == table(tmp_path / "before", name)
 
 
 def test_a_record_that_was_edited_and_sealed_anew_breaks_nothing(tmp_path):
-    events = game("g", "1")
+    events = list(game("g"))
     at = next(at for at, event in enumerate(events) if event.type == "statement")
     events[at] = events[at].model_copy(update={"speaker": "Stranger"})
     night = next(at for at, event in enumerate(events) if event.type == "night_outcome")
@@ -60,90 +74,59 @@ def test_a_record_that_was_edited_and_sealed_anew_breaks_nothing(tmp_path):
     assert row["finished"] == "false"
 
 
-@pytest.mark.parametrize("lines", [1, 5, 60, 300])
+@pytest.mark.parametrize("lines", [1, 300])
 def test_an_unfinished_record_is_exported_as_far_as_it_goes(tmp_path, lines):
-    write(tmp_path / "in", game("g", "1")[:lines])
+    write(tmp_path / "in", game("g")[:lines])
     row, note = problem_of(tmp_path / "in", tmp_path)
     assert (row["finished"], row["winner"], row["lines"]) == ("false", "", str(lines))
     assert note.problem == f"line {lines + 1}: missing: the record stops before its game ended"
     assert {seat["won"] for seat in table(tmp_path / "out", "seats")} == {""}
 
 
-def test_a_game_that_two_files_hold_is_exported_once(tmp_path):
-    write(tmp_path / "in" / "a", game("g", "1"))
-    write(tmp_path / "in" / "b", game("g", "1"))
-    exported = write_csv([tmp_path / "in"], tmp_path / "out")
-    assert exported.counts["games"] == 1
-    (note,) = exported.problems
-    assert "a/g.ndjson" in note.problem
-    assert not note.counted
-
-
-def test_a_file_without_a_game_is_named_and_gives_no_row(tmp_path):
+@pytest.mark.parametrize("writer", WRITERS)
+def test_files_without_a_game_are_named_and_give_no_row(tmp_path, writer):
     (tmp_path / "empty.ndjson").touch()
     (tmp_path / "other.ndjson").write_text("no record\n")
-    exported = write_csv([tmp_path / "empty.ndjson", tmp_path / "other.ndjson"], tmp_path / "out")
+    exported = writer([tmp_path / "empty.ndjson", tmp_path / "other.ndjson"], tmp_path / "out")
     assert len(exported.problems) == 2
-    assert exported.counts["games"] == 0
-    assert (tmp_path / "out" / "games.csv").read_bytes().startswith(b"game_id,")
-    assert write_parquet([tmp_path / "other.ndjson"], tmp_path / "parquet").counts["seats"] == 0
+    assert exported.counts["games"] == exported.counts["seats"] == 0
     (tmp_path / "none").mkdir()
     with pytest.raises(RecordError, match="no records"):
-        write_csv([tmp_path / "none"], tmp_path / "not")
+        writer([tmp_path / "none"], tmp_path / "not")
     assert not (tmp_path / "not").exists()
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path, writer):
-    write(tmp_path / "in", game("g", "1"))
-    suffix = "csv" if writer is write_csv else "parquet"
-    there = tmp_path / "out" / f"votes.{suffix}"
-    there.parent.mkdir()
-    there.write_text("precious")
-    with pytest.raises(ConfigError, match="exists already; `wolfbus export --force`"):
-        writer([tmp_path / "in"], tmp_path / "out")
-    assert [path.name for path in there.parent.iterdir()] == [there.name]
-    assert there.read_text() == "precious"
-    writer([tmp_path / "in"], tmp_path / "out", force=True)
+def test_a_file_that_is_there_or_appears_meanwhile_is_kept_unless_forced(one, tmp_path, writer):
+    there = tmp_path / "out" / f"seats.{'csv' if writer is write_csv else 'parquet'}"
+
+    def meanwhile(_read, _all):
+        there.write_text("precious")
+
+    for tell in (meanwhile, lambda _read, _all: None):
+        with pytest.raises(ConfigError, match=rf"{there.name}: exists already; `wolfbus export --force`"):
+            writer([one], tmp_path / "out", tell=tell)
+        assert [path.name for path in there.parent.iterdir()] == [there.name]
+        assert there.read_text() == "precious"
+    writer([one], tmp_path / "out", force=True)
     assert there.read_bytes() != b"precious"
 
 
-def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
-    write(tmp_path / "in", game("g", "1"))
-
-    def meanwhile(_read, _all):
-        (tmp_path / "out" / "seats.csv").write_text("precious")
-
-    with pytest.raises(ConfigError, match=r"seats\.csv: exists already"):
-        write_csv([tmp_path / "in"], tmp_path / "out", tell=meanwhile)
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["seats.csv"]
-    assert (tmp_path / "out" / "seats.csv").read_text() == "precious"
-
-
 @pytest.mark.parametrize("writer", WRITERS)
-def test_an_interrupted_export_leaves_nothing(tmp_path, writer):
-    write(tmp_path / "in", game("g", "1"))
-
+def test_an_interrupted_export_and_a_full_disk_leave_nothing(one, four, tmp_path, writer):
     def interrupt(_read, _all):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        writer([tmp_path / "in"], tmp_path / "out", tell=interrupt)
+        writer([one], tmp_path / "out", tell=interrupt)
     assert list((tmp_path / "out").iterdir()) == []
-
-
-@pytest.mark.parametrize("writer", WRITERS)
-def test_a_full_disk_is_an_error_that_names_the_folder_and_leaves_nothing(tmp_path, writer):
-    events = game("g", "1")
-    for number in range(4):
-        write(tmp_path / "in", [events[0].model_copy(update={"game": f"g{number}"}), *events[1:]])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     # no file may grow beyond 20 kB
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
     try:
         with pytest.raises(OSError) as caught:
-            writer([tmp_path / "in"], tmp_path / "out")
+            writer([four], tmp_path / "out")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
@@ -151,20 +134,16 @@ def test_a_full_disk_is_an_error_that_names_the_folder_and_leaves_nothing(tmp_pa
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_folder_that_is_a_file_is_one_line(tmp_path):
-    write(tmp_path / "in", game("g", "1"))
+def test_a_folder_that_is_a_file_is_one_line(one, tmp_path):
     (tmp_path / "out").touch()
     for folder in (tmp_path / "out", tmp_path / "out" / "below"):
         with pytest.raises(ConfigError, match="that is no folder"):
-            write_csv([tmp_path / "in"], folder)
+            write_csv([one], folder)
 
 
-def test_memory_holds_one_game_at_a_time(tmp_path):
-    events = game("g", "1")
-    for number in range(4):
-        write(tmp_path, [events[0].model_copy(update={"game": f"g{number}"}), *events[1:]])
+def test_memory_holds_one_game_at_a_time(four):
     alive = []
-    for _, each in read_games(collect([tmp_path])):
+    for _, each in read_games(collect([four])):
         assert each is not None
         alive.append(weakref.ref(each.rows.course[0].event))
         del each

@@ -9,48 +9,19 @@ from statistics import fmean
 
 import pytest
 
-from analytics.columns import columns_of
-from analytics.export import TABLES
-from analytics.export.tables import read_games, results_of
-from analytics.findings import Metrics
-from analytics.gather import Criteria, collect
+from analytics.export import TABLES, write_parquet
+from analytics.gather import Criteria
+from tests.export.records import figures_of, rows_of
 from wolfbus.record.digest import digest_of
 from wolfbus.record.reader import open_lines, read_record
 
 
-def tables_of(folder, criteria=None):
-    """All tables as dictionaries by column."""
-    games = [each for _, each in read_games(collect([folder]), criteria) if each is not None]
-    results = results_of(columns_of(each.rows for each in games))
-    return {
-        name: [
-            dict(zip([column.name for column in table.columns], row, strict=True))
-            for rows in ([table.cells(results)] if table.whole else map(table.rows, games))
-            for row in rows
-        ]
-        for name, table in TABLES.items()
-    }
-
-
-def metrics_of(folder, criteria=None):
-    metrics = Metrics()
-    for _, each in read_games(collect([folder]), criteria):
-        if each is not None:
-            metrics.add(each.rows)
-    return metrics.result()
-
-
-@pytest.fixture(scope="module")
-def tables(records):
-    return tables_of(records)
-
-
 @pytest.fixture(scope="module")
 def figures(records):
-    return metrics_of(records)
+    return figures_of(records)
 
 
-def test_cells_are_what_their_columns_say_keys_tell_rows_apart_and_references_lead_to_rows(tables):
+def test_cells_are_what_their_columns_say_and_ids_lead_to_rows(tables):
     kinds = {"text": str, "category": str, "boolean": bool, "integer": int, "real": float}
     ids = {name: {row.get(f"{name[:-1]}_id") for row in rows} for name, rows in tables.items()}
     for name, table in TABLES.items():
@@ -65,9 +36,6 @@ def test_cells_are_what_their_columns_say_keys_tell_rows_apart_and_references_le
             assert "" not in cells
             assert not any(isinstance(cell, float) and not math.isfinite(cell) for cell in cells)
             assert column.refers is None or cells - {None} <= ids[column.refers], (name, column.name)
-
-
-def test_ids_have_the_form_that_is_promised(tables):
     for row in tables["statements"]:
         assert row["statement_id"] == f"{row['game_id']}:{row['number']:03d}"
         assert row["seat_id"] == f"{row['game_id']}:{row['speaker']}"
@@ -157,8 +125,10 @@ def test_suspicion_by_round_counts_the_judgements_so_far(tables):
         assert until[-1]["after"] == row["suspicion"]
 
 
-def test_other_parameters_move_suspicion_and_fill_in_what_is_missing(records, tables):
-    other = tables_of(records, Criteria(alpha=1.0, prior=0.25, include_defaulted=True))
+def test_other_parameters_move_suspicion_and_fill_in_what_is_missing(records, tables, tmp_path):
+    criteria, chosen = Criteria(alpha=1.0, prior=0.25, include_defaulted=True), ["games", "judgements"]
+    write_parquet([records], tmp_path, criteria, tables=chosen)
+    other = {name: rows_of(tmp_path / f"{name}.parquet") for name in chosen}
     assert {row["alpha"] for row in other["games"]} == {1.0}
     missing = [row for row in tables["judgements"] if row["flagged"] is None and row["line"] is not None]
     filled = {row["judgement_id"]: row for row in other["judgements"]}

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from moderator.engine.reexecution import Verifier
 from moderator.engine.seating import deal
 from moderator.rules.game import Steps
+from wolfbus.agent import Answer
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, Opened, Seat
+from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, NightOutcome, Opened, Seat
 from wolfbus.record.line import Recorded, check_seal, parse_line, seal
-from wolfbus.vocabulary import Fault, Kind, Outcome
+from wolfbus.vocabulary import Fault, Kind, Outcome, Phase
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Question:
     turn: int
     about: int | None
     legal: tuple[str | None, ...] | None
+    phase: Phase = "debate"
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Missing:
     fault: Fault | None = None
 
 
-Given = Content | Missing
+Given = Content | Missing | Answer
 Answerer = Callable[[Question], Given | None]
 """Returns an answer, or None to leave it to the seed."""
 
@@ -71,46 +73,87 @@ class Played:
     def seats_of(self, role: str) -> list[str]:
         return [name for name, dealt in self.roles.items() if dealt == role]
 
+    @property
+    def nights(self) -> dict[int, NightOutcome]:
+        return {event.round: event for event in self.events if isinstance(event, NightOutcome)}
+
     def asked(self, kind: Kind, round_: int | None = None) -> list[Question]:
         return [q for q in self.questions if q.kind == kind and (round_ is None or q.round == round_)]
 
 
-def opening(config: GameConfig, seed: str) -> Opened:
-    seats = tuple(Seat(name=name, role=role, agent="a", brain="test") for name, role in deal(config, seed))
+NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
+TABLE = GameConfig(
+    names=NAMES,
+    roles=dict(zip(NAMES, ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4), strict=True)),
+)
+
+
+def hunting(
+    prey: dict[int, str], protect: dict[int, str] | None = None, votes: dict[int, str] | None = None
+) -> Answerer:
+    """Wolves go for `prey` by round, the doctor protects by round, everybody votes by round; otherwise nobody is
+    exiled."""
+
+    def answer(question: Question) -> Given | None:
+        if question.kind in {"whisper", "kill"} and prey.get(question.round) in question.legal:
+            target = prey[question.round]
+            return Proposal(target=target) if question.kind == "whisper" else Choice(target=target)
+        if question.kind == "protect" and (protect or {}).get(question.round) in question.legal:
+            return Choice(target=protect[question.round])
+        if question.kind == "vote":
+            target = (votes or {}).get(question.round)
+            return Ballot(target=target if target in question.legal else None)
+        return None
+
+    return answer
+
+
+def opening(config: GameConfig, seed: str, *, in_house: bool = True) -> Opened:
+    seats = tuple(
+        Seat(name=name, role=role, agent="a", brain="test", in_house=in_house) for name, role in deal(config, seed)
+    )
     return Opened(game="test", version="0", started=0.0, seed=seed, config=config, seats=seats)
 
 
-def play(config: GameConfig | None = None, seed: str = "1", answer: Answerer = lambda _: None) -> Played:
-    """Play a whole game."""
-    opened = opening(config or GameConfig(), seed)
+def play(
+    config: GameConfig | None = None,
+    seed: str = "1",
+    answer: Answerer = lambda _: None,
+    *,
+    tell: Callable[[AnyEvent], None] = lambda _: None,
+    in_house: bool = True,
+) -> Played:
+    """Play a whole game; `tell` hears every event, before anybody answers what was asked with it."""
+    opened = opening(config or GameConfig(), seed, in_house=in_house)
     steps = Steps(opened)
     played = Played([])
     step = steps.advance()
-    asked: dict[int, Asked] = {}
+    answers: dict[int, dict[str, AnyAnswered]] = {}
     while True:
         played.events.extend(step.events)
         for event in step.events:
-            if isinstance(event, Asked):
-                asked[event.batch] = event
-                played.questions.extend(question for question, _ in questions(event))
+            tell(event)
         if step.ended is not None:
             return played
-        answers = {}
-        for number in step.waits_for:
-            batch = asked.pop(number)
-            answers[number] = {q.seat: answered(batch, q, answer(q), seed) for q, _ in questions(batch)}
-        step = steps.advance(answers)
+        for event in step.events:
+            if isinstance(event, Asked):
+                asked = [question for question, _ in questions(event)]
+                played.questions.extend(asked)
+                answers[event.batch] = {q.seat: answered(event, q, answer(q), seed) for q in asked}
+        step = steps.advance({number: answers.pop(number) for number in step.waits_for})
 
 
 def questions(asked: Asked) -> Iterator[tuple[Question, Asking]]:
     for asking in asked.asks:
         for seat in asking.seats:
-            yield Question(asking.kind, seat, asked.round, asked.turn, asked.about, asking.legal), asking
+            yield Question(asking.kind, seat, asked.round, asked.turn, asked.about, asking.legal, asked.phase), asking
 
 
 def answered(asked: Asked, question: Question, given: Given | None, seed: str) -> AnyAnswered:
     content = given if given is not None else legal_answer(question, seed)
     fields = {"batch": asked.batch, "seat": question.seat, "about": question.about}
+    if isinstance(content, Answer):
+        content, fields["thought"] = content.content, content.thought
     if isinstance(content, Missing):
         return ANSWERED[question.kind](**fields, outcome=content.outcome, fault=content.fault)
     return ANSWERED[question.kind](**fields, outcome="accepted", reading="clean", content=content)

@@ -1,14 +1,26 @@
-"""When a game is over, and when a seat counts as absent: one claim each."""
+"""What holds all through a game: who is asked, when it is over, and when a seat counts as absent."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.game.driver import Answerer, Missing, Played, Question, play
-from tests.game.test_regressions import TABLE, hunting
+from moderator.rules.game import Steps
+from tests.game.driver import (
+    NAMES,
+    TABLE,
+    Answerer,
+    Missing,
+    Played,
+    Question,
+    answered,
+    hunting,
+    opening,
+    play,
+    questions,
+)
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Bid
-from wolfbus.messages.events import Ended
+from wolfbus.messages.events import Dawn, Ended, Exile, Statement
 
 SIX = ("Wim", "Wes", "Vic", "Val", "Vox", "Von")
 TWO_WOLVES = GameConfig(
@@ -32,42 +44,73 @@ def peaceful(votes: dict[int, str] | None = None) -> Answerer:
     return answer
 
 
-def test_wolves_win_at_dawn_when_they_are_as_many_as_the_others_and_no_debate_follows():
-    played = play(TWO_WOLVES, "1", hunting({1: "Vic", 2: "Val"}))
-    assert played.ended == Ended(winner="werewolves", reason="wolves_reach_parity", rounds=2)
-    assert played.asked("bid", 1)
-    assert not played.asked("bid", 2)
-    assert not played.asked("vote", 2)
-    assert [event.type for event in played.events[-2:]] == ["dawn", "ended"]
+def test_neither_wolves_nor_the_dead_are_legal_where_they_must_not_be_and_the_dead_are_asked_nothing():
+    for seed in range(20):
+        played = play(TABLE, str(seed))
+        gone: set[str] = set()
+        asked = iter(played.questions)
+        for event in played.events:
+            if event.type == "asked":
+                for question in (next(asked) for asking in event.asks for _ in asking.seats):
+                    assert question.seat not in gone
+                    assert not gone & set(question.legal or ())
+                    if question.kind in {"kill", "whisper"}:
+                        assert not {"Wim", "Wes"} & set(question.legal)
+            elif isinstance(event, Dawn | Exile):
+                left = event.died if isinstance(event, Dawn) else event.seat
+                gone |= {left} if left else set()
 
 
-def test_wolves_win_at_the_exile_that_makes_them_as_many_as_the_others():
-    played = play(TWO_WOLVES, "1", hunting({1: "Vic"}, votes={1: "Val"}))
-    assert played.ended == Ended(winner="werewolves", reason="wolves_reach_parity", rounds=1)
-    assert [event.type for event in played.events[-2:]] == ["exile", "ended"]
+def test_rounds_advance_and_statements_are_numbered():
+    played = play(TABLE, "1", hunting({1: "Vic", 2: "Val"}))
+    assert [event.round for event in played.of("dawn")] == list(range(1, played.ended.rounds + 1))
+    statements = [event for event in played.of("statement") if isinstance(event, Statement)]
+    assert [event.statement for event in statements] == list(range(1, len(statements) + 1))
+    assert {event.round for event in statements} > {1}
 
 
-def test_a_game_goes_on_while_wolves_are_one_fewer_than_the_others():
-    played = play(TWO_WOLVES.model_copy(update={"max_rounds": 2}), "1", peaceful({1: "Vic"}))
-    assert played.ended.reason == "max_rounds"
+def test_the_order_in_which_answers_arrive_changes_nothing():
+    def run(reverse: bool):
+        steps = Steps(opening(TABLE, "5"))
+        step, events, asked = steps.advance(), [], {}
+        while True:
+            events.extend(step.events)
+            asked.update({event.batch: event for event in step.events if event.type == "asked"})
+            if step.ended:
+                return events
+            answers = {}
+            for number in sorted(step.waits_for, reverse=reverse):
+                batch = asked.pop(number)
+                bids = [(q, Bid(bid=5) if q.kind == "bid" else None) for q, _ in questions(batch)]
+                found = [(q.seat, answered(batch, q, bid, "5")) for q, bid in bids]
+                answers[number] = dict(reversed(found) if reverse else found)
+            step = steps.advance(answers)
+
+    assert run(reverse=False) == run(reverse=True)
 
 
-def test_villagers_win_at_the_exile_of_the_last_wolf():
-    played = play(TWO_WOLVES, "1", peaceful({1: "Wim", 2: "Wes"}))
-    assert played.ended == Ended(winner="villagers", reason="no_wolves_left", rounds=2)
-    assert [event.type for event in played.events[-2:]] == ["exile", "ended"]
-
-
-def test_a_win_on_the_last_day_is_a_win():
-    played = play(TWO_WOLVES.model_copy(update={"max_rounds": 2}), "1", peaceful({1: "Wim", 2: "Wes"}))
-    assert played.ended.winner == "villagers"
-
-
-@pytest.mark.parametrize("days", [1, 3])
-def test_without_a_winner_a_game_ends_after_exactly_max_rounds_completed_days(days):
-    played = play(TWO_WOLVES.model_copy(update={"max_rounds": days}), "1", peaceful())
-    assert played.ended == Ended(winner=None, reason="max_rounds", rounds=days)
-    assert len(played.of("exile")) == days
+@pytest.mark.parametrize(
+    ("days", "prey", "votes", "ended", "last"),
+    [
+        (10, {1: "Vic", 2: "Val"}, {}, ("werewolves", "wolves_reach_parity", 2), "dawn"),
+        (10, {1: "Vic"}, {1: "Val"}, ("werewolves", "wolves_reach_parity", 1), "exile"),
+        # one wolf fewer than the others
+        (2, {}, {1: "Vic"}, (None, "max_rounds", 2), "exile"),
+        (10, {}, {1: "Wim", 2: "Wes"}, ("villagers", "no_wolves_left", 2), "exile"),
+        # a win on the last day is a win
+        (2, {}, {1: "Wim", 2: "Wes"}, ("villagers", "no_wolves_left", 2), "exile"),
+        (1, {}, {}, (None, "max_rounds", 1), "exile"),
+        (3, {}, {}, (None, "max_rounds", 3), "exile"),
+    ],
+)
+def test_a_game_is_over_when_one_side_has_won_or_all_days_are_played(days, prey, votes, ended, last):
+    answer = hunting(prey, votes=votes) if prey else peaceful(votes)
+    played = play(TWO_WOLVES.model_copy(update={"max_rounds": days}), "1", answer)
+    winner, reason, rounds = ended
+    assert played.ended == Ended(winner=winner, reason=reason, rounds=rounds)
+    assert [event.type for event in played.events[-2:]] == [last, "ended"]
+    # a win at dawn is followed by no debate
+    assert {question.round for question in played.asked("bid")} == set(range(1, rounds + (last == "exile")))
 
 
 def what_becomes_of(seat: str, script: str, strikes: int) -> list[str]:
@@ -133,5 +176,5 @@ def test_an_absent_seat_is_still_asked_and_strikes_are_counted_by_seat():
     config = TABLE.model_copy(update={"debate_turns": 2, "max_rounds": 1, "strikes": 3})
     played = play(config, "1", answer)
     assert sorted(event.seat for event in played.of("absent")) == ["Val", "Vic"]
-    assert {question.seat for question in played.asked("vote")} >= {"Vic", "Val"}
+    assert {question.seat for question in played.asked("vote")} == set(NAMES)
     assert not played.of("returned")

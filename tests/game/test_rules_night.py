@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.game.driver import Answerer, Missing, Played, Question, play
-from tests.game.test_regressions import NAMES, TABLE, hunting, nights
+from tests.game.driver import NAMES, TABLE, Answerer, Missing, Played, Question, hunting, play
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Choice, Proposal
 from wolfbus.messages.events import Asked, Dawn, Exile, Inspection
@@ -108,7 +107,7 @@ def test_nobody_is_a_legal_answer_only_where_its_own_switch_says_so(switch, kind
 def test_nobody_chosen_hits_protects_and_inspects_nobody():
     config = table(kill_optional=True, protect_optional=True, inspect_optional=True)
     played = play(config, answer=acting({("Wim", 1): None, ("Wes", 1): None, ("Doc", 1): None, ("Sia", 1): None}))
-    assert (nights(played)[1].target, nights(played)[1].protected, nights(played)[1].died) == (None, (), None)
+    assert (played.nights[1].target, played.nights[1].protected, played.nights[1].died) == (None, (), None)
     assert learned(played, "Sia")[0][0] == 2
 
 
@@ -116,24 +115,24 @@ def test_nobody_chosen_hits_protects_and_inspects_nobody():
 def test_wolves_hunt_in_the_first_night_only_under_first_night_kill(allowed, hunts):
     played = play(table(first_night_kill=allowed), answer=hunting({1: "Vic", 2: "Val"}, protect={1: "Von", 2: "Von"}))
     assert sorted({question.round for question in played.asked("whisper")}) == hunts
-    assert (nights(played)[1].died, nights(played)[2].died) == ("Vic" if allowed else None, "Val")
+    assert (played.nights[1].died, played.nights[2].died) == ("Vic" if allowed else None, "Val")
     assert {question.seat for question in played.asked("protect", 1) + played.asked("inspect", 1)} == {"Doc", "Sia"}
 
 
 def test_an_earlier_proposal_still_counts_when_the_last_is_missing():
     played = play(table(), answer=proposing({"Wim": "Vic", "Wes": "Vic"}, {}))
-    assert nights(played)[1].target == "Vic"
+    assert played.nights[1].target == "Vic"
 
 
 def test_the_last_proposals_count_where_they_differ_from_the_first():
     for seed in "12345678":
         played = play(table(), seed, proposing({"Wim": "Vic", "Wes": "Vic"}, {"Wim": "Val", "Wes": "Val"}))
-        assert nights(played)[1].target == "Val"
+        assert played.nights[1].target == "Val"
 
 
 def test_without_any_proposal_nobody_is_hunted():
     played = play(table(), answer=proposing({}, {}))
-    assert nights(played)[1].target is None
+    assert played.nights[1].target is None
 
 
 PACK: dict[str, Role] = dict.fromkeys(("W1", "W2", "W3", "W4", "W5"), "Werewolf") | dict.fromkeys(
@@ -144,15 +143,15 @@ PACK: dict[str, Role] = dict.fromkeys(("W1", "W2", "W3", "W4", "W5"), "Werewolf"
 def test_the_player_most_wolves_proposed_last_is_the_prey():
     last = {"W1": "P1", "W2": "P2", "W3": "P2", "W4": "P2", "W5": "P1"}
     for seed in "12345678":
-        assert nights(play(seated(PACK, whispers=1, max_rounds=1), seed, proposing(last)))[1].target == "P2"
+        assert play(seated(PACK, whispers=1, max_rounds=1), seed, proposing(last)).nights[1].target == "P2"
 
 
 def test_a_tie_is_drawn_among_the_most_proposed_only():
     last = {"W1": "P3", "W2": "P1", "W3": "P2", "W4": "P2", "W5": "P1"}
     config = seated(PACK, whispers=1, max_rounds=1)
-    drawn = [nights(play(config, str(seed), proposing(last)))[1].target for seed in range(16)]
+    drawn = [play(config, str(seed), proposing(last)).nights[1].target for seed in range(16)]
     assert set(drawn) == {"P1", "P2"}
-    assert drawn == [nights(play(config, str(seed), proposing(last)))[1].target for seed in range(16)]
+    assert drawn == [play(config, str(seed), proposing(last)).nights[1].target for seed in range(16)]
 
 
 @pytest.mark.parametrize("whispers", [1, 2, 3])
@@ -162,7 +161,7 @@ def test_every_wolf_proposes_as_often_as_whispers_says_and_the_last_time_counts(
     assert [(q.turn, q.seat) for q in played.asked("whisper", 1)] == [
         (turn, wolf) for turn in range(1, whispers + 1) for wolf in ("Wim", "Wes")
     ]
-    assert nights(played)[1].target == turns[-1]["Wim"]
+    assert played.nights[1].target == turns[-1]["Wim"]
 
 
 @pytest.mark.parametrize("round_", [1, 2])
@@ -174,24 +173,35 @@ def test_a_lone_wolf_is_asked_once_to_kill(round_):
         played = play(table(), answer=hunting({2: "Vic"}, votes={1: "Wes"}, protect={2: "Val"}))
     assert [(q.seat, q.turn) for q in played.asked("kill", round_)] == [("Wim", 1)]
     assert not played.asked("whisper", round_)
-    assert nights(played)[round_].died == "Vic"
+    assert played.nights[round_].died == "Vic"
 
 
-def test_protection_covers_only_its_own_night():
-    choices = {("Wim", 1): "Val", ("Doc", 1): "Vic", ("Wim", 2): "Vic", ("Doc", 2): "Von"}
-    played = play(table(), answer=acting(choices))
-    assert [nights(played)[round_].died for round_ in (1, 2)] == ["Val", "Vic"]
-
-
-def test_a_doctor_without_a_usable_answer_protects_nobody_even_after_a_night_when_it_did():
+@pytest.mark.parametrize(
+    ("prey", "protect", "died"),
+    [
+        ({1: "Doc", 2: "Vic"}, {1: "Val"}, ["Doc", "Vic"]),  # a dead Doctor protects nobody
+        ({1: "Doc"}, {1: "Doc"}, [None]),  # one that is hunted protects itself
+        ({1: "Val", 2: "Vic"}, {1: "Vic", 2: "Von"}, ["Val", "Vic"]),  # protection is for its own night
+        ({1: "Val", 2: "Vic"}, {1: "Vic", 2: None}, ["Val", "Vic"]),  # and is none without a usable answer
+        ({1: "Sia", 2: "Doc", 3: "Vic"}, {1: "Doc", 2: "Sia"}, ["Sia", "Doc", "Vic"]),
+    ],
+)
+def test_the_prey_dies_unless_a_doctor_who_lives_protects_it_tonight(prey, protect, died):
     def answer(question: Question):
-        if question.kind == "protect" and question.round == 2:
+        if question.kind == "protect" and protect.get(question.round, "") is None:
             return Missing()
-        return hunting({1: "Val", 2: "Vic"}, protect={1: "Vic"})(question)
+        return hunting(prey, protect)(question)
 
-    played = play(table(), answer=answer)
-    assert nights(played)[2].protected == ()
-    assert nights(played)[2].died == "Vic"
+    played = play(table(max_rounds=3), answer=answer)
+    assert [played.nights[round_].died for round_ in range(1, len(died) + 1)] == died
+    asked = {question.round for question in played.asked("protect")}
+    assert asked == set(range(1, (died.index("Doc") + 1 if "Doc" in died else played.ended.rounds) + 1))
+
+
+def test_a_saved_player_stays_in_play():
+    played = play(table(), answer=hunting({1: "Vic"}, protect={1: "Vic"}))
+    assert (played.nights[1].target, played.nights[1].died) == ("Vic", None)
+    assert "Vic" in {question.seat for question in played.asked("vote", 1)}
 
 
 DOUBLED: dict[str, Role] = {
@@ -204,8 +214,8 @@ DOUBLED: dict[str, Role] = {
 def test_both_of_two_doctors_protect(prey):
     choices = {("Wim", 1): prey, ("Dan", 1): "Vic", ("Deb", 1): "Val"}
     played = play(seated(DOUBLED), answer=acting(choices))
-    assert nights(played)[1].protected == ("Vic", "Val")
-    assert nights(played)[1].died is None
+    assert played.nights[1].protected == ("Vic", "Val")
+    assert played.nights[1].died is None
 
 
 def test_each_doctor_repeats_only_what_itself_did():
@@ -231,6 +241,20 @@ def test_a_seer_inspects_nobody_twice_and_never_itself():
         assert legal(played, "inspect", round_, "Sia") == set(NAMES) - {"Sia"} - seen
         seen.add(learned(played, "Sia")[round_ - 1][1])
     assert len(seen) == 4
+
+
+def test_a_seer_killed_tonight_learns_nothing():
+    played = play(table(), answer=hunting({1: "Sia"}, protect={1: "Vic"}))
+    assert played.asked("inspect", 1)
+    assert not learned(played, "Sia")
+
+
+def test_a_seer_that_has_seen_everybody_alive_is_not_asked():
+    answer = acting({})
+    played = play(TABLE.model_copy(update={"first_night_kill": False, "max_rounds": 10}), "1", answer)
+    assert played.ended.reason == "max_rounds"
+    assert len(learned(played, "Sia")) == 7
+    assert not played.asked("inspect", 8)
 
 
 def test_a_seer_without_a_usable_answer_learns_nothing_and_may_ask_for_anybody_later():

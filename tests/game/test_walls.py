@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from dataclasses import dataclass
 
 import pytest
 
-from moderator.engine.commits import Deliveries
-from moderator.engine.referee import Referee
 from moderator.engine.seating import deal
-from moderator.rules.game import Steps
 from tests.game.driver import Question, legal_answer
+from tests.isolation.outside import Outside, Plan, play
 from wolfbus.audience import Herald
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Part
-from wolfbus.messages.codec import decode_delivery, decode_news, pack, plain
-from wolfbus.messages.content import AccusationClaim, Judgement, Label, Proposal, Speech
+from wolfbus.messages.codec import decode_delivery, decode_news
+from wolfbus.messages.content import AccusationClaim, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Opened, Seat
-from wolfbus.messages.requests import Ask, Delivery
+from wolfbus.messages.requests import Ask
+from wolfbus.record.line import parse_flat
 from wolfbus.view import SeatView
 
 SEED = "SEEDCANARY{}"
@@ -31,81 +27,47 @@ def canary(seat: str, ask: Ask, field: str) -> str:
     return f"CANARY|{seat}|{ask.kind}|{field}|{ask.round}|{ask.turn}|"
 
 
-class Game:
-    """A game between eight agents of one seat each, without a bus: what would stand on each stream is kept."""
+@dataclass(frozen=True)
+class Canaries(Plan):
+    """Agents that answer legally, from a seed, with a canary in every private word."""
 
-    def __init__(self, config: GameConfig, seed: str) -> None:
-        seats = tuple(
-            Seat(name=name, role=role, agent=f"agent-of-{name}", brain="test", in_house=False)
-            for name, role in deal(config, seed)
-        )
-        self.opened = Opened(game="walls", version="0", started=0.0, seed=seed, config=config, seats=seats)
-        self.roles = {seat.name: seat.role for seat in seats}
-        self.inbox: dict[str, list[bytes]] = defaultdict(list)
-        self.table: list[bytes] = []
-        self.events = []
-        self.views = {seat.name: SeatView(me=seat.name) for seat in seats}
+    seed: str = ""
 
-    def play(self) -> None:
-        steps, referee = Steps(self.opened), Referee(self.opened)
-        deliveries = Deliveries("h", self.opened)
-        by_stream = {streams.inbox("h", f"agent-of-{seat}"): seat for seat in self.roles}
-        answers = {}
-        step = steps.advance()
-        while True:
-            self.events.extend(step.events)
-            requests = [r for event in step.events if event.type == "asked" for r in referee.ask(event, set())]
-            asked = []
-            for stream, entry in deliveries.of_step(step.events, requests):
-                if stream in by_stream:
-                    seat = by_stream[stream]
-                    self.inbox[seat].append(entry.body)
-                    asked.extend((seat, ask) for ask in self._hear(seat, decode_delivery(entry.body)))
-                else:
-                    self.table.append(entry.body)
-            if step.ended:
-                return
-            for seat, ask in asked:
-                (answer,) = referee.receive(
-                    f"agent-of-{seat}", Entry(self._reply(seat, ask), "reply", f"agent-of-{seat}")
-                )
-                assert answer.type == "answered"
-                answers.setdefault(answer.batch, {})[seat] = answer
-            step = steps.advance({batch: answers.pop(batch) for batch in step.waits_for})
-
-    def _hear(self, seat: str, delivery: Delivery) -> list[Ask]:
-        for fact in delivery.facts:
-            self.views[seat].hear_public(fact)
-        (part,) = [part for part in delivery.seats if part.seat == seat] or [None]
-        assert all(part.seat == seat for part in delivery.seats)
-        for fact in part.facts if part else ():
-            self.views[seat].hear_private(fact)
-        return list(part.asks) if part else []
-
-    def _reply(self, seat: str, ask: Ask) -> bytes:
-        content: Part = legal_answer(
-            Question(ask.kind, seat, ask.round, ask.turn, ask.about, ask.legal), self.opened.seed
-        )
+    def answer(self, seat: str, ask: Ask) -> Content:
+        content = legal_answer(Question(ask.kind, seat, ask.round, ask.turn, ask.about, ask.legal), self.seed)
         if isinstance(content, Speech):
             # a claim names its target in clear, so a claim that travelled would show as a target nobody else can know
-            content = Speech(text=f"I am {seat}.", claims=(AccusationClaim(target=canary(seat, ask, "claim")[:32]),))
-        elif isinstance(content, Label | Judgement):
-            content = content.model_copy(update={"reasoning": canary(seat, ask, "reasoning")})
-        elif isinstance(content, Proposal):
-            content = content.model_copy(update={"word": canary(seat, ask, "word")})
-        reply = {
-            "v": 1,
-            "type": "reply",
-            "game": "walls",
-            "request": ask.id,
-            "seat": seat,
-            "kind": ask.kind,
-            "content": plain(content),
-            "thought": canary(seat, ask, "thought"),
-            "raw": canary(seat, ask, "raw"),
-            "note": canary(seat, ask, "note"),
+            return Speech(text=f"I am {seat}.", claims=(AccusationClaim(target=canary(seat, ask, "claim")[:32]),))
+        if isinstance(content, Label | Judgement):
+            return content.model_copy(update={"reasoning": canary(seat, ask, "reasoning")})
+        if isinstance(content, Proposal):
+            return content.model_copy(update={"word": canary(seat, ask, "word")})
+        return content
+
+    def beside(self, seat: str, ask: Ask) -> dict[str, object]:
+        return {field: canary(seat, ask, field) for field in ("thought", "raw", "note")}
+
+
+class Game(Outside):
+    """A game between eight agents of one seat each, and all that stands on each stream."""
+
+    def __init__(self, config: GameConfig, seed: str, game: str = "walls") -> None:
+        seats = tuple(
+            Seat(name=name, role=role, agent=f"{game}-{name}", brain="test", in_house=False)
+            for name, role in deal(config, seed)
+        )
+        opened = Opened(game=game, version="0", started=0.0, seed=seed, config=config, seats=seats)
+        super().__init__(opened, Canaries(seed=seed))
+
+    @property
+    def inbox(self) -> dict[str, list[bytes]]:
+        return {
+            seat: [entry.body for entry in heard.entries if entry.type != "welcome"]
+            for seat, heard in self.heard.items()
         }
-        return pack(reply)
+
+    def play(self) -> None:
+        play([self])
 
 
 CONFIGS = {
@@ -120,14 +82,20 @@ CONFIGS = {
 }
 
 
-@pytest.fixture(
-    params=[(name, seed) for name in CONFIGS for seed in range(3)], ids=lambda param: f"{param[0]}-{param[1]}"
-)
-def game(request):
-    name, seed = request.param
-    played = Game(CONFIGS[name], SEED.format(seed))
-    played.play()
+@pytest.fixture(scope="module")
+def games() -> dict[str, Game]:
+    played = {
+        f"{name}-{seed}": Game(config, SEED.format(seed), f"walls-{place}-{seed}")
+        for place, (name, config) in enumerate(CONFIGS.items())
+        for seed in range(3)
+    }
+    play(tuple(played.values()))
     return played
+
+
+@pytest.fixture(params=[f"{name}-{seed}" for name in CONFIGS for seed in range(3)])
+def game(request: pytest.FixtureRequest, games: dict[str, Game]) -> Game:
+    return games[request.param]
 
 
 def test_an_inbox_holds_only_its_own_canaries_and_its_partners_words(game):
@@ -143,8 +111,9 @@ def test_an_inbox_holds_only_its_own_canaries_and_its_partners_words(game):
 
 
 def test_the_table_holds_no_canary_at_all(game):
-    assert not [match for body in game.table for match in CANARY.findall(body.decode("utf-8", "replace"))]
-    assert all(decode_news(body).n == n for n, body in enumerate(game.table, 1))
+    assert not [match for entry in game.news for match in CANARY.findall(entry.body.decode("utf-8", "replace"))]
+    assert [decode_news(entry.body).n for entry in game.news] == list(range(1, len(game.news) + 1))
+    assert len(game.news) > 10
 
 
 def test_seed_and_roles_come_only_with_the_end(game):
@@ -188,33 +157,17 @@ def test_a_villager_receives_nothing_between_dusk_and_dawn(game):
 def test_a_view_is_the_fold_of_what_the_record_says_the_seat_may_know(game):
     herald = Herald()
     told = {seat: SeatView(me=seat) for seat in game.roles}
-    for event in game.events:
-        news = herald.tell(event)
-        for fact in news.public:
-            for view in told.values():
-                view.hear_public(fact)
+    for number, members in enumerate(game.record, 1):
+        news = herald.tell(parse_flat(members, number).event)
+        for view in told.values():
+            view.hear_public(*news.public)
         for seat, fact in news.private:
             told[seat].hear_private(fact)
-    for seat in game.roles:
-        assert compare(told[seat], game.views[seat])
-
-
-def compare(one: SeatView, two: SeatView) -> bool:
-    for name in (
-        "me",
-        "role",
-        "partners",
-        "round",
-        "dead",
-        "public",
-        "statements",
-        "tallies",
-        "inspections",
-        "protections",
-        "answers",
-        "judgements",
-        "revealed",
-    ):
-        assert getattr(one, name) == getattr(two, name), name
-    assert one.suspicion.pairs() == two.suspicion.pairs()
-    return True
+    for seat, bodies in game.inbox.items():
+        view = SeatView(me=seat)
+        for delivery in map(decode_delivery, bodies):
+            view.hear_public(*delivery.facts)
+            for fact in (fact for part in delivery.seats for fact in part.facts):
+                view.hear_private(fact)
+        assert view == told[seat]
+        assert view.suspicion.pairs() == told[seat].suspicion.pairs()

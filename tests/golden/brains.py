@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from players.baselines import RandomBrain
-from wolfbus.agent.agent import Returned
 from wolfbus.draws import draw
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -12,7 +11,7 @@ from wolfbus.view import SeatView
 class Careless(RandomBrain):
     """Answers as `RandomBrain` does, but raises at one request in eight and names a stranger in another."""
 
-    def answer(self, ask: Ask, view: SeatView, /) -> Returned:
+    def answer(self, ask: Ask, view: SeatView, /):
         """Answer, fail or answer illegally; the seat's seed and what is asked decide which."""
         thrown = draw(view.brain_seed, f"careless {ask.phase} {ask.kind}", ask.round, ask.turn, ask.about or 0) % 8
         if thrown == 0:

@@ -8,10 +8,11 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from unittest import mock
 
 from wolfbus import __version__, cli
 
@@ -29,13 +30,13 @@ class Said:
 
 
 @contextlib.contextmanager
-def _steady(folder: Path) -> Iterator[None]:
-    """Stand in a folder, before a terminal of known width, with nothing set that would change a command."""
+def _steady(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Stand in a folder, before a terminal of known width, with nothing else set that would change a command."""
     before = dict(os.environ)
     for name in list(os.environ):
         if name.startswith(("WOLFBUS_", "OPENAI_", "REDIS_", "FORCE_COLOR", "NO_COLOR")):
             del os.environ[name]
-    os.environ["COLUMNS"] = WIDTH
+    os.environ |= {"COLUMNS": WIDTH, **environment}
     thresholds = gc.get_threshold()
     try:
         with contextlib.chdir(folder):
@@ -46,10 +47,13 @@ def _steady(folder: Path) -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
-def wolfbus(folder: Path, *words: str) -> Said:
-    """Run one command where `folder` is the working folder."""
+def wolfbus(folder: Path, *words: str, stdin: bytes = b"", **environment: str) -> Said:
+    """Run one command where `folder` is the working folder, with nobody at the keyboard."""
     out, err = io.StringIO(), io.StringIO()
-    with _steady(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+    with (
+        _steady(folder, environment), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+        mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin))), warnings.catch_warnings(),
+    ):  # fmt: skip
         warnings.simplefilter("ignore")
         code = cli.run(list(words))
     return Said(code, out.getvalue(), err.getvalue())

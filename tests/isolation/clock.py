@@ -10,13 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from moderator.engine.actor import ModeratorActor
-from moderator.engine.context import Begin, GameOver, HouseContext, Incoming
+from moderator.engine.context import GameOver, HouseContext
+from moderator.house.games import Games
 from tests.isolation.outside import Plan
-from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.streams import parse_id
 from wolfbus.messages.codec import decode_delivery, pack, plain
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Ask
@@ -40,12 +38,13 @@ class Alarm:
 
 
 class Clock:
-    """Timers, pool and bus writer of one game, on one thread; time passes only between turns."""
+    """Timers, pool, bus reader and bus writer of one game, on one thread; time passes only between turns."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.posts: list[tuple[float, str, Entry]] = []
         self.steps: list[tuple[Entry, ...]] = []
+        self.followed: dict[str, Callable[[str, list[Entry]], None]] = {}
         self._alarms: list[tuple[float, int, Alarm]] = []
         self._numbers = itertools.count()
         self._turns: deque[Callable[[], None]] = deque()
@@ -66,13 +65,20 @@ class Clock:
     def leave(self, _ref: object) -> None:
         pass
 
+    def take(self, turn: Callable[[], None]) -> None:
+        """Take an actor's turn, as every turn is: at once."""
+        turn()
+
     def enqueue(self, turn: Callable[[], None]) -> None:
         self._turns.append(turn)
 
     def blocking(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    # -- writer
+    # -- reader and writer
+
+    def follow(self, stream: str, deliver: Callable[[str, list[Entry]], None], *_: object) -> None:
+        self.followed[stream] = deliver
 
     def commit(self, commit: Commit, done: Callable[[Any], None]) -> None:
         self.steps.append(tuple(commit.record))
@@ -106,8 +112,8 @@ def play(opened: Opened, plan: Plan, takes: Takes) -> Played:
     """Play a game to its end."""
     clock = Clock()
     overs: list[GameOver] = []
-    context = HouseContext(HOUSE, 1, None, None, clock, None, clock, clock=lambda: clock.now)  # type: ignore[arg-type]
-    ref = ModeratorActor.start_in(clock, context, opened, overs.append)  # type: ignore[arg-type]
+    house: Any = clock
+    games = Games(HouseContext(HOUSE, 1, house, house, house, house, house, clock=lambda: clock.now))
     boxes = {streams.inbox(HOUSE, seat.agent): seat.agent for seat in opened.seats}
     sent = itertools.count(1)
 
@@ -122,12 +128,13 @@ def play(opened: Opened, plan: Plan, takes: Takes) -> Played:
         content = plain(plan.answer(seat, ask))
         reply = {"v": 1, "type": "reply", "game": opened.game, "request": ask.id, "seat": seat}
         body = pack(reply | {"kind": ask.kind, "content": content})
-        entry_id = f"1-{next(sent)}"
-        entry = Entry(body, "reply", agent, opened.game, 1, entry_id)
-        tell_if_alive(ref, Incoming(agent, [entry], parse_id(entry_id)))
+        out = streams.outbox(HOUSE, agent)
+        clock.followed[out](out, [Entry(body, "reply", agent, opened.game, 1, f"1-{next(sent)}")])
 
     clock.heard = hear
-    ref.tell(Begin())
+    for agent in boxes.values():
+        games.listen(agent, "0-0")
+    games.open(opened, None, overs.append)
     clock.run()
     assert [over.error for over in overs] == [None]
     return Played(clock.posts, clock.steps)

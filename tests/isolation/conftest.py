@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from wolfbus.bus.url import read_address
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.tickets.holders import Holder, read_bus
 from wolfbus.tickets.issuing import issue, revoke
@@ -30,19 +30,23 @@ HOLDERS = (
 
 def client(url: str) -> redis.Redis:
     """Return an ordinary redis-py client with one connection, that never sends anything twice."""
-    address = read_address(url)
-    return redis.Redis(
-        host=address.host,
-        port=address.port,
-        username=address.username,
-        password=address.password,
-        db=address.database,
+    return redis.Redis.from_url(
+        url,
         protocol=2,
-        socket_timeout=10,
+        socket_timeout=40,
         retry=Retry(NoBackoff(), 0),
         retry_on_error=[],
         single_connection_client=True,
     )
+
+
+def exchange(one: redis.Redis, commands: Iterable[Sequence[object]]) -> list[Any]:
+    """Send all commands at once; return what the server answers to each, as it stands, refusals too."""
+    pipe = one.pipeline(transaction=False)
+    pipe.response_callbacks = {}
+    for command in commands:
+        pipe.pipeline_execute_command(*command)
+    return pipe.execute(raise_on_error=False)
 
 
 @dataclass

@@ -77,6 +77,10 @@ class Plan:
         target = self.victims[ask.round - 1] if ask.round <= len(self.victims) else "nobody at all"
         return Proposal(target=target, word="quickly") if ask.kind == "whisper" else Choice(target=target)
 
+    def beside(self, _seat: str, _ask: Ask) -> dict[str, object]:
+        """Return what a seat's reply has beside its content."""
+        return {}
+
 
 @dataclass
 class Heard:
@@ -127,6 +131,7 @@ class Outside:
     told: set[tuple[str, str]] = field(default_factory=set)
     over: GameOver | None = None
     record: list[dict[str, Any]] = field(default_factory=list)
+    news: list[Entry] = field(default_factory=list)
 
     @property
     def roles(self) -> dict[str, Role]:
@@ -168,7 +173,8 @@ def play(tables: Sequence[Outside], bus_url: str = "memory://") -> None:
             table.over = overs[table.opened.game]
             assert table.over.error is None, table.over.error
             record = bus.entries(streams.record(HOUSE, table.opened.game), limit=100_000)
-            table.record = [msgpack.unpackb(entry.body) for entry in record]
+            table.record = [msgpack.unpackb(entry.body, use_list=False) for entry in record]
+            table.news = bus.entries(streams.table(HOUSE, table.opened.game), limit=100_000)
 
 
 Read = Callable[[float], list[tuple[str, list[Entry]]]]
@@ -223,4 +229,5 @@ def _hear(table: Outside, heard: Heard, entry: Entry) -> list[Ask] | None:
 def reply(table: Outside, seat: str, ask: Ask, **fields: object) -> bytes:
     """Return a seat's answer as it travels, with `fields` in place of its own."""
     usual = {"v": 1, "type": "reply", "game": table.opened.game, "request": ask.id, "seat": seat, "kind": ask.kind}
-    return pack(usual | {"content": plain(table.plan.answer(seat, ask))} | fields)
+    content = {"content": plain(table.plan.answer(seat, ask))}
+    return pack(usual | content | table.plan.beside(seat, ask) | fields)

@@ -19,7 +19,7 @@ from wolfbus.messages.codec import unpack
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat
 
-GAMES = 60
+GAMES = 40
 SHORT = GameConfig(debate_turns=1, max_rounds=3, vote_reasons=False)
 WATCHING = "game-Hugo"
 ROLES: Roles = (

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from redis.exceptions import ConnectionError as Disconnected
 
-from moderator.house.roster import Tickets
 from tests.bus.conftest import wait_until
 from tests.bus.parts import InThread
-from tests.isolation.conftest import client
+from tests.isolation.conftest import client, exchange
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import RedisLink
-from wolfbus.bus.url import read_address
 from wolfbus.cli import run
 from wolfbus.errors import BusError, ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed
@@ -48,7 +47,7 @@ def url_of(folder: Path, name: str) -> str:
 
 
 def password_of(folder: Path, name: str) -> str:
-    return read_address(url_of(folder, name)).password or ""
+    return urlsplit(url_of(folder, name)).password or ""
 
 
 def opens(url: str) -> bool:
@@ -126,8 +125,8 @@ def test_a_ticket_is_a_file_that_a_shell_and_docker_read_alike(server: RedisServ
     shell = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
     docker = [line.partition("=")[2] for line in ticket.read_text().splitlines() if not line.startswith("#")]
     assert shell == docker
-    address = read_address(shell[0])
-    assert (address.place, address.username) == ("redis.example:6380", ADA.user)
+    address = urlsplit(shell[0])
+    assert (address.hostname, address.port, address.username) == ("redis.example", 6380, ADA.user)
     assert shell[1:] == ["main", "ada"]
 
 
@@ -143,11 +142,10 @@ def test_a_ticket_that_is_there_is_replaced_only_by_force_and_then_cuts_its_hold
     for other in ("analytics", "player", "spectator"):
         with pytest.raises(ConfigError, match="for something else"):
             issue(admin, [Holder("main", other, "ada")], folder, force=True)
-    link = RedisLink(read_address(old))
-    issue(admin, [ADA], folder, force=True)
-    with pytest.raises(Disconnected):
-        link.exchange([("PING",)])
-    link.close()
+    with client(old) as held:
+        issue(admin, [ADA], folder, force=True)
+        with pytest.raises(Disconnected):
+            exchange(held, [("PING",)])
     assert not opens(old)
     assert opens(url_of(folder, "ada"))
 
@@ -157,24 +155,19 @@ def test_revoking_ends_even_a_read_that_blocks_and_takes_the_name_off_the_list(
 ) -> None:
     issue(server.url, [ADA, BRUNO, Holder("main", "spectator", "watcher")], folder)
     admin = url_of(folder, "admin")
-    listed = client(admin)
     key = streams.tickets("main")
-    assert listed.smembers(key) == {b"ada", b"bruno"}
-    link = RedisLink(read_address(url_of(folder, "ada")))
-    reading = InThread(
-        lambda: link.exchange([("XREAD", "BLOCK", 30_000, "STREAMS", streams.inbox("main", "ada"), "$")])
-    )
-    wait_until(lambda: listed.info("clients")["blocked_clients"] == 1)
-    assert revoke(admin, "main", ["ada"]).users == 1
-    with pytest.raises(Disconnected):
-        reading.result()
-    link.close()
-    assert listed.smembers(key) == {b"bruno"}
-    assert listed.hgetall(services("main")) == {b"bruno": b"agent"}
+    with client(admin) as listed, client(url_of(folder, "ada")) as ada:
+        assert listed.smembers(key) == {b"ada", b"bruno"}
+        reading = InThread(lambda: ada.xread({streams.inbox("main", "ada"): "$"}, block=30_000))
+        wait_until(lambda: listed.info("clients")["blocked_clients"] == 1)
+        assert revoke(admin, "main", ["ada"]).users == 1
+        with pytest.raises(Disconnected):
+            reading.result()
+        assert listed.smembers(key) == {b"bruno"}
+        assert listed.hgetall(services("main")) == {b"bruno": b"agent"}
     assert not opens(url_of(folder, "ada"))
     assert opens(url_of(folder, "bruno"))
     assert revoke(admin, "main", ["ada", "never-there"]).users == 0
-    listed.close()
 
 
 def test_the_moderator_revokes_when_the_house_closes_if_its_ticket_says_so(server: RedisServer, folder: Path) -> None:
@@ -186,17 +179,6 @@ def test_the_moderator_revokes_when_the_house_closes_if_its_ticket_says_so(serve
     issue(url_of(folder, "admin"), [CHAIR], folder, revoking=False, force=True)
     with pytest.raises(NotAllowed):
         revoke(url_of(folder, "moderator"), "main", ["ada"])
-
-
-def test_the_moderator_reads_what_each_ticket_is_for_and_whom_nobody_explained_is_an_agent(
-    server: RedisServer, folder: Path
-) -> None:
-    issue(server.url, [CHAIR, ADA, Holder("main", "player", "own"), Holder("main", "analytics", "keeper")], folder)
-    with client(url_of(folder, "admin")) as admin:
-        admin.sadd(streams.tickets("main"), "older")
-    tickets = Tickets(url_of(folder, "moderator"), "main")
-    assert tickets.read() == {"ada": "agent", "keeper": "analytics", "older": "agent", "own": "player"}
-    tickets.close()
 
 
 def test_an_agent_revokes_and_issues_nothing(server: RedisServer, folder: Path) -> None:
@@ -252,20 +234,19 @@ def test_an_administrator_that_is_there_is_used_or_asked_for_and_never_replaced_
 def test_default_stays_on_if_it_is_to_and_is_told_of(
     server: RedisServer, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        run(["tickets", "issue", "--bus", server.url, "--out", str(folder), "--agents", "ada", "--keep-default"]) == 0
-    )
+    words = ["--bus", server.url, "--out", str(folder), "--agents", "ada", "--keep-default"]
+    assert run(["tickets", "issue", *words]) == 0
     assert "needs no ticket" in capsys.readouterr().err
     assert opens(server.url)
     assert not (folder / "admin.ticket").exists()
 
 
 def test_connections_that_were_open_before_are_ended_with_default(server: RedisServer, folder: Path) -> None:
-    early = RedisLink(read_address(server.url))
-    assert issue(server.url, [ADA], folder).ended == 1
-    with pytest.raises(Disconnected):
-        early.exchange([("PING",)])
-    early.close()
+    with client(server.url) as early:
+        early.ping()
+        assert issue(server.url, [ADA], folder).ended == 1
+        with pytest.raises(Disconnected):
+            exchange(early, [("PING",)])
 
 
 def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(server: RedisServer, folder: Path) -> None:
@@ -287,32 +268,24 @@ def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(server: Redis
         assert second.command("PING").startswith(b"-NOAUTH")
 
 
-def test_a_ticket_leads_to_the_database_of_its_house(server: RedisServer, folder: Path) -> None:
-    issue(f"{server.url}/2", [ADA, CHAIR], folder)
-    agent, moderator = open_bus(url_of(folder, "ada")), open_bus(url_of(folder, "moderator"))
-    sent = Entry(b"hello", "reply", "ada", id="1-1")
-    agent.append(streams.outbox("main", "ada"), [sent])
-    assert moderator.entries(streams.outbox("main", "ada")) == [sent]
-    assert agent.url.endswith("/2")
-    agent.close()
-    moderator.close()
-
-
-@pytest.mark.parametrize("way", ["unix", "tls"])
-def test_tickets_work_over_a_unix_socket_and_under_tls(way: str, tmp_path: Path, folder: Path) -> None:
-    tls = certificate(tmp_path) if way == "tls" else None
-    with RedisServer(tls=tls) as server:
-        issue(server.unix_url if way == "unix" else server.url, [ADA, CHAIR], folder)
-        assert url_of(folder, "ada").startswith("rediss://" if tls else "unix://")
-        agent, moderator = open_bus(url_of(folder, "ada")), open_bus(url_of(folder, "moderator"))
-        reader = moderator.reader()
-        reader.follow(streams.outbox("main", "ada"))
-        agent.append(streams.outbox("main", "ada"), [Entry(b"hello", "reply", "ada", id="1-1")])
-        assert len(reader.read(5)) == 1
+@pytest.mark.parametrize(("way", "begins"), [("database", "redis://"), ("unix", "unix://"), ("tls", "rediss://")])
+def test_tickets_lead_to_the_database_of_their_house_over_a_unix_socket_and_under_tls(
+    way: str, begins: str, tmp_path: Path, folder: Path
+) -> None:
+    with contextlib.ExitStack() as around:
+        server = around.enter_context(RedisServer(tls=certificate(tmp_path) if way == "tls" else None))
+        urls = {"database": f"{server.url}/2", "unix": server.unix_url, "tls": server.url}
+        issue(urls[way], [ADA, CHAIR], folder)
+        assert url_of(folder, "ada").startswith(begins)
+        agent, moderator = (
+            around.enter_context(contextlib.closing(open_bus(url_of(folder, name)))) for name in ("ada", "moderator")
+        )
+        sent = Entry(b"hello", "reply", "ada", id="1-1")
+        agent.append(streams.outbox("main", "ada"), [sent])
+        assert moderator.entries(streams.outbox("main", "ada")) == [sent]
+        assert agent.url.endswith("/2") == (way == "database")
         with pytest.raises(NotAllowed):
             agent.entries(streams.inbox("main", "bruno"))
-        agent.close()
-        moderator.close()
 
 
 def certificate(folder: Path) -> tuple[Path, Path, Path]:

@@ -12,6 +12,7 @@ from moderator.engine.context import Cursors, GameOver, HouseContext
 from moderator.engine.reexecution import Verifier, read_back
 from moderator.engine.seating import deal
 from moderator.house.games import Games
+from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -23,7 +24,6 @@ from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.messages.house import RollCall
 from wolfbus.record.line import Recorded, seal
 
-HOUSE = "h"
 SMALL = GameConfig(debate_turns=3)
 
 
@@ -144,13 +144,9 @@ class Process:
         """Wait for this process to die, or else for a game to be over."""
         return self.overs.get(timeout=20) is None
 
-    def kill(self) -> None:
+    def close(self) -> None:
         """Let nothing more reach the bus, and take everything down."""
         self.bus.died.set()
-        self.close()
-
-    def close(self) -> None:
-        """Take everything down."""
         self._reader.close()
         self._writer.close(flush=False)
         self._timers.close()

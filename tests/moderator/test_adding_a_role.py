@@ -47,7 +47,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree with one role more."""
     tree = tmp_path_factory.mktemp("grown")
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, tree / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, tree / package)
     for name, places in tomllib.loads(PATCH.read_text("utf-8")).items():
         text = (tree / name).read_text("utf-8")
         for place in places:

@@ -106,35 +106,29 @@ def test_the_right_agents_reply_for_the_right_seat_closes_a_request(kind):
     assert not desk.is_open
 
 
-def cases(table: str, *names: str) -> list[Any]:
-    """The lines of a table, each with what it says of itself."""
-    return [
-        pytest.param(*(group.get(name) for name in names), json.loads(line), id=f"{group[names[0]]} {line}")
-        for group in _TABLE[table]
-        for line in group["lines"].splitlines()
-    ]
+CASES = [
+    pytest.param(becomes, group, json.loads(line), id=f"{becomes} {group.get('kind') or group['reason']} {line}")
+    for becomes in ("rejected", "defaulted", "accepted")
+    for group in _TABLE[becomes]
+    for line in group["lines"].splitlines()
+]
 
 
-def desk_for(kind: Kind, nobody: bool | None) -> Desk:
-    return Desk(kind, legal=(*V_NAMES, *([None] if nobody else [])) if "target" in CONTENTS[kind] else None)
-
-
-@pytest.mark.parametrize(("reason", "fields"), cases("rejected", "reason"))
-def test_a_message_that_answers_nothing_is_turned_away_and_leaves_the_request_open(reason, fields):
-    desk = Desk()
-    assert_rejected(desk, desk.send(**fields), reason)
-
-
-@pytest.mark.parametrize(("kind", "fault", "nobody", "fields"), cases("defaulted", "kind", "fault", "nobody"))
-def test_an_answer_that_cannot_be_used_closes_with_the_default(kind, fault, nobody, fields):
-    answer = (desk := desk_for(kind, nobody)).send(**fields, **({} if fault == "unparseable" else {"thought": "hm"}))
-    assert_defaulted(desk, answer, fault)
-    assert fault == "unparseable" or (answer.thought, bool(answer.note)) == ("hm", True)
-
-
-@pytest.mark.parametrize(("kind", "nobody", "fields"), cases("accepted", "kind", "nobody"))
-def test_every_legal_answer_is_accepted(kind, nobody, fields):
-    assert desk_for(kind, nobody).send(**fields).outcome == "accepted"
+@pytest.mark.parametrize(("becomes", "group", "fields"), CASES)
+def test_what_becomes_of_a_message(becomes: str, group: dict[str, Any], fields: dict[str, Any]) -> None:
+    """It is turned away and leaves the request open, or it closes it, by the default where it cannot be used."""
+    kind = group.get("kind", "bid")
+    legal = (*V_NAMES, *([None] if group.get("nobody") else [])) if "target" in CONTENTS[kind] else None
+    desk = Desk(kind, legal=legal)
+    usable = becomes == "defaulted" and group["fault"] != "unparseable"
+    verdict = desk.send(**fields, **({"thought": "hm"} if usable else {}))
+    if becomes == "rejected":
+        assert_rejected(desk, verdict, group["reason"])
+    elif becomes == "defaulted":
+        assert_defaulted(desk, verdict, group["fault"])
+        assert not usable or (verdict.thought, bool(verdict.note)) == ("hm", True)
+    else:
+        assert verdict.outcome == "accepted"
 
 
 def test_only_an_agent_of_the_house_says_itself_what_is_wrong_with_its_answer():
@@ -156,21 +150,16 @@ def test_the_stream_counts_and_whoever_names_another_sender_beside_a_message_is_
     assert verdict.outcome == "accepted"
 
 
-def test_a_doubled_reply_is_rejected_as_closed_and_changes_nothing():
+def test_a_doubled_or_late_reply_is_rejected_as_closed_and_a_strangers_as_not_its_own():
     desk = Desk()
     assert desk.send().outcome == "accepted"
     again = desk.send(content={"bid": 9})
-    assert isinstance(again, Rejected)
     assert (again.reason, again.request, again.sender) == ("closed", desk.request.id, "one")
-
-
-def test_a_late_reply_is_rejected_as_closed_and_a_strangers_as_not_its_own():
     desk = Desk()
     (answer,) = desk.referee.time_out([desk.request.id, "g/9/debate/1/bid/Wim"])
     assert (answer.outcome, answer.content, answer.fault) == ("timed_out", None, None)
     assert not desk.referee.time_out([desk.request.id])
-    assert desk.send().reason == "closed"
-    assert desk.send(agent="two").reason == "sender"
+    assert [desk.send().reason, desk.send(agent="two").reason] == ["closed", "sender"]
 
 
 def test_a_closed_assessment_is_known_by_its_statement():
@@ -211,12 +200,9 @@ def test_only_absent_seats_have_the_shorter_time():
     requests = referee.ask(asked("bid", "Wim", "Vic", "Von"), {"Vic"})
     assert {request.seat: request.deadline_s for request in requests} == {"Wim": 30.0, "Vic": 0.5, "Von": 30.0}
     assert {request.seat: request.ask().deadline_s for request in requests}["Vic"] == 0.5
-
-
-def test_absent_grace_never_lengthens_a_deadline():
-    referee = Referee(opened(absent_grace=90.0, deadlines=Deadlines(bid=30.0, speak=100.0)))
+    # which never lengthens a deadline
+    referee = Referee(opened(absent_grace=90.0, deadlines=Deadlines(bid=30.0)))
     assert [request.deadline_s for request in referee.ask(asked("bid", "Vic"), {"Vic"})] == [30.0]
-    assert [request.deadline_s for request in referee.ask(asked("speak", "Vic", batch=2), {"Vic"})] == [90.0]
 
 
 def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
@@ -229,16 +215,6 @@ def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
     assert (answer.seat, answer.outcome, answer.content) == ("Von", "declined", None)
     assert referee.is_open(1)
     assert [closed.seat for closed in referee.time_out(request.id for request in requests)] == ["Vic"]
-    assert not referee.is_open(1)
-
-
-def test_a_batch_is_open_until_its_last_request_closes():
-    referee = Referee(opened())
-    requests = referee.ask(asked("bid", "Wim", "Wes"), set())
-    referee.time_out([requests[0].id])
-    assert referee.is_open(1)
-    assert not referee.is_open(2)
-    referee.time_out([requests[1].id])
     assert not referee.is_open(1)
 
 

@@ -1,78 +1,17 @@
-"""However reports are shortened, the record gives prompts, settings and replies again; and goes on after a break."""
+"""Prompts in records of earlier versions, and in records that were tampered with."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from moderator.engine.reports import ReportShortener
 from tests.llm.calls.woven import call, segment
 from wolfbus.errors import RecordError
-from wolfbus.messages.calls import ChainAddition, ModelCall, PromptAddition, Segment
-from wolfbus.messages.events import AnsweredBid, Asked, Asking, Stopped
-from wolfbus.record.prompts import PromptBook, WholeCalls
+from wolfbus.messages.calls import ChainAddition, PromptAddition
+from wolfbus.messages.events import Asked, Asking
+from wolfbus.record.prompts import PromptBook
 
 STEP = (Asked(batch=1, round=1, phase="debate", turn=1, asks=(Asking(kind="bid", seats=("Wim",)),)),)
-TEXTS = st.sampled_from(["", "a", "A longer text.", "Another long one.", "A third that is long.", "Bid."])
-ROLES = st.sampled_from(["system", "user", "user", "assistant"])
-
-
-@st.composite
-def reports(draw: st.DrawFn) -> list[Segment | ModelCall]:
-    """Segments, each behind any earlier one or none, from two processes; calls with any of them and their settings."""
-    made: list[Segment | ModelCall] = []
-    names: list[str] = []
-    for number in range(draw(st.integers(1, 25))):
-        source = f"{draw(st.integers(1, 2))}-{number}"
-        if names and draw(st.booleans()):
-            heads = tuple(draw(st.lists(st.sampled_from(names), max_size=3)))
-            how = {"url": draw(st.sampled_from(["http://a/v1", None])), "served": draw(st.sampled_from(["m", None]))}
-            made.append(call("1/debate/1/bid/Wim", prompt=heads).model_copy(update={**how, "source": source}))
-            continue
-        piece = segment(draw(ROLES), draw(TEXTS), draw(st.sampled_from([None, *names])))
-        if piece.segment not in names:
-            names.append(piece.segment)
-            made.append(piece.model_copy(update={"source": source}))
-    return made
-
-
-@settings(max_examples=200, deadline=None)
-@given(reports(), st.lists(st.integers(0, 25), max_size=3))
-def test_what_is_shortened_gives_the_same_prompts_and_settings_over_any_breaks(reports, breaks):
-    shortener, written = ReportShortener(), []
-    for place in range(0, len(reports), 3):
-        if place // 3 in breaks:
-            # another process goes on from the record
-            shortener = ReportShortener()
-            for event in written:
-                shortener.recall(event)
-        now, later = shortener.shorten(reports[place : place + 3], STEP, ())
-        assert later == []
-        written += now
-    old, new, whole = PromptBook(), PromptBook(), WholeCalls()
-    for event in reports:
-        old.feed(event)
-    for line, event in enumerate(written, 1):
-        new.feed(event, line)
-        whole.feed(event, line)
-    assert not [event for event in written if isinstance(event, Segment)]
-    calls = [(line, event) for line, event in enumerate(written, 1) if isinstance(event, ModelCall)]
-    asked = [event for event in reports if isinstance(event, ModelCall)]
-    assert [new.messages(event) for _, event in calls] == [old.messages(event) for event in asked]
-    told = [whole.whole(event, line) for line, event in calls]
-    assert [(each.url, each.served, each.parameters, each.source) for each in told] == [
-        (each.url, each.served, each.parameters, each.source) for each in asked
-    ]
-    texts = [
-        text
-        for event in written
-        if isinstance(event, PromptAddition)
-        for chain in event.chains
-        for text in chain.texts
-        if isinstance(text, str) and len(text) > 8
-    ]
-    assert len(texts) == len(set(texts))
 
 
 def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_hashes():
@@ -91,43 +30,6 @@ def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_ha
         ("system", "Rules of the game."),
         ("user", "You are Wim, a Villager.How urgent is it?"),
     ]
-
-
-def answered(bid: int, thought: str | None) -> AnsweredBid:
-    return AnsweredBid(batch=1, seat="Wim", content={"bid": bid}, thought=thought)
-
-
-@pytest.mark.parametrize(
-    ("reply", "style"),
-    [
-        ('{"thought": "Hm.", "bid": 3}', "spaced"),
-        ('{"thought":"Hm.","bid":3}', "dense"),
-        ('{\n  "thought": "Hm.",\n  "bid": 3\n}', "indented"),
-        ('{"bid": 3, "thought": "Hm."}', None),
-        ('{"thought": "Hm.", "bid": 3.0}', None),
-        ('{"thought": "Hm.", "bid": 3} ', None),
-        ("I bid 3.", None),
-    ],
-)
-def test_a_reply_is_left_out_only_where_its_answer_gives_it_again_to_the_letter(reply, style):
-    shortener = ReportShortener()
-    shortener.shorten((), STEP, ())
-    answer = answered(3, "Hm.")
-    ((short,), _) = shortener.shorten([call("1/debate/1/bid/Wim").model_copy(update={"reply": reply})], (answer,), ())
-    assert (short.answered_as, short.reply) == (style, None if style else reply)
-    whole = WholeCalls()
-    for line, event in enumerate((*STEP, short, answer), 1):
-        whole.feed(event, line)
-    assert whole.whole(short, 2).reply == reply
-
-
-def test_a_call_waits_for_the_step_that_joins_its_answer_and_keeps_its_reply_where_none_does():
-    made = call("1/debate/1/bid/Wim").model_copy(update={"reply": '{"thought": "Hm.", "bid": 3}'})
-    shortener, answer = ReportShortener(), answered(3, "Hm.")
-    shortener.shorten((), STEP, ())
-    assert shortener.shorten([made], STEP, [{"Wim": answer}]) == ([], [made])
-    (written,), later = shortener.shorten([made], (Stopped(reason="enough"),), [{"Wim": answer}])
-    assert (written.reply, later) == (made.reply, [])
 
 
 @pytest.mark.parametrize(

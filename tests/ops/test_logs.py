@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
 import sys
 import threading
 import warnings
@@ -130,12 +129,3 @@ def test_warnings_and_what_nobody_catches_are_logged_too(lines):
     assert threaded["event"] == "thread reader ended unexpectedly: in a thread"
     assert "ValueError" in str(threaded["exception"])
     assert (last["level"], last["event"]) == ("critical", "this was not expected: at last")
-
-
-def test_the_command_line_does_not_load_structlog_before_it_is_needed():
-    code = (
-        "import sys; from wolfbus.cli import run; run(['--help'])\n"
-        "import wolfbus.service.logs, wolfbus.service.options\n"
-        "sys.exit('structlog' in sys.modules or 'http.server' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import queue
+import contextlib
 import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from redis import Redis
 
-from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Entry
-from wolfbus.cli.up import seats_of, up
-from wolfbus.errors import BusError, ConfigError
-from wolfbus.service.lifecycle import Stopping
+from tests.ops.heard import run
 from wolfbus.service.plan import HousePlan
-from wolfbus.service.redis import RedisHome, redis_installed
-from wolfbus.service.supervisor import Child, Said, Speaker
+from wolfbus.service.supervisor import Speaker
+from wolfbus.testing.redis_server import redis_installed
 
 PLAN = HousePlan(
     "redis://u:secret@h:1", "up-1", ("scripted", "llm:x@http://h", "open"), Path("out"), seed="s33d", games=3
@@ -47,60 +43,41 @@ def test_password_and_seed_stand_in_no_command_line_and_in_no_invitation():
     assert invitation[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 -- ")
 
 
+@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 @pytest.mark.parametrize(
-    ("spec", "brains"),
+    ("spec", "told"),
     [
-        ("scripted*2,open", ("scripted", "scripted", "open")),
-        ("open", ("open",) * 3),
-        ("open *2, scripted", ("open", "open", "scripted")),
-        ("open*,silent", ("open", "open", "silent")),
-        ("exec:open,open,reopen:open", ("exec:open", "open", "reopen:open")),
+        ("scripted*7,open", "seat 8 is open; in another terminal:"),
+        ("open *2, scripted*6", "seats 1, 2 are open, one such line takes each"),
+        ("open*,silent*7", "seat 1 is open"),
+        ("exec:open,open,reopen:open,scripted*5", "seat 2 is open"),
     ],
 )
-def test_open_stands_in_a_players_spec_like_any_brain(spec, brains):
-    assert seats_of(spec, 3) == brains
+def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_this_users_alone(tmp_path, spec, told):
+    sockets = []
 
+    def look(said):
+        if told not in said:
+            return False
+        (path,) = re.findall(r"bus unix://(\S+),", said)
+        sockets.append(Path(path))
+        assert sockets[0].parent.stat().st_mode & 0o077 == 0
+        with contextlib.closing(Redis(unix_socket_path=path)) as redis:
+            assert redis.config_get("port")["port"] == "0"
+            assert redis.config_get("appendonly")["appendonly"] == "yes"
+        return True
 
-def test_a_spec_that_does_not_add_up_is_told_in_its_own_words():
-    with pytest.raises(ConfigError, match=r"'open\*4': this makes 4 players, but the game has 3 seats"):
-        seats_of("open*4", 3)
-
-
-def test_a_person_needs_a_terminal_and_processes_a_server():
-    told = CliRunner().invoke(up, ["--players", "human,scripted*7"])
-    assert isinstance(told.exception, ConfigError)
-    assert "wolfbus play --players human" in str(told.exception)
-    assert "memory:// ends where its process ends" in CliRunner().invoke(up, ["--redis", "memory://"]).output
+    code, said = run("up", "--players", spec, "--out", str(tmp_path / "out"), until=look)
+    assert sockets, said
+    assert code == 130
+    assert not sockets[0].parent.exists()
 
 
 def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    told = CliRunner().invoke(up, [])
-    assert isinstance(told.exception, BusError)
-    assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", str(told.exception))
-
-
-@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
-def test_the_redis_of_a_run_is_to_be_reached_by_this_user_alone_and_survives_a_kill():
-    said: Said = queue.SimpleQueue()
-    with Stopping() as stopping, RedisHome() as redis:
-        child = Child(redis.program, said)
-        try:
-            child.start()
-            redis.wait(stopping)
-            bus = open_bus(redis.url)
-            bus.append("news", [Entry(b"", "join", "ann", id="1-1")])
-            child.kill()
-            child.start()
-            assert bus.last_id("news") == "1-1"
-            bus.close()
-            socket = Path(redis.url.removeprefix("unix://"))
-            assert socket.parent.stat().st_mode & 0o077 == 0
-            words = redis.program.command
-            assert words[words.index("--port") + 1] == "0"
-        finally:
-            child.kill()
-    assert not socket.parent.exists()
+    code, said = run("up")
+    assert code == 1
+    assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", said)
 
 
 def test_lines_are_told_apart_by_name_and_cannot_steer_the_terminal(capsys):

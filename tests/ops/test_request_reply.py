@@ -23,7 +23,6 @@ pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is n
     [
         (("bare", "--count", "200"), "asker_cpu_us_per_round"),
         (("house", "--games", "1", "--at-once", "1"), "games_per_s"),
-        (("round-trips", "--games", "1"), "round_trips"),
     ],
 )
 def test_it_measures_with_the_client_that_is_installed(words, measured):

@@ -48,36 +48,6 @@ def test_a_command_that_is_through_ends_with_its_own_exit_code_whoever_asks_it_t
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
 
 
-def test_everybody_who_waits_is_told_and_the_first_reason_stays():
-    stopping = Stopping()
-    told: list[bool] = []
-    waiting = [threading.Thread(target=lambda: told.append(stopping.wait(30))) for _ in range(4)]
-    for thread in waiting:
-        thread.start()
-    stopping.ask("the house closed")
-    stopping.ask("again")
-    for thread in waiting:
-        thread.join(10)
-    assert told == [True] * 4
-    assert stopping.why == "the house closed"
-
-
-def test_outside_the_main_thread_it_can_be_asked_but_sets_no_handler():
-    before = signal.getsignal(signal.SIGTERM)
-    seen: list[bool] = []
-
-    def serve():
-        with Stopping() as stopping:
-            seen.append(signal.getsignal(signal.SIGTERM) == before)
-            stopping.ask("done")
-            seen.append(stopping.wait(10))
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    thread.join(10)
-    assert seen == [True, True]
-
-
 def test_a_handler_that_runs_while_its_own_thread_asks_does_not_lock_up():
     with Stopping() as stopping:
         for _ in range(200):

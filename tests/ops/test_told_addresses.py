@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import os
-import re
 import socket
-import subprocess
 import sys
-import threading
-import traceback
-from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 
 import pytest
 
-from moderator.house.settings import ModeratorSettings
+from tests.ops.heard import run
 from wolfbus import cli
-from wolfbus.bus.url import masked, read_address, shown_url
-from wolfbus.service.plan import OPEN, HousePlan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
-SOON_S = 30.0
 WAITING = {
     "analytics": "ArchiveActor",
     "join": "redis://***@",
@@ -31,11 +20,7 @@ WAITING = {
     "worker": "waiting for agenda mine",
 }
 """Commands that stay until somebody ends them, and what they say once they are at the bus."""
-APART = {*WAITING, "moderator", "watch"}
-"""Commands that wait for a bus that is away, and are ended by a signal."""
 USER, PASSWORD = "wolfuser", "xyzzy-plugh"
-WOLFBUS = (sys.executable, "-m", "wolfbus")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "WOLFBUS_LOG_LEVEL": "debug"}
 OTHERS = frozenset({"compare", "export", "fake-model", "page", "report", "rules", "schema", "verify"})
 """Commands that take no bus; they may be given an address all the same, where they want a file."""
 AGENT = "--seats 8 --name ann --once --grace 0"
@@ -59,33 +44,9 @@ COMMANDS = {
 """The words of every command that takes a bus."""
 
 
-def run(*words):
-    """Run a command in this process; returns its exit code and all that it said."""
-    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
-        try:
-            code = cli.run(list(words))
-        except Exception:
-            # what a user would see of it
-            code = -1
-            said.write(traceback.format_exc())
-    return code, said.getvalue()
-
-
-def run_apart(*words, until=""):
-    """Run a command as a process, to its end or until it has said something; returns its exit code and all it said."""
-    with subprocess.Popen(
-        [*WOLFBUS, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        env=ENVIRONMENT, start_new_session=True,
-    ) as process:  # fmt: skip
-        ending = threading.Timer(SOON_S, process.terminate)
-        ending.start()
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            if until and until in line:
-                process.terminate()
-        ending.cancel()
-    return process.returncode, "".join(said)
+def words_of(text):
+    """Return what tells whether these words were said."""
+    return lambda said: text in said
 
 
 def with_secret(url):
@@ -97,6 +58,11 @@ def assert_untold(said, folder=None):
     assert not [line for line in said.splitlines() if USER in line or PASSWORD in line]
     paths = [path for path in folder.rglob("*") if path.is_file()] if folder is not None else []
     assert not [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
+
+
+@pytest.fixture(autouse=True)
+def all_is_logged(monkeypatch):
+    monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "debug")
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +99,7 @@ def test_every_command_is_tried():
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         place = f"127.0.0.1:{listener.getsockname()[1]}"
-    start = run_apart if command in APART else run
-    code, said = start(*words(command, with_secret(f"redis://{place}?patience=0.1")))
+    code, said = run(*words(command, with_secret(f"redis://{place}?patience=0.1")))
     assert code == 1, said
     assert f"Redis at {place} cannot be reached" in said
     assert_untold(said, tmp_path)
@@ -142,99 +107,9 @@ def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, words, tmp_path):
-    if command in WAITING:
-        _, said = run_apart(*words(command, guarded), until=WAITING[command])
-        assert WAITING[command] in said
-    else:
-        _, said = run(*words(command, guarded))
+    _, said = run(*words(command, guarded), until=words_of(WAITING[command]) if command in WAITING else None)
+    assert WAITING.get(command, "") in said
     assert said
     assert "Traceback" not in said
     assert "cannot be reached" not in said
     assert_untold(said, tmp_path)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"{USER}:{PASSWORD}@localhost:6379",
-        f"kafka://{USER}:{PASSWORD}@localhost",
-        f"redis://{USER}:{PASSWORD}/@localhost",
-        f"redis://{USER}:{PASSWORD}@localhost:port",
-        f"redis://{USER}:{PASSWORD}@localhost/zero",
-        f"redis://{USER}:{PASSWORD}@localhost?name=x",
-    ],
-)
-def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command, url, words, tmp_path):
-    code, said = run(*words(command, url))
-    assert code == 2, said
-    assert "Traceback" not in said
-    assert_untold(said, tmp_path)
-
-
-@pytest.mark.parametrize("command", sorted(cli.COMMANDS))
-def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(command):
-    code, said = run(command, with_secret("redis://localhost"), "--no-such-option")
-    assert code == 2
-    assert_untold(said)
-
-
-@pytest.mark.parametrize("command", ["moderator", "player", "analytics --out {out}", "status", "watch"])
-def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path, command):
-    told = "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
-    assert run(*command.format(out=tmp_path).split(), "--bus", "localhost:6379") == (2, told)
-
-
-def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_path):
-    out = tmp_path / "out"
-    # nobody has joined, and it is ended while it waits
-    words = f"run --games 1 --house h --bus {guarded}?patience=7 --out {out}".split()
-    code, said = run_apart(*words, until="waiting for agents")
-    assert code == 130
-    bus = f"redis://***@{guarded.partition('@')[2]}?patience=7"
-    assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in said
-    assert_untold(said, tmp_path)
-
-
-def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen():
-    plan = HousePlan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
-    _, password, join, person, *_ = plan.invitation()
-    assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
-    assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
-    assert join.strip().startswith("wolfbus join --house up-1 --place 2 -- ")
-    assert person.strip().startswith("wolfbus join --house up-1 --place 2 --human ")
-
-
-def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path):
-    url = with_secret("redis://h:1")
-    plan = HousePlan(url, "h", ("scripted",), tmp_path)
-    for held in (ModeratorSettings(url, "h"), plan, plan.programs(), read_address(url)):
-        assert not re.search(PASSWORD, repr(held))
-
-
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("memory://", "memory://"),
-        ("redis://h:1/2?patience=3", "redis://h:1/2?patience=3"),
-        ("redis://u:p@h:1/2?patience=3", "redis://***@h:1/2?patience=3"),
-        ("redis://:p@h", "redis://***@h"),
-        ("rediss://u:p@h?ssl_ca_certs=/ca", "rediss://***@h?ssl_ca_certs=/ca"),
-        ("unix://u:p@/run/redis.sock?db=2", "unix://***@/run/redis.sock?db=2"),
-        ("unix:///run/redis@main.sock", "unix:///run/redis@main.sock"),
-        # what should have been quoted
-        ("redis://u:p@q@h", "redis://***@h"),
-        ("redis://u:p/q@h", "redis://***@h"),
-        ("redis://u:p?q@h", "redis://***@h"),
-        ("redis://u:p#q@h", "redis://***@h"),
-        ("redis://u:p?db=q@h", "redis://***@h"),
-        ("u:p@h:6379", "***@h:6379"),
-    ],
-)
-def test_an_address_is_shown_without_user_and_password(url, shown):
-    assert shown_url(url) == shown
-
-
-def test_addresses_are_masked_wherever_they_stand_in_a_text():
-    text = "no file 'redis://u:p@h:1/0' beside unix://u:p@/run/redis.sock, nor a@b at http://h"
-    assert masked(text) == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"

@@ -12,14 +12,18 @@ from tests.golden.running import wolfbus
 from wolfbus.testing.redis_server import redis_installed
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
+RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
+SEATS = 5
+GAME = ("--seed", "7", "--json", "--config", "rules.toml")
 
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
-def test_ten_processes_play_the_game_that_one_process_plays(tmp_path):
-    alone = json.loads(wolfbus(tmp_path, "play", "--seed", "7", "--json", "--out", "alone").out)
+def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_path):
+    (tmp_path / "rules.toml").write_text(RULES)
+    alone = json.loads(wolfbus(tmp_path, "play", *GAME, "--out", "alone").out)
     together = subprocess.run(
-        [*WOLFBUS, "up", "--seed", "7", "--json", "--out", tmp_path / "together"],
-        capture_output=True, text=True, timeout=90, check=False,
+        [*WOLFBUS, "up", *GAME, "--out", "together"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False,
     )  # fmt: skip
     assert together.returncode == 0, together.stderr
     told = json.loads(together.stdout)
@@ -28,7 +32,7 @@ def test_ten_processes_play_the_game_that_one_process_plays(tmp_path):
     assert set(told["exit_codes"].values()) == {0}
     assert not told["restarts"], together.stderr
     names = {line.partition("│")[0].strip() for line in together.stderr.splitlines()}
-    assert {"up", "moderator", "analytics", *(f"player-{place}" for place in range(1, 9))} <= names
+    assert {"up", "moderator", "analytics", *(f"player-{place}" for place in range(1, SEATS + 1))} <= names
     assert {path.name for path in (tmp_path / "together").iterdir()} == {
         f"{game['game']}.ndjson", "metrics.json", "report.txt",
     }  # fmt: skip

@@ -1,4 +1,8 @@
-"""The smallest agent of docs/protocol.md, line for line as its pseudo-code has it, with redis-py and msgpack alone."""
+"""The smallest agent of docs/protocol.md, line for line as its pseudo-code has it, with redis-py and msgpack alone.
+
+It proves that the document suffices. The tests run it in a thread, and replace its methods one by one to make agents
+that do it wrong.
+"""
 
 import random
 import sys
@@ -72,7 +76,7 @@ class SmallestAgent:
         self.games[message["game"]] = game
         told = [(game["facts"], message.get("facts", ()))]
         told += [(game["seats"][part["seat"]], part.get("facts", ())) for part in parts]
-        if not all(take(known, facts) for known, facts in told):
+        if not all(self.take(known, facts) for known, facts in told):
             self.instance = self.fresh()
             self.join()
             return
@@ -80,8 +84,7 @@ class SmallestAgent:
             for ask in part.get("asks", ()):
                 if ask["id"] not in game["asked"]:
                     game["asked"].add(ask["id"])
-                    reply = {"type": "reply", "request": ask["id"], "seat": part["seat"], "kind": ask["kind"]}
-                    self.say({**reply, "content": answer(ask, game["facts"])}, message["game"])
+                    self.answer(message["game"], part["seat"], ask, game["facts"])
         if any(fact["fact"]["type"] == "ended" for fact in message.get("facts", ())):
             del self.games[message["game"]]
 
@@ -98,7 +101,23 @@ class SmallestAgent:
         beside = {"game": game} if game else {}
         body = msgpack.packb({"v": 1, **message, **beside})
         fields = {"type": message["type"], "from": self.name, "game": game, "n": self.count, "body": body}
+        self.write(fields)
+
+    def write(self, fields):
         self.redis.xadd(self.outbox, fields, f"{self.start}-{self.count}")
+
+    def answer(self, game, seat, ask, facts):
+        reply = {"type": "reply", "request": ask["id"], "seat": seat, "kind": ask["kind"]}
+        self.say({**reply, "content": content(ask, facts)}, game)
+
+    @staticmethod
+    def take(known, facts):
+        for fact in facts:
+            if fact["n"] == len(known) + 1:
+                known.append(fact["fact"])
+            elif fact["n"] > len(known):
+                return False
+        return True
 
     def last_id(self, stream):
         try:
@@ -119,16 +138,7 @@ def order(entry_id):
     return tuple(map(int, entry_id.split("-")))
 
 
-def take(known, facts):
-    for fact in facts:
-        if fact["n"] == len(known) + 1:
-            known.append(fact["fact"])
-        elif fact["n"] > len(known):
-            return False
-    return True
-
-
-def answer(ask, facts):
+def content(ask, facts):
     target = next((name for name in ask.get("legal", ()) if name is not None), None)
     about = next((fact for fact in facts if fact.get("statement") == ask.get("about")), {})
     sly = "Werewolf" in about.get("text", "")

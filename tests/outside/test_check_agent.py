@@ -7,19 +7,17 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Iterator
+import time
 
 import pytest
 from click.testing import CliRunner
 
 from moderator.check import Finding, Trial, TrialTerms
 from tests.llm.tables import tables
-from tests.outside.bare_agent import BareAgent
-from tests.outside.smallest_agent import SmallestAgent
+from tests.outside.smallest_agent import SmallestAgent, content
 from wolfbus.bus import open_bus
 from wolfbus.cli import cli
 from wolfbus.errors import HouseHeld
-from wolfbus.testing.redis_server import RedisServer
 
 TABLES = tables(__file__)
 
@@ -28,25 +26,14 @@ ONE_BID = {"type": "reply", "kind": "bid", "content": {"bid": 1}}
 HASTY = TrialTerms(join_s=10, deadline_s=0.6, tight_s=0.3, again_s=0.2, settle_s=0.05)
 
 
-@contextlib.contextmanager
-def running(agent: BareAgent) -> Iterator[None]:
-    thread = threading.Thread(target=agent.run)
+def tried(agent: SmallestAgent, url: str, terms: TrialTerms) -> dict[str, Finding]:
+    """Try an agent in a thread of its own, which leaves at the goodbye, and needs nothing to stop it."""
+    thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
-    try:
-        yield
-    finally:
-        agent.stop.set()
-        thread.join(10)
+    with contextlib.closing(open_bus(url)) as bus:
+        findings = Trial(bus, agent.house, None, terms).run()
+    thread.join(10)
     assert not thread.is_alive()
-
-
-def tried(agent: BareAgent, url: str, terms: TrialTerms, name: str | None = None) -> dict[str, Finding]:
-    bus = open_bus(url)
-    try:
-        with running(agent):
-            findings = Trial(bus, agent.house, name, terms).run()
-    finally:
-        bus.close()
     return {finding.check: finding for finding in findings}
 
 
@@ -54,39 +41,25 @@ def sorts(finding: Finding) -> set[str]:
     return {fault.partition(":")[0].partition(" (x")[0] for fault in finding.faults}
 
 
-def test_a_good_agent_passes_every_check(redis_url: str) -> None:
-    agent = BareAgent(redis_url, "check", "good")
+def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leaves_nothing_behind(
+    redis_url: str,
+) -> None:
+    agent = SmallestAgent(redis_url, "check", "tiny")
     found = tried(agent, redis_url, PATIENT)
     assert {check: finding.faults for check, finding in found.items() if finding.verdict != "ok"} == {}
     assert len(found) == 37
-    assert len(agent.ended) == 25
-    assert not agent.faults
-    assert agent.starts == 2  # once for the facts that were kept from it
-
-
-def test_the_smallest_agent_of_the_document_earns_no_warning(redis_url: str) -> None:
-    agent = SmallestAgent(redis_url, "check", "tiny")
-    # it leaves at the goodbye, and needs nothing to stop it
-    thread = threading.Thread(target=agent.run)
-    thread.start()
-    bus = open_bus(redis_url)
-    try:
-        findings = Trial(bus, "check", "tiny", PATIENT).run()
-    finally:
-        bus.close()
-        thread.join(10)
-    assert not thread.is_alive()
-    assert {each.check: each.faults for each in findings if each.verdict != "ok"} == {}
-    assert len(findings) == 37
     assert not agent.games
+    with contextlib.closing(open_bus(redis_url)) as bus:
+        assert bus.owner("check").left_s == 0
+        assert bus.length("wolf:{check}:in:tiny") <= 1
 
 
-class Clumsy(BareAgent):
+class Clumsy(SmallestAgent):
     """Every kind of answer has a fault of its own."""
 
-    def answer(self, name, seat, ask, game):
-        kind, content = ask["kind"], self.content(seat, ask, game)
-        reply = {"type": "reply", "kind": kind, "game": name, "request": ask["id"], "seat": seat, "content": content}
+    def answer(self, game, seat, ask, facts):
+        kind = ask["kind"]
+        reply = {"type": "reply", "kind": kind, "request": ask["id"], "seat": seat, "content": content(ask, facts)}
         if kind == "bid":
             reply["content"] = {"bid": 3.0}
         elif kind == "speak":
@@ -94,18 +67,17 @@ class Clumsy(BareAgent):
         elif kind == "vote":
             reply["content"] = {"target": "Somebody"}
         elif kind == "inspect":
-            self.send({**reply, "seat": "Somebody"}, name)
+            self.say({**reply, "seat": "Somebody"}, game)
         elif kind == "protect":
-            self.send({**reply, "thought": "x" * 70_000}, name)
+            self.say({**reply, "thought": "x" * 70_000}, game)
         elif kind == "whisper":
-            self.sent += 1
-            fields = {"type": "reply", "from": self.name, "game": name, "n": self.sent, "body": b"\xc1"}
-            self.write(fields, f"{self.incarnation}-{self.sent}")
+            self.count += 1
+            self.write({"type": "reply", "from": self.name, "game": game, "n": self.count, "body": b"\xc1"})
         elif kind == "kill":
-            self.stop.wait(HASTY.deadline_s * 1.2)
+            time.sleep(HASTY.deadline_s * 1.2)
         elif kind == "assess_own":
             reply["reading"] = "repaired"
-        self.send(reply, name)
+        self.say(reply, game)
 
 
 def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
@@ -131,27 +103,41 @@ def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
     assert "'Somebody' is no legal answer here (asked for a vote as Villager)" in said
 
 
-class Rude(BareAgent):
+class Rude(SmallestAgent):
     """Answers twice, goes on after the end, answers what was never asked, puts the wrong game beside a reply, and holds
     on to what it heard before a catch-up.
     """
 
-    def forget(self, name):
-        pass
+    misplaced = False
 
-    def answer(self, name, seat, ask, game):
-        super().answer(name, seat, ask, game)
-        reply = {**ONE_BID, "game": name, "request": ask["id"], "seat": seat}
+    def begins_anew(self, message):
+        return False
+
+    def hear(self, message):
+        return super().hear({**message, "type": "delivery"} if message["type"] == "catch_up" else message)
+
+    def answer(self, game, seat, ask, facts):
+        super().answer(game, seat, ask, facts)
+        reply = {**ONE_BID, "request": ask["id"], "seat": seat}
         if ask["kind"] == "vote":
-            self.send({**reply, "kind": "vote"}, name)
+            self.say({**reply, "kind": "vote"}, game)
         elif ask["kind"] == "inspect":
-            self.send({**reply, "request": f"{name}/9/night/9/inspect/{seat}"}, name)
+            self.say({**reply, "request": f"{game}/9/night/9/inspect/{seat}"}, game)
         elif ask["kind"] == "whisper":
-            self.send(reply, f"{name}x")
+            self.misplaced = True
+            self.say({**reply, "game": game}, game)
 
-    def game_over(self, name):
-        super().game_over(name)
-        self.send({**ONE_BID, "game": name, "request": f"{name}/2/debate/1/bid/Ada", "seat": "Ada"}, name)
+    def write(self, fields):
+        if self.misplaced:
+            fields["game"] += "x"
+        self.misplaced = False
+        super().write(fields)
+
+    def deliver(self, message):
+        super().deliver(message)
+        if any(fact["fact"]["type"] == "ended" for fact in message.get("facts", ())):
+            game = message["game"]
+            self.say({**ONE_BID, "request": f"{game}/2/debate/1/bid/Ada", "seat": "Ada"}, game)
 
 
 def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
@@ -164,22 +150,29 @@ def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
     assert "entry fields" in sorts(found["game 2, as Werewolf with a partner"])
 
 
-class Deaf(BareAgent):
-    """Says join once, does not hear the roll call, notices no gap, lets Redis choose ids, and does not go."""
+class Deaf(SmallestAgent):
+    """Never says join once it is welcome, does not hear the roll call, notices no gap, lets Redis choose ids."""
+
+    welcome = False
 
     def join(self):
-        if self.sent == 0:
+        self.due = time.monotonic() + self.again_s
+        if not self.welcome:
             super().join()
+
+    def hear(self, message):
+        self.welcome = self.welcome or message["type"] == "welcome"
+        return super().hear(message)
 
     def introduction(self):
         return {key: value for key, value in super().introduction().items() if key != "seen"}
 
-    def write(self, fields, entry_id):
+    def write(self, fields):
         self.redis.xadd(self.outbox, fields, "*")
 
     @staticmethod
-    def add(known, news):
-        known += [each["fact"] for each in news if each["n"] > len(known)]
+    def take(known, facts):
+        known += [each["fact"] for each in facts if each["n"] > len(known)]
         return True
 
 
@@ -192,15 +185,15 @@ def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> N
     assert found["ids on its stream"].verdict == "warn"
 
 
-class Strict(BareAgent):
+class Strict(SmallestAgent):
     """Drops a delivery that has a member it does not know, wherever it stands."""
 
     def introduction(self):
         return {**super().introduction(), "declines": ["inspect"]}
 
-    def take(self, message):
+    def deliver(self, message):
         if "not_known_yet" not in str(message):
-            super().take(message)
+            super().deliver(message)
 
 
 def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) -> None:
@@ -217,14 +210,6 @@ def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
     bus.claim("check", "a-moderator", 30)
     with pytest.raises(HouseHeld):
         Trial(bus, "check").run()
-    bus.close()
-
-
-def test_a_trial_leaves_no_mail_and_no_lease_behind(redis_url: str, redis_server: RedisServer) -> None:
-    tried(BareAgent(redis_url, "check", "tidy"), redis_url, PATIENT)
-    bus = open_bus(redis_url)
-    assert bus.owner("check").left_s == 0
-    assert bus.length("wolf:{check}:in:tidy") <= 1
     bus.close()
 
 
@@ -268,7 +253,7 @@ for line in sys.stdin:
 def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_was_read(tmp_path) -> None:
     program = tmp_path / "sloppy.py"
     program.write_text(SLOPPY)
-    words = ["check-agent", "--json", "--deadline", "5", "--", sys.executable, str(program)]
+    words = ["check-agent", "--json", "--deadline", "5", "--", sys.executable, "-IS", str(program)]
     result = CliRunner().invoke(cli, words, standalone_mode=False)
     found = {each["check"]: each["faults"] for each in json.loads(result.stdout)["findings"]}
     for kind, said in {

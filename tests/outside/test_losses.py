@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -11,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.agents.parts import DAWN, HOUSE, SAID, Moderator, ask, catch_up
-from tests.outside.bare_agent import BareAgent
+from tests.outside.smallest_agent import SmallestAgent
 from tests.outside.test_whole_games import EXAMPLES, node_modules
-from wolfbus.bus import streams
-from wolfbus.messages.house import RollCall
+from wolfbus.bus import open_bus, streams
+from wolfbus.bus.protocol import Entry
+from wolfbus.messages.codec import encode
+from wolfbus.messages.house import Goodbye, RollCall
 from wolfbus.testing.redis_server import RedisServer
 
 __all__ = ["node_modules"]
@@ -24,12 +27,12 @@ __all__ = ["node_modules"]
 def agent(request: pytest.FixtureRequest, redis_url: str) -> Iterator[str]:
     """Run an agent; return its name."""
     if request.param == "python":
-        bare = BareAgent(redis_url, HOUSE, "bare")
-        thread = threading.Thread(target=bare.run)
-        thread.start()
-        yield "bare"
-        bare.stop.set()
-        thread.join()
+        # it stays until a goodbye, and the server of the tests goes after it
+        threading.Thread(target=SmallestAgent(redis_url, HOUSE, "tiny").run, daemon=True).start()
+        yield "tiny"
+        with contextlib.closing(open_bus(redis_url)) as bus:
+            body = encode(Goodbye(reason="the test is over"))
+            bus.append(streams.inbox(HOUSE, "tiny"), [Entry(body, "goodbye", "moderator", id="9999999999999-0")])
         return
     modules: Path = request.getfixturevalue("node_modules")
     words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, HOUSE, "js", "2"]

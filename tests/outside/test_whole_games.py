@@ -4,55 +4,50 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgpack
 import pytest
 
-from moderator.house.settings import GameReport, ModeratorSettings
-from moderator.service import serve as moderate
-from players.context import BrainContext
-from players.service import PlayerSettings
-from players.service import serve as play
-from tests.outside.bare_agent import BareAgent
-from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.membership import Membership
+from players.baselines import RandomBrain
+from tests.golden.running import wolfbus
+from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus, streams
-from wolfbus.config import GameConfig
-from wolfbus.service.lifecycle import Health, Stopping
+from wolfbus.service.lifecycle import Stopping
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-RULES = GameConfig(debate_turns=3, max_rounds=2)
 
 
 @contextlib.contextmanager
 def ours(url: str, house: str, seats: int) -> Iterator[None]:
-    """Scripted players in a thread, as a player service has them."""
+    """Random players in a thread, as a user's program serves them."""
     stopping = Stopping()
-    stay = Membership(url, house, Introduction("ours", "scripted", "test", seats, in_house=True), grace_s=0)
-    with BrainContext() as brain_context:
-        thread = threading.Thread(target=play, args=(PlayerSettings(stay, "scripted"), brain_context, stopping))
-        thread.start()
-        try:
-            yield
-        finally:
-            stopping.ask("the test is over")
-            thread.join(20)
+    serve = partial(RandomBrain.serve, url, house, name="ours", seats=seats, grace_s=0, stopping=stopping)
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.ask("the test is over")
+        thread.join(20)
 
 
-def play_out(url: str, house: str, games: int = 1) -> list[GameReport]:
-    """Moderate games until the house closes."""
-    told: list[GameReport] = []
-    settings = ModeratorSettings(url, house, RULES, games=games, seed="outside", wait_s=20, heartbeat_s=0.3)
-    assert moderate(settings, Stopping(), Health(None), told.append) == 0
-    return told
+def play_out(url: str, house: str, folder: Path, games: int = 1) -> list[dict[str, object]]:
+    """Moderate games until the house closes; returns what is told of each."""
+    (folder / "rules.toml").write_text("debate_turns = 3\nmax_rounds = 2\n")
+    words = ("--bus", url, "--house", house, "--games", str(games), "--seed", "outside", "--config", "rules.toml")
+    said = wolfbus(folder, "moderator", *words, "--wait", "20", "--heartbeat", "0.3", "--json")
+    assert said.code == 0, said.err
+    return [json.loads(line) for line in said.out.splitlines()]
 
 
 def record(url: str, house: str, game: str) -> list[dict[str, object]]:
@@ -63,10 +58,10 @@ def record(url: str, house: str, game: str) -> list[dict[str, object]]:
         bus.close()
 
 
-def check(url: str, house: str, games: list[GameReport], agent: str, brain: str) -> None:
+def check(url: str, house: str, games: list[dict[str, object]], agent: str, brain: str) -> None:
     for result in games:
-        assert result.error is None
-        events = record(url, house, result.game)
+        assert result["error"] is None
+        events = record(url, house, result["game"])
         seats = {seat["name"] for seat in events[0]["seats"] if seat["agent"] == agent}
         assert seats
         assert {seat["brain"] for seat in events[0]["seats"] if seat["agent"] == agent} == {brain}
@@ -76,22 +71,17 @@ def check(url: str, house: str, games: list[GameReport], agent: str, brain: str)
         assert not [event for event in events if event["type"] == "rejected"]
 
 
-def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str) -> None:
-    agent = BareAgent(redis_url, "h", "bare", seats=3)
-    thread = threading.Thread(target=agent.run)
+def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str, tmp_path: Path) -> None:
+    agent = SmallestAgent(redis_url, "h", "tiny", seats=3)
+    thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
-    try:
-        with ours(redis_url, "h", 5):
-            games = play_out(redis_url, "h", games=2)
-        thread.join(10)
-        assert not thread.is_alive()  # the goodbye ended it
-    finally:
-        agent.stop.set()
-        thread.join(10)
-    assert len(games) == len(agent.ended) == 2
-    check(redis_url, "h", games, "bare", "outside:bare")
-    assert agent.starts == 1
-    assert not agent.faults
+    with ours(redis_url, "h", 5):
+        games = play_out(redis_url, "h", tmp_path, games=2)
+    thread.join(10)
+    assert not thread.is_alive()  # the goodbye ended it
+    assert len(games) == 2
+    assert not agent.games
+    check(redis_url, "h", games, "tiny", "outside:smallest")
 
 
 @pytest.fixture(scope="session")
@@ -128,14 +118,14 @@ def _install(npm: str, package: bytes, folder: Path) -> None:
 
 
 def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes(
-    redis_url: str, node_modules: Path
+    redis_url: str, node_modules: Path, tmp_path: Path
 ) -> None:
     words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, "h", "js", "3"]
     environment = {**os.environ, "NODE_PATH": str(node_modules)}
     with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             with ours(redis_url, "h", 5):
-                games = play_out(redis_url, "h")
+                games = play_out(redis_url, "h", tmp_path)
             _, said = process.communicate(timeout=10)
         finally:
             process.kill()

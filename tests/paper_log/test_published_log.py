@@ -34,30 +34,20 @@ def within_fence(raw: str) -> Any:
         return None
 
 
-def test_its_format_is_recognised() -> None:
+def test_its_course_is_recovered(log: PaperLog) -> None:
     with PUBLISHED.open("rb") as lines:
         assert is_paper_log(next(lines))
-
-
-def test_its_course_is_recovered(log: PaperLog) -> None:
     assert (log.rounds, log.winner, log.ended, log.unknown) == (2, None, False, 0)
     assert [night.died for night in log.nights] == [None, "Raj"]
     assert [(day.round, day.named) for day in log.days] == [(1, None)]
-    assert [(each.round, each.phase) for each in log.statements] == [(1, "debate")] * 6 + [(1, "vote")] + [
-        (2, "debate")
-    ] * 5
+    phases = [(1, "debate")] * 6 + [(1, "vote")] + [(2, "debate")] * 5
+    assert [(each.round, each.phase) for each in log.statements] == phases
 
 
-def test_all_91_analyses_were_recorded_as_fillers(log: PaperLog) -> None:
+def test_of_91_analyses_recorded_as_fillers_our_reading_recovers_all_86_whole_and_5_in_part(log: PaperLog) -> None:
     counts = log.counts()
     assert (counts.analyses, counts.fillers) == (91, 91)
-    for _, analysis in analyses(log):
-        assert analysis.recorded.deceptive is False
-        assert analysis.recorded.confidence == 0.0
-
-
-def test_our_reading_recovers_all_of_them_86_whole_and_5_in_part(log: PaperLog) -> None:
-    counts = log.counts()
+    assert {(each.recorded.deceptive, each.recorded.confidence) for _, each in analyses(log)} == {(False, 0.0)}
     assert (counts.recovered, counts.partial, counts.lost) == (91, 5, 0)
     assert dict(counts.readings) == {"extracted": 86, "repaired": 5}
 

@@ -134,15 +134,10 @@ def test_counts_say_what_our_reading_recovers(log: PaperLog) -> None:
     assert (counts.partial, counts.lost) == (2, 2)
 
 
-def test_a_log_may_come_as_lines_with_its_metadata_named(log: PaperLog) -> None:
-    again = read_paper_log(iter(LINES), META, name="small-events.ndjson")
-    assert again == log
-
-
-def test_a_run_may_stop_anywhere() -> None:
+def test_a_log_may_come_as_lines_with_its_metadata_named_and_stop_anywhere(log: PaperLog) -> None:
+    assert read_paper_log(iter(LINES), META, name="small-events.ndjson") == log
     for end in range(1, len(LINES)):
-        log = read_paper_log(LINES[:end], META)
-        assert log.ended == (end >= len(LINES) - 1)
+        assert read_paper_log(LINES[:end], META).ended == (end >= len(LINES) - 1)
 
 
 def test_without_its_metadata_a_log_is_refused_in_one_line(tmp_path: Path) -> None:

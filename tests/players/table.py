@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from moderator.engine.referee import find_fault
-from moderator.engine.seating import deal
-from moderator.rules.game import Steps
+from players.baselines import RandomBrain
 from players.scripted import ScriptedBrain
-from wolfbus.agent import Agent
-from wolfbus.agent.answer import Answer
-from wolfbus.agent.answer import answer_of as settled
+from tests.game import driver
+from wolfbus.agent import Agent, Answer
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
-from wolfbus.messages.content import CONTENT
-from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Ended, Opened, Seat
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Proposal, Speech
+from wolfbus.messages.events import AnyEvent
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.values import normalise
 from wolfbus.view import SeatView
 
 Watch = Callable[[Ask, SeatView, Answer], None]
@@ -40,19 +38,16 @@ CONFIGS = {
 
 
 @dataclass
-class Played:
-    """One game: how it opened and ended, its events, and the views at its end."""
+class Played(driver.Played):
+    """One game, and the views at its end."""
 
-    opened: Opened
-    ended: Ended
-    events: list[AnyEvent]
-    views: dict[str, SeatView]
-    roles: dict[str, str] = field(default_factory=dict)
+    views: dict[str, SeatView] = field(default_factory=dict)
 
 
 def answer_of(brain: Agent, ask: Ask, view: SeatView) -> Answer:
     """Return what an agent answers, in full."""
-    return settled(ask.kind, brain.answer(ask, view))
+    said = brain.answer(ask, view)
+    return said if isinstance(said, Answer) else Answer(said)
 
 
 def play(
@@ -64,88 +59,63 @@ def play(
 ) -> Played:
     """Play a game with `brains` in turn around the table; every answer must be of its kind and legal."""
     config = config or GameConfig()
-    seats = tuple(
-        Seat(name=name, role=role, agent="a", brain="b", in_house=in_house) for name, role in deal(config, seed)
-    )
-    opened = Opened(game="g", version="0", started=1700000000.0, seed=seed, config=config, seats=seats)
-    players = {seat.name: brains[place % len(brains)]() for place, seat in enumerate(seats)}
-    views = {seat.name: SeatView(me=seat.name) for seat in seats}
-    steps, herald = Steps(opened), Herald()
-    pending: dict[int, dict[str, AnyAnswered]] = {}
-    events: list[AnyEvent] = []
-    step = steps.advance()
-    while True:
-        asks: list[tuple[int, str, Ask]] = []
-        for event in step.events:
-            events.append(event)
-            told = herald.tell(event)
-            for view in views.values():
-                for news in told.public:
-                    view.hear_public(news)
-            for name, private in told.private:
-                views[name].hear_private(private)
-            if event.type == "asked":
-                asks += _asks(event)
-        for batch, seat, ask in asks:
-            answer = answer_of(players[seat], ask, views[seat])
-            if watch is not None:
-                watch(ask, views[seat], answer)
-            pending.setdefault(batch, {})[seat] = _accept(batch, seat, ask, answer, config)
-        if step.ended is not None:
-            return Played(opened, step.ended, events, views, {each.name: each.role for each in seats})
-        step = steps.advance({batch: pending.pop(batch) for batch in step.waits_for})
+    names = [seat.name for seat in driver.opening(config, seed).seats]
+    players = {name: brains[place % len(brains)]() for place, name in enumerate(names)}
+    views = {name: SeatView(me=name) for name in names}
+    herald = Herald()
 
+    def tell(event: AnyEvent) -> None:
+        told = herald.tell(event)
+        for view in views.values():
+            view.hear_public(*told.public)
+        for name, private in told.private:
+            views[name].hear_private(private)
 
-def _accept(batch: int, seat: str, ask: Ask, answer: Answer, config: GameConfig) -> AnyAnswered:
-    content = answer.content
-    assert content is not None, ask
-    assert isinstance(content, CONTENT[ask.kind]), (ask, content)
-    assert find_fault(content, ask.legal, config.bid_max, None) == (None, None), (ask, content)
-    return ANSWERED[ask.kind](
-        batch=batch,
-        seat=seat,
-        about=ask.about,
-        outcome="accepted",
-        content=normalise(content),
-        reading="clean",
-        thought=answer.thought,
-    )
-
-
-def _asks(asked: Asked) -> list[tuple[int, str, Ask]]:
-    return [
-        (
-            asked.batch,
-            seat,
-            Ask(
-                id=f"g/{asked.round}/{asked.phase}/{asked.turn}/{asking.kind}/{seat}",
-                kind=asking.kind,
-                round=asked.round,
-                phase=asked.phase,
-                turn=asked.turn,
-                about=asked.about,
-                legal=asking.legal,
-                deadline_s=60.0,
-            ),
+    def answer(question: driver.Question) -> Answer:
+        ask = Ask(
+            id=f"test/{question.round}/{question.phase}/{question.turn}/{question.kind}/{question.seat}",
+            kind=question.kind,
+            round=question.round,
+            phase=question.phase,
+            turn=question.turn,
+            about=question.about,
+            legal=question.legal,
+            deadline_s=60.0,
         )
-        for asking in asked.asks
-        for seat in asking.seats
-    ]
+        answer = answer_of(players[question.seat], ask, views[question.seat])
+        check_legal(ask, answer, config)
+        if watch is not None:
+            watch(ask, views[question.seat], answer)
+        return answer
+
+    played = driver.play(config, seed, answer, tell=tell, in_house=in_house)
+    return Played(played.events, played.questions, views)
 
 
-if __name__ == "__main__":
-    # prints a digest of all answers of some games, for the test that runs it under different hash seeds
-    import hashlib
-    import sys
+def check_legal(ask: Ask, answer: Answer, config: GameConfig) -> None:
+    content = answer.content
+    assert isinstance(content, CONTENT[ask.kind]), (ask, content)
+    if isinstance(content, Bid):
+        assert 0 <= content.bid <= config.bid_max, (ask, content)
+    elif isinstance(content, Speech):
+        assert content.text.strip(), ask
+    elif isinstance(content, Ballot | Choice | Proposal):
+        assert content.target in (ask.legal or ()), (ask, content)
 
-    from players.baselines import RandomBrain
 
-    digest = hashlib.sha256()
+def digest() -> str:
+    """Return a digest of all answers of some games."""
+    answers = hashlib.sha256()
     for number in range(3):
         play(
             f"hash {number}",
             CONFIGS["big"],
             (ScriptedBrain, ScriptedBrain, RandomBrain),
-            lambda ask, view, answer: digest.update(f"{ask.id}{view.me}{answer!r}".encode()),
+            lambda ask, view, answer: answers.update(f"{ask.id}{view.me}{answer!r}".encode()),
         )
-    sys.stdout.write(digest.hexdigest())
+    return answers.hexdigest()
+
+
+if __name__ == "__main__":
+    # for the test that compares it under another hash seed
+    sys.stdout.write(digest())

@@ -78,7 +78,7 @@ anything = st.text(st.characters()) | st.lists(
 
 
 @given(st.sampled_from(KINDS), anything)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_no_text_makes_reading_raise_and_what_it_returns_can_be_written(kind: Kind, text: str) -> None:
     got = read(text, Question(kind, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Chioma"]))
 
@@ -92,7 +92,7 @@ def test_no_text_makes_reading_raise_and_what_it_returns_can_be_written(kind: Ki
 
 
 @given(asked, layouts)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_the_json_of_any_content_is_read_clean_and_equal(asked: tuple[Kind, Content], layout: dict[str, Any]) -> None:
     kind, content = asked
 
@@ -111,7 +111,7 @@ def test_a_fence_and_prose_around_make_it_extracted_and_equal(asked: tuple[Kind,
 
 
 @given(asked, layouts, st.data())
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
     asked: tuple[Kind, Content], layout: dict[str, Any], data: st.DataObject
 ) -> None:

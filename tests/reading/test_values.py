@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,9 @@ from typing import Any
 import pytest
 
 from wolfbus.messages.content import Bid, Judgement, Label
-from wolfbus.reading import normalise, resolve_name
-from wolfbus.reading.values import Bad, kind_of, mentions, truth, unit, whole
-from wolfbus.vocabulary import Deception
+from wolfbus.reading import Question, normalise, read, resolve_name
+from wolfbus.vocabulary import Deception, Kind
 
-ALL = ("Ana", "Anatol", "Bram", "Dilara")
 TABLE = tomllib.loads(Path(__file__).with_name("values.toml").read_text("utf-8"))
 CASES = [
     (shape, *case) if outcome == "got" else (shape, case, outcome, None)
@@ -21,33 +20,35 @@ CASES = [
     for outcome, cases in outcomes.items()
     for case in cases
 ]
-
-
-def read(shape: str, given: Any) -> tuple[Any, bool | None]:
-    """What a value is read as and whether that was coerced, or a fault and None."""
-    if shape == "name":
-        resolved = resolve_name(given, ("Ana", "Anatol", "Bram", None), ALL)
-        return (resolved.fault, None) if resolved.fault else (resolved.name or "", not resolved.exact)
-    if shape == "kind":
-        kind = kind_of(given)
-        return (kind, False) if kind is not None else ("unknown", None)
-    value = whole(given, 10) if shape == "whole" else {"unit": unit, "truth": truth}[shape](given)
-    return (value.fault, None) if isinstance(value, Bad) else (value.value, value.coerced)
+ASKED: dict[str, tuple[Kind, str, dict[str, Any]]] = {
+    "unit": ("assess_own", "confidence", {"deceptive": True, "kind": "omission"}),
+    "whole": ("bid", "bid", {}),
+    "truth": ("assess_own", "deceptive", {"confidence": 0.5}),
+    "name": ("vote", "target", {}),
+    "kind": ("assess_own", "kind", {"deceptive": True, "confidence": 0.5}),
+}
+"""Of each shape a question that asks for such a value, as which member, and what else its answer holds."""
 
 
 @pytest.mark.parametrize(("shape", "given", "expected", "coerced"), CASES)
 def test_a_value_is_read_where_it_can_mean_one_thing_only(
     shape: str, given: Any, expected: Any, coerced: bool | None
 ) -> None:
-    assert read(shape, given) == (expected, coerced)
+    kind, member, others = ASKED[shape]
+    question = Question(kind, ("Ana", "Anatol", "Bram", None), ("Ana", "Anatol", "Bram", "Dilara"))
+    got = read(json.dumps({**others, member: given}), question)
+    if coerced is None:
+        assert (got.content, got.fault) == (None, expected)
+    else:
+        assert getattr(got.content, member) == (None if expected == "" else expected)
+        assert got.reading == ("coerced" if coerced else "clean")
 
 
 def test_of_names_the_longest_counts_and_words_that_look_like_one_do_not() -> None:
     assert resolve_name("Ana", ("Anatol", "Ana")).name == resolve_name("ana", ("Anatol", "Ana")).name == "Ana"
     assert resolve_name("nobody", ("Ana", "Bram")).fault == "illegal"
-    assert [name for name, _ in mentions("Anatol saw Bram", ALL)] == ["Anatol", "Bram"]
-    assert [name for name, _ in mentions("Ann Lee is out", ("Ann", "Ann Lee"))] == ["Ann Lee"]
-    assert mentions("to be frank, I will wait", ("Frank", "Will")) == []
+    assert resolve_name("I vote: Ann Lee is out", ("Ann", "Ann Lee")).name == "Ann Lee"
+    assert resolve_name("to be frank, I will wait", ("Frank", "Will")).fault == "illegal"
 
 
 @pytest.mark.parametrize(

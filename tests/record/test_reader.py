@@ -92,15 +92,6 @@ def test_lines_are_read_one_by_one_as_they_come() -> None:
     assert taken == [1, 2]
 
 
-def test_after_a_problem_the_reader_stays_at_its_end() -> None:
-    reader = read_record([LINES[0], LINES[2]])
-    next(reader)
-    with pytest.raises(RecordError):
-        next(reader)
-    with pytest.raises(StopIteration):
-        next(reader)
-
-
 def forged(members: dict[str, Any], previous: str = "") -> bytes:
     """A line with these members, under a seal that holds."""
     return canonical({**members, "hash": sha256_hex(previous.encode(), canonical(members))}) + b"\n"
@@ -224,22 +215,12 @@ def test_every_spoilt_byte_is_named_by_its_line(spoil: Callable[[int], list[int]
 
 
 class TestFiles:
-    def test_a_plain_file(self, tmp_path: Path) -> None:
-        path = tmp_path / "game.ndjson"
-        path.write_bytes(WHOLE)
-        for source in (path, str(path)):
-            assert list(open_lines(source)) == LINES
-
     def test_gzip_is_known_by_its_bytes_not_by_its_name(self, tmp_path: Path) -> None:
         packed, plain = tmp_path / "game.ndjson", tmp_path / "game.ndjson.gz"
-        packed.write_bytes(gzip.compress(WHOLE))
+        # in several parts, as `cat` joins them
+        packed.write_bytes(gzip.compress(WHOLE[:999]) + gzip.compress(WHOLE[999:]))
         plain.write_bytes(WHOLE)
         assert list(open_lines(packed)) == list(open_lines(plain)) == LINES
-
-    def test_a_gzip_in_several_parts(self, tmp_path: Path) -> None:
-        path = tmp_path / "game.gz"
-        path.write_bytes(gzip.compress(WHOLE[:999]) + gzip.compress(WHOLE[999:]))
-        assert list(open_lines(path)) == LINES
 
     def test_every_cut_of_a_gzip_is_named_with_what_came_before(self, tmp_path: Path) -> None:
         path = tmp_path / "game.gz"
@@ -261,17 +242,6 @@ class TestFiles:
         path.write_bytes(b"\x1fhello")
         with pytest.raises(RecordError, match="line 1: the compressed data is damaged"):
             list(read_record(open_lines(path)))
-
-    def test_a_missing_file_a_folder_and_a_forbidden_one_are_named(self, tmp_path: Path) -> None:
-        with pytest.raises(RecordError, match=r"nothing\.ndjson: no such file or directory$"):
-            list(open_lines(tmp_path / "nothing.ndjson"))
-        with pytest.raises(RecordError, match=r": is a directory$"):
-            list(open_lines(tmp_path))
-        secret = tmp_path / "secret"
-        secret.touch(mode=0)
-        if not os.access(secret, os.R_OK):
-            with pytest.raises(RecordError, match=r"secret: permission denied$"):
-                list(open_lines(secret))
 
     def test_an_endless_first_line_is_refused_before_it_fills_the_memory(self) -> None:
         with pytest.raises(RecordError, match="line 1: longer than 1 MiB; not a wolfbus record"):

@@ -1,4 +1,4 @@
-"""A report's material: games that were played by the rules, and what is found in them."""
+"""A report's material: games that were played by the rules, what is found in them, and the parts of what it writes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from analytics.columns import ColumnsBuilder
 from analytics.findings import findings as all_findings
 from analytics.fold import fold
-from analytics.gather import FileNote, Gathered, StudySource
-from analytics.measures.ledger import Ledger
-from analytics.report.context import Context, Indexed
-from analytics.report.report import Report
+from analytics.gather import Gathered
+from analytics.report.report import ORDER, Report
 from analytics.rows import GameRows
-from tests.analytics.script import held_by
+from tests.analytics.script import gathered, held_by, named
 from tests.game.driver import play
+from wolfbus.document.blocks import Figure, Row, TableBlock
 
 AGENTS = ("llm:big", "llm:small")
 
@@ -33,25 +31,8 @@ def _played(number: int) -> GameRows:
 
 def _shared(rows: GameRows, game: str, agents: tuple[str, ...]) -> GameRows:
     brains = {name: agents[place % len(agents)] for place, name in enumerate(rows.seats)}
-    rows = held_by(rows, brains)
-    return replace(
-        rows,
-        game=game,
-        statements=tuple(replace(row, game=game) for row in rows.statements),
-        judgements=tuple(replace(row, game=game) for row in rows.judgements),
-        replies={(agents[0], *key[1:]): count for key, count in rows.replies.items()},
-    )
-
-
-def gathered(
-    found: list[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
-) -> Gathered:
-    ledger, builder = Ledger(), ColumnsBuilder()
-    for rows in found:
-        ledger.add(rows)
-        builder.add(rows)
-    notes = tuple(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None) for rows in found)
-    return Gathered(builder.columns(), ledger, (*notes, *problems), studies)
+    rows = named(held_by(rows, brains), game)
+    return replace(rows, replies={(agents[0], *key[1:]): count for key, count in rows.replies.items()})
 
 
 def estimate(value: float | None = 0.5, half: float = 0.1) -> dict[str, Any]:
@@ -86,5 +67,26 @@ def undefined(value: Any) -> Any:
     return 0 if isinstance(value, int) else None
 
 
-def context(found: Gathered) -> Context:
-    return replace(Report({}, found).context, indexed=Indexed(1, 1, 10, 10))
+def sections(found: dict[str, Any], read: Gathered):
+    """The sections of a report."""
+    context = Report({}, read).context
+    return {section.key: section for section in (made(found, context) for made in ORDER)}
+
+
+def blocks(found: dict[str, Any], read: Gathered, kind: type) -> dict[str, Any]:
+    """All tables, or all figures, of a report."""
+    every = (block for section in sections(found, read).values() for block in section.blocks)
+    return {block.key: block for block in every if isinstance(block, kind)}
+
+
+def tables(found: dict[str, Any], read: Gathered) -> dict[str, TableBlock]:
+    return blocks(found, read, TableBlock)
+
+
+def line(table: TableBlock, head: str) -> tuple[Any, ...]:
+    return next(row.cells for row in table.rows if isinstance(row, Row) and row.head.text == head)
+
+
+def drawn(found: dict[str, Any]) -> dict[str, str]:
+    """The drawings of a report, by key; "" where there is nothing to draw."""
+    return {key: figure.draw() for key, figure in blocks(found, gathered([]), Figure).items()}

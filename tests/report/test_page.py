@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,8 @@ import pytest
 
 from analytics.findings import tables_of
 from analytics.gather import FileNote, Gathered, StudySource
-from analytics.report import report as module
-from analytics.report.entries import indexed_game
 from analytics.report.report import Report
-from analytics.rows import GameRows
+from tests.analytics.script import gathered
 from tests.report import sample
 
 if TYPE_CHECKING:
@@ -38,22 +36,16 @@ class Opened:
     refused: dict[str, str | None] = field(default_factory=dict)
 
 
-def written(path: Path, games: Sequence[GameRows], gathered: Gathered, agents: tuple[str, ...]) -> Path:
+def written(path: Path, read: Gathered, agents: tuple[str, ...]) -> Path:
     """Write a report whose index holds these games."""
-    codes = {agent: place for place, agent in enumerate(gathered.columns.agents)}
-    shown = [indexed_game(place, rows, gathered.files[place - 1], codes) for place, rows in enumerate(games, 1)]
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(module, "entries_of", lambda *_: shown)
-        path.write_text(Report({**sample.findings(agents), **tables_of(gathered)}, gathered).html(), "utf-8")
+    path.write_text(Report({**sample.findings(agents), **tables_of(read)}, read).html(), "utf-8")
     return path
 
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of games in which nothing is strange."""
-    games = sample.games(3)
-    path = tmp_path_factory.mktemp("usual") / "report.html"
-    return written(path, games, sample.gathered(games), sample.AGENTS)
+    return written(tmp_path_factory.mktemp("usual") / "report.html", gathered(sample.games(3)), sample.AGENTS)
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +67,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "git": {"commit": IMAGE, "dirty": True},
         "games": [{"game": SCRIPT, "state": "failed", "error": CLOSING}],
     }
-    gathered = sample.gathered(games, problems, (StudySource(Path("s"), manifest),))
-    return written(tmp_path_factory.mktemp("page") / "report.html", games, gathered, AGENTS)
+    read = gathered(games, problems, (StudySource(Path("s"), manifest),))
+    return written(tmp_path_factory.mktemp("page") / "report.html", read, AGENTS)
 
 
 @pytest.fixture
@@ -196,23 +188,7 @@ def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(opened, repo
     assert seen.asked == [f"file://{report}"]
 
 
-def test_every_link_within_the_page_has_a_target(opened, report: Path):
-    page = opened().page
-    missing = page.evaluate(
-        """() => [...document.querySelectorAll('a[href^="#"]')].map(a => a.getAttribute('href').slice(1))
-        .filter(id => !document.getElementById(id))"""
-    )
-    assert missing == []
-    assert page.locator('a:not([href^="#"])').count() == 0
-    doubles = page.evaluate(
-        """() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
-        return ids.filter((id, place) => ids.indexOf(id) !== place); }"""
-    )
-    assert doubles == []
-
-
-@pytest.mark.parametrize("width", [360, 1400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
 def test_nothing_overflows_the_window(opened, width: int, scheme: str):
     seen = opened(viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -231,7 +207,7 @@ def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened, re
     assert len(page.pdf()) > 20_000
 
 
-def test_the_page_can_be_used_by_keyboard_and_by_ear_which_hears_why_a_number_is_undefined(opened, report: Path):
+def test_the_page_can_be_used_by_keyboard_and_by_ear_and_every_link_within_it_has_a_target(opened, report: Path):
     page = opened().page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
@@ -245,6 +221,17 @@ def test_the_page_can_be_used_by_keyboard_and_by_ear_which_hears_why_a_number_is
     assert page.locator("svg:not([role=img])").count() == 0
     assert page.locator("svg:not(:has(title))").count() == 0
     assert page.locator("h1").count() == 1
+    missing = page.evaluate(
+        """() => [...document.querySelectorAll('a[href^="#"]')].map(a => a.getAttribute('href').slice(1))
+        .filter(id => !document.getElementById(id))"""
+    )
+    assert missing == []
+    assert page.locator('a:not([href^="#"])').count() == 0
+    doubles = page.evaluate(
+        """() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+        return ids.filter((id, place) => ids.indexOf(id) !== place); }"""
+    )
+    assert doubles == []
     unfold(page)
     spoken = page.locator("#events-table .spoken").first
     reason = "undefined: no Seer who claims in public to be one has a judged statement of this sort"

@@ -14,12 +14,6 @@ from tests.analytics.script import Script, random_game
 MANY = metrics(random_game(seed).rows() for seed in range(12))
 
 
-def part_of(shown, start):
-    """The paragraph whose first line begins with `start`."""
-    (found,) = [part for part in shown.split("\n\n") if part.startswith(start)]
-    return found
-
-
 @pytest.mark.parametrize("result", [metrics([]), metrics([random_game(2).rows()]), MANY], ids=["none", "one", "many"])
 def test_text_is_narrow_and_explains_every_dash(result):
     shown = text(result)
@@ -34,18 +28,6 @@ def test_text_is_narrow_and_explains_every_dash(result):
 
 def test_text_of_a_result_that_went_through_json_is_the_same():
     assert text(json.loads(json.dumps(MANY))) == text(MANY)
-
-
-def test_detection_stands_beside_base_rate_and_constant_guess():
-    script = Script().dawn()
-    script.said("Wim", True, {"Vic": (True, 0.9), "Val": (False, 0.1)})
-    script.said("Sia", True, {"Vic": (True, 0.9), "Val": (False, 0.1)})
-    script.said("Doc", False, {"Vic": (False, 0.2), "Val": (False, 0.1)})
-    shown = text(metrics([script.rows()]))
-    (counts,) = re.findall(r"^  Villager +(.*)", part_of(shown, "Table 3. "), re.MULTILINE)
-    assert counts.replace(" %", "").split() == ["2", "2", "0", "2", "66.7", "100.0", "50.0", "66.7"]
-    (beside,) = re.findall(r"^  Villager +(.*)", part_of(shown, "Beside Table 3"), re.MULTILINE)
-    assert beside.replace(" %", "").split()[:4] == ["6", "66.7", "66.7", "66.7"]
 
 
 def test_huge_counts_still_fit():

@@ -6,6 +6,7 @@ import pytest
 
 from analytics.report.html import section_html
 from analytics.report.report import Report
+from tests.analytics.script import gathered
 from tests.report import sample
 from wolfbus.document.blocks import (
     Bullets,
@@ -23,7 +24,6 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.formats import number, visible, words
 from wolfbus.document.writers import escaped, written
 
 
@@ -53,24 +53,8 @@ def test_words_of_strangers_are_escaped_and_visible_wherever_they_stand():
     ],
 )
 def test_what_hides_or_turns_text_around_is_made_visible(hostile: str, shown: str):
-    assert visible(hostile) == shown
-
-
-def test_lines_are_kept_where_they_are_asked_for_and_long_words_are_cut():
-    assert visible("a\n\tb\r", lines=True) == "a\n\tb[U+000D]"
-    assert words("x" * 1_500, 1_000).endswith("x… (500 more characters in the record)")
-    assert words("short", 1_000) == "short"
-
-
-@pytest.mark.parametrize(
-    ("value", "signed", "told"),
-    [
-        *((-0.0004, False, "0.000"), (-0.0004, True, "0.000"), (0.0004, True, "0.000")),
-        *((-0.002, True, "−0.002"), (0.002, True, "+0.002"), (0.002, False, "0.002")),
-    ],
-)
-def test_what_rounds_to_nothing_has_no_sign(value, signed, told):
-    assert number(value, signed=signed) == told
+    assert written([plain(f"({hostile})")]) == f"({shown})\n"
+    assert f"({shown})" in section_html(Section("s", "S", (plain(f"({hostile})"),)))
 
 
 def test_words_have_no_meaning_for_markdown():
@@ -78,7 +62,7 @@ def test_words_have_no_meaning_for_markdown():
         r"a\|b \<script\> \`x\` \[l\](u) \*e\* \_u\_ &amp; \[U+202E\]"
     )
     agents = ("evil|agent\n# heading", "llm:small")
-    told = Report(sample.findings(agents), sample.gathered(sample.games(1, agents))).markdown()
+    told = Report(sample.findings(agents), gathered(sample.games(1, agents))).markdown()
     assert "evil\\|agent" in told
     assert "\n# heading" not in told
 

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 
 from tests.services.fed import FedHouse, Record, Site, Told
+from tests.services.guests import Here
 from tests.whole.house import play_many
 from wolfbus.bus import open_bus
 from wolfbus.config import GameConfig
@@ -40,3 +41,16 @@ def told(bus):
 def site(redis_url, bus, house, told, records, tmp_path):
     with Site(redis_url, bus, house, told, records, tmp_path) as site:
         yield site
+
+
+@pytest.fixture
+def here(redis_url, bus):
+    with Here(redis_url, bus) as here:
+        yield here
+
+
+@pytest.fixture
+def near(tmp_path):
+    """The same on a bus of this process."""
+    with contextlib.closing(open_bus(f"memory://{tmp_path.name}")) as bus, Here(bus.url, bus) as here:
+        yield here

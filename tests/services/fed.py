@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import queue
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
-from analytics.archive.results import Results
-from analytics.archive.service import AnalyticsSettings, serve
+from analytics.archive import AnalyticsSettings, Results, serve
+from tests.services.guests import Running
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.bus.redis.bus import RedisBus
-from wolfbus.closable import Closable
 from wolfbus.errors import BusError
-from wolfbus.messages.base import Part
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
 from wolfbus.record.line import Recorded, on_the_bus, seal
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.service.lifecycle import Health, Stopping
 
 HOUSE = "fed"
 
@@ -59,6 +52,11 @@ class Record:
         return Record(self.path, since, 1.0)
 
 
+def ask(bus: Any, *command: str) -> Any:
+    """Ask the Redis of a bus, past the bus."""
+    return bus._links.run("", lambda link: link.ask(*command, doing="a test"))
+
+
 class FedHouse:
     """Commits news and lines under an epoch of its own."""
 
@@ -69,13 +67,13 @@ class FedHouse:
         self.fed: dict[str, int] = {}
         self.tell(HouseOpened(session=session))
 
-    def tell(self, *news: Part) -> None:
+    def tell(self, *news: Any) -> None:
         self._commit(Commit(HOUSE, "", self.epoch, "", "", posts=self._posts(news)))
 
     def begin(self, record: Record, number: int = 1, lines: int = 10) -> None:
         self.feed(record, lines, GameOpened(game=record.game, number=number))
 
-    def feed(self, record: Record, until: int | None = None, *news: Part) -> None:
+    def feed(self, record: Record, until: int | None = None, *news: Any) -> None:
         done = self.fed.get(record.game, 0)
         until = len(record) if until is None else until
         step = record.entries[done:until]
@@ -98,20 +96,11 @@ class FedHouse:
     def close(self, reason: str = "", failed: int = 0) -> None:
         self.tell(HouseClosed(session=self.session, games=len(self.fed), failed=failed, reason=reason))
 
-    def lose(self, record: Record, keep: int) -> None:
-        """Let Redis forget the last steps of a game, as a crash between two syncs does."""
-        stream = streams.record(HOUSE, record.game)
-        assert isinstance(self.bus, RedisBus)
-        self.bus._links.run("", lambda link: link.ask("DEL", stream, doing="losing"))
-        self.bus._links.run("", lambda link: link.ask("HDEL", streams.heads(HOUSE), record.game, doing="losing"))
-        self.fed[record.game] = 0
-        self.feed(record, keep)
-
-    def tell_mailbox(self, agent: str, message: Part) -> None:
+    def tell_mailbox(self, agent: str, message: Any) -> None:
         entry = Entry(encode(message), str(getattr(message, "type", "")), "moderator")
         self._commit(Commit(HOUSE, "", self.epoch, "", "", posts=[(streams.inbox(HOUSE, agent), entry)]))
 
-    def _posts(self, news: Sequence[Part]) -> list[tuple[str, Entry]]:
+    def _posts(self, news: Sequence[Any]) -> list[tuple[str, Entry]]:
         games = streams.games(HOUSE)
         return [(games, Entry(encode(one), one.type, "moderator")) for one in news]
 
@@ -121,7 +110,7 @@ class FedHouse:
             raise result
 
 
-class Heard(Closable):
+class Heard:
     """What comes on a stream, one after the other."""
 
     def __init__(self, bus: Bus, stream: str) -> None:
@@ -143,7 +132,7 @@ class Heard(Closable):
         self._reader.close()
 
 
-class Told(Closable):
+class Told:
     """What an analytics service tells the moderator of records."""
 
     def __init__(self, bus: Bus, name: str = "analytics") -> None:
@@ -161,44 +150,20 @@ class Told(Closable):
         self._heard.close()
 
 
-class Service:
-    """An analytics service in a thread of this process."""
+class Service(Running):
+    """An analytics service."""
 
     def __init__(
         self, url: str, folder: Path, name: str = "analytics", look_s: float = 0.3, again_s: float = 5.0
     ) -> None:
-        self.stopping = Stopping()
-        self.health = Health(None)
         self.told: list[Results] = []
-        self._settings = AnalyticsSettings(url, HOUSE, folder, name, again_s, look_s)
-        self._ended: queue.SimpleQueue[int | BaseException] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._ended.put(serve(self._settings, self.stopping, self.health, self.told.append))
-        except BaseException as error:
-            self._ended.put(error)
-
-    def wait(self) -> int:
-        """Return the exit code."""
-        code = self._ended.get(timeout=20)
-        self._thread.join()
-        if isinstance(code, BaseException):
-            raise code
-        return code
-
-    def stop(self) -> int:
-        self.stopping.ask("SIGTERM")
-        return self.wait()
+        settings = AnalyticsSettings(url, HOUSE, folder, name, again_s, look_s)
+        super().__init__(lambda stopping, health: serve(settings, stopping, health, self.told.append))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stopping.ask("the test is over")
         self._thread.join()
 
@@ -217,7 +182,7 @@ class Site(contextlib.ExitStack):
         return Service(self.url, self.folder / folder, name, **how)
 
     def heard(self, stream: str) -> Heard:
-        return self.enter_context(Heard(self.bus, stream))
+        return self.enter_context(contextlib.closing(Heard(self.bus, stream)))
 
     def path(self, record: Record) -> Path:
         return self.folder / f"{record.game}.ndjson"

@@ -14,13 +14,12 @@ from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.service import serve
 from players.scripted import ScriptedBrain
 from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
-from wolfbus.messages.base import Part
-from wolfbus.messages.codec import TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
-from wolfbus.messages.house import Archived, Dropped, Goodbye, Join, Leave, Refused, RollCall, Welcome
-from wolfbus.messages.requests import Delivery
+from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
+from wolfbus.messages.house import Archived, Dropped, GameClosed, Goodbye, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.view import SeatView
 
@@ -37,8 +36,12 @@ class Guest:
         games: games in which it has a seat.
         asked: set once it was asked something.
         asks: how often it answered each request.
+        heard: what games delivered to it.
         gate: no question is answered before it is set.
         slow_s: seconds that every answer takes.
+        forgetting: whether the bus may lose what was said, so that a request may have to be answered anew.
+        silent: tells of a request whether it is left without an answer.
+        answers: makes the messages by which a request is answered, from the guest's name, the request and a good reply.
     """
 
     def __init__(
@@ -47,9 +50,13 @@ class Guest:
         name: str,
         *,
         heartbeat: float | None = None,
+        joins: bool = True,
         knock: bool = True,
         gate: threading.Event | None = None,
         slow_s: float = 0.0,
+        forgetting: bool = True,
+        silent: Callable[[Ask], bool] = lambda _: False,
+        answers: Callable[[str, Ask, bytes], list[bytes]] = lambda _name, _ask, reply: [reply],
         **said: Any,
     ) -> None:
         self.name = name
@@ -59,7 +66,9 @@ class Guest:
         self.games: list[str] = []
         self.asked = threading.Event()
         self.asks: Counter[str] = Counter()
+        self.heard: list[Delivery] = []
         self.gate = gate
+        self._forgetting, self._silent, self._answers = forgetting, silent, answers
         self._slow_s = slow_s
         self._bus = open_bus(url)
         self._heartbeat = heartbeat
@@ -75,8 +84,9 @@ class Guest:
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=f"guest-{name}")
         self._thread.start()
-        self.join()
-        if knock:
+        if joins:
+            self.join()
+        if joins and knock:
             self.knock()
 
     @property
@@ -93,7 +103,7 @@ class Guest:
     def knock(self, **other: Any) -> None:
         self._bus.post(streams.lobby(HOUSE), Entry(encode(self.message(**other)), "join", self.name))
 
-    def say(self, message: Part, game: str = "") -> None:
+    def say(self, message: Any, game: str = "") -> None:
         self._send(encode(message), game, getattr(message, "type", ""))
 
     def _send(self, body: bytes, game: str, kind: str) -> str:
@@ -103,7 +113,7 @@ class Guest:
             self._bus.append(self.out, [entry])
             return entry.id
 
-    def hear(self, kind: type[Part], timeout: float = 10.0) -> Any:
+    def hear(self, kind: type[Any], timeout: float = 10.0) -> Any:
         """Return the next message of the house that is of this kind."""
         until = time.monotonic() + timeout
         while True:
@@ -153,6 +163,7 @@ class Guest:
             self.join()
 
     def _play(self, delivery: Delivery) -> None:
+        self.heard.append(delivery)
         if not self._begins(delivery):
             # addressed to whoever had this name before; what counts comes with a catch-up
             return
@@ -165,9 +176,9 @@ class Guest:
             for private in part.facts:
                 view.hear_private(private)
             for ask in part.asks:
-                if delivery.type == "delivery" or not self._has_answered(ask.id):
+                if ask.id not in self._answered or (self._forgetting and not self._has_answered(delivery, ask.id)):
                     self.asks[ask.id] += 1
-                    self._answered[ask.id] = self._answer(delivery.game, part.seat, ask, brain, view)
+                    self._answer(delivery.game, part.seat, ask, brain, view)
         if any(public.fact.type == "ended" for public in delivery.facts):
             for seat in [seat for seat in self._seats if seat[0] == delivery.game]:
                 del self._seats[seat]
@@ -187,57 +198,54 @@ class Guest:
             for part in delivery.seats
         )
 
-    def _has_answered(self, request: str) -> bool:
+    def _has_answered(self, delivery: Delivery, request: str) -> bool:
         """Tell whether a reply to what a catch-up asks is on its way.
 
         Replies from before the last ``join`` have been read; those that count are not asked for again.
         """
-        sent = int(self._answered.get(request, "0-0").partition("-")[2])
+        sent = int(self._answered[request].partition("-")[2])
+        if delivery.type == "delivery":
+            return False
         found = self._bus.entries(self.out, f"{self._started}-{sent - 1}", 1) if sent > self._joined else []
         return any(entry.id == self._answered[request] for entry in found)
 
-    def _answer(self, game: str, seat: str, ask: Any, brain: ScriptedBrain, view: SeatView) -> str:
+    def _answer(self, game: str, seat: str, ask: Any, brain: ScriptedBrain, view: SeatView) -> None:
         self.asked.set()
         if self.gate is not None:
             self.gate.wait(10)
         if self._slow_s:
             threading.Event().wait(self._slow_s)
+        if self._silent(ask) or self._closed:
+            return
         answer: Any = brain.answer(ask, view)
         reply = {"v": 1, "type": "reply", "game": game, "request": ask.id, "seat": seat, "kind": ask.kind}
         if answer.content is not None:
             reply["content"] = plain(answer.content)
-        return self._send(pack(reply), game, "reply")
+        for body in self._answers(self.name, ask, pack(reply)):
+            self._answered[ask.id] = self._send(body, game, "reply")
 
 
-class Moderating:
-    """A moderator service in a thread; its settings are those of `ModeratorSettings`."""
+class Running:
+    """A service in a thread of this process."""
 
-    def __init__(self, url: str, **settings: Any) -> None:
-        self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
+    def __init__(self, serve: Callable[[Stopping, Health], int]) -> None:
         self.stopping = Stopping()
         self.health = Health(None)
         self.error: BaseException | None = None
         self._code: int | None = None
-        self._settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
-        self._thread = threading.Thread(target=self._run, name="moderating")
+        self._thread = threading.Thread(target=self._run, args=(serve,), name="service")
         self._thread.start()
 
-    def _run(self) -> None:
+    def _run(self, serve: Callable[[Stopping, Health], int]) -> None:
         try:
-            self._code = serve(self._settings, self.stopping, self.health, self.results.put)
+            self._code = serve(self.stopping, self.health)
         except BaseException as error:
             self.error = error
 
-    def result(self, timeout: float = 15.0) -> GameReport:
-        until(lambda: not self.results.empty() or not self._thread.is_alive(), timeout)
-        if self.error is not None:
-            raise self.error
-        return self.results.get_nowait()
-
-    def code(self, timeout: float = 15.0) -> int | None:
+    def code(self, timeout: float = 20.0) -> int | None:
         """Return the exit code once the service has ended."""
         self._thread.join(timeout)
-        assert not self._thread.is_alive(), self.health.state
+        assert self.ended, self.health.state
         if self.error is not None:
             raise self.error
         return self._code
@@ -251,28 +259,73 @@ class Moderating:
         return self.code()
 
 
+class Moderating(Running):
+    """A moderator service; its settings are those of `ModeratorSettings`."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
+        told = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
+        super().__init__(lambda stopping, health: serve(told, stopping, health, self.results.put))
+
+    def result(self, timeout: float = 15.0) -> GameReport:
+        until(lambda: not self.results.empty() or self.ended, timeout)
+        if self.error is not None:
+            raise self.error
+        return self.results.get_nowait()
+
+
 @contextlib.contextmanager
 def guests(url: str, *names: str, **said: Any) -> Iterator[list[Guest]]:
     """Agents of these names."""
-    found: list[Guest] = []
-    try:
-        for name in names:
-            found.append(Guest(url, name, **said))  # noqa: PERF401 - what has come must be closed if one fails
-        yield found
-    finally:
-        for guest in found:
-            guest.close()
+    with contextlib.ExitStack() as here:
+        yield [here.enter_context(contextlib.closing(Guest(url, name, **said))) for name in names]
 
 
-def archive(guest: Guest, closed: Any, **other: Any) -> None:
+class Here(contextlib.ExitStack):
+    """Moderators and guests of a test, gone at its end."""
+
+    def __init__(self, url: str, bus: Bus) -> None:
+        super().__init__()
+        self.url, self.bus = url, bus
+
+    def moderate(self, state: str | None = None, url: str | None = None, **settings: Any) -> Moderating:
+        """Start a moderator, and return once it is in a state."""
+        service = Moderating(url or self.url, **settings)
+        self.callback(service.code)
+        self.callback(service.stopping.ask, "the test is over")
+        if state is not None:
+            until(lambda: service.health.state == state)
+        return service
+
+    def guests(self, *names: str, **said: Any) -> list[Guest]:
+        return [self.guest(name, **said) for name in names]
+
+    def guest(self, name: str, **said: Any) -> Guest:
+        return self.enter_context(contextlib.closing(Guest(self.url, name, **said)))
+
+    def clerk(self, **said: Any) -> Guest:
+        """An analytics service that says only what a test has it say."""
+        return self.guest("clerk", service="analytics", seats=0, **said)
+
+    def guests_for_now(self, *names: str, **said: Any) -> contextlib.AbstractContextManager[list[Guest]]:
+        """Guests that go before the test's end."""
+        return guests(self.url, *names, **said)
+
+    @property
+    def news(self) -> list[Any]:
+        return [validate(HOUSE_NEWS, unpack(entry.body)) for entry in self.bus.entries(streams.games(HOUSE))]
+
+    @property
+    def closed(self) -> list[GameClosed]:
+        return [one for one in self.news if isinstance(one, GameClosed)]
+
+
+def archive(guest: Guest, closed: Any, /, **other: Any) -> None:
     """Say that a game is archived, as analytics does."""
     guest.say(Archived(**{"game": closed.game, "lines": closed.lines, "hash": closed.hash, **other}))
 
 
-Check = Callable[[], object]
-
-
-def until(check: Check, timeout: float = 10.0) -> None:
+def until(check: Callable[[], object], timeout: float = 10.0) -> None:
     """Wait until something holds that no event tells of."""
     ending = time.monotonic() + timeout
     tick = threading.Event()

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.services.fed import HOUSE
+from tests.services.fed import HOUSE, ask
 from wolfbus.bus import streams
 from wolfbus.bus.acl import analytics_rules
 from wolfbus.bus.protocol import Entry
@@ -64,7 +64,7 @@ def test_it_shows_the_moderator_the_games_the_agents_and_their_lag(site, status)
 
 def test_its_page_is_for_people_and_looking_changes_nothing(site, status):
     def dirty():
-        info = site.bus._links.run("", lambda link: link.ask("INFO", "persistence", doing="x"))
+        info = ask(site.bus, "INFO", "persistence")
         return [line for line in info.splitlines() if line.startswith(b"rdb_changes_since_last_save")]
 
     bus, house = site.bus, site.house

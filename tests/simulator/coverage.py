@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
+import pytest
 
-from analytics import Result
 from analytics.measures.headlines import MEASURES
 from analytics.measures.study import Sheet, Study, variability
 from tests.simulator.judgements import Agents, simulate
 
-ENDLESS = 4_000
-"""Games of the study whose values stand for the true ones."""
+ENDLESS = 80
+"""How many times as many games the study has whose values stand for the true ones."""
 
 Intervals = Mapping[str, tuple[float | None, float | None]]
 
@@ -31,10 +31,10 @@ def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str],
     """Return the coverage of headline metrics in studies of so many games, each a block."""
     names = list(names)
 
-    def rows(games: int, seed: int) -> Mapping[str, Result]:
+    def rows(games: int, seed: int) -> Mapping[str, Mapping]:
         return variability(Study(simulate(agents, games, seed, **setting)), names)["metrics"]
 
-    true = Sheet(Study(simulate(agents, ENDLESS, 0, **setting))).pooled([MEASURES[name] for name in names])
+    true = Sheet(Study(simulate(agents, ENDLESS * games, 0, **setting))).pooled([MEASURES[name] for name in names])
     found = (rows(games, seed) for seed in range(1, studies + 1))
     return coverage(({name: (row["low"], row["high"]) for name, row in each.items()} for each in found), true)
 
@@ -53,3 +53,8 @@ def table(title: str, rows: Mapping[str, Mapping[str, float]]) -> str:
         f"{name:<34}" + "".join(f"{row.get(head, float('nan')):8.3f}" for head in heads) for name, row in rows.items()
     ]
     return "\n".join(lines) + "\n"
+
+
+def many(*given):
+    """Return a case of a test that simulates hundreds of studies, which only a soak does."""
+    return pytest.param(*given, marks=[pytest.mark.soak, pytest.mark.timeout(3_000)])

@@ -21,17 +21,14 @@ def test_columns_are_complete_and_of_the_right_types():
         columns.judgements["target_agent"], columns.statements["agent"][columns.judgements["statement"]]
     )
     assert np.all(columns.judgements["observer"] != columns.judgements["target"])
-
-
-def test_equal_seeds_give_equal_games():
-    one, other, third = (simulate(draw_agents(3, 1), 4, seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.judgements["d"], other.judgements["d"])
-    assert not np.array_equal(one.judgements["d"], third.judgements["d"])
+    again, other = (simulate(draw_agents(3, 1), 4, seed).judgements["d"] for seed in (1, 2))
+    assert np.array_equal(columns.judgements["d"], again)
+    assert not np.array_equal(columns.judgements["d"], other)
 
 
 def test_flags_are_as_frequent_as_the_model_says():
     agents, setting = draw_agents(4, 1), Setting(statement_sd=0.0)
-    columns = simulate(agents, 2_000, 1, setting)
+    columns = simulate(agents, 1_000, 1, setting)
     judgements = columns.judgements
     logit = chances(
         agents,
@@ -46,7 +43,7 @@ def test_flags_are_as_frequent_as_the_model_says():
     for agent in range(4):
         for label in (0, 1):
             chosen = (judgements["observer_agent"] == agent) & (columns.label() == label)
-            assert judgements["d"][chosen].mean() == pytest.approx(chance[chosen].mean(), abs=0.01)
+            assert judgements["d"][chosen].mean() == pytest.approx(chance[chosen].mean(), abs=0.015)
 
 
 def test_suspicion_is_smoothed_as_everywhere():

@@ -19,10 +19,12 @@ PAIR = (("ann", "scripted", 16), ("bea", GATED, 16))
 
 
 @contextlib.contextmanager
-def players(url: str, *agents: tuple[str, str, int], gate: Path | None = None) -> Iterator[list[subprocess.Popen[str]]]:
+def players(
+    url: str, *agents: tuple[str, str, int], gate: Path | None = None, house: str = HOUSE
+) -> Iterator[list[subprocess.Popen[str]]]:
     """Processes of these names, brains and seats; they end when the house closes, or with this."""
     environment = ENVIRONMENT if gate is None else {**ENVIRONMENT, GATE: str(gate)}
-    there = ["--bus", url, "--house", HOUSE]
+    there = ["--bus", url, "--house", house]
     words = [[*there, "--name", name, "--brain", brain, "--seats", str(seats)] for name, brain, seats in agents]
     found = [
         subprocess.Popen([*WOLFBUS, "player", *each], stderr=subprocess.DEVNULL, text=True, env=environment)
@@ -36,10 +38,10 @@ def players(url: str, *agents: tuple[str, str, int], gate: Path | None = None) -
             process.wait()
 
 
-def assert_like_of_house(whole: Path, out: Path) -> None:
+def assert_like_of_house(whole: Path, out: Path, houses: str = HOUSE) -> None:
     """A house's agents played the same study as brains of our own, and every record of it proves itself."""
     told, there = without_times(manifest(out)), without_times(manifest(whole))
-    assert (told.pop("house"), told.pop("tickets")) == (HOUSE, False)
+    assert (told.pop("house"), told.pop("tickets")) == (houses, False)
     assert told["design"]["notes"].pop().startswith("Who plays is each agent's own word")
     assert told == there
     assert told["complete"]

@@ -7,7 +7,6 @@ import threading
 
 from players.baselines import RandomBrain
 from wolfbus.agent import Agent, Answer
-from wolfbus.agent.outbox import Replies
 from wolfbus.messages.calls import Call, PromptText, segment_hash
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
@@ -29,7 +28,7 @@ class Later(Agent):
     def __init__(self) -> None:
         self.brain = RandomBrain()
 
-    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet: Replies, /) -> None:
+    def start(self, asks: tuple[Ask, ...], view: SeatView, outlet, /) -> None:
         given = [(ask, self.brain.answer(ask, view)) for ask in asks]
         random.shuffle(given)
         public, public_name = chain(*(f"fact {number}" for number in range(len(view.public) + 1)))

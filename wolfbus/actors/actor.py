@@ -6,6 +6,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from itertools import count
 from typing import Any, Self, TypeVar
 
 from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, ThreadingFuture
@@ -19,6 +20,8 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _OF_PYKKA = frozenset({_ActorStop, ProxyCall, ProxyGetAttr, ProxySetAttr})
+
+_numbers = count()
 
 TURN = 32
 """Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
@@ -39,7 +42,7 @@ class Inbox:
     ``ActorDeadError``).
     """
 
-    __slots__ = ("_enqueue", "_left", "_mail", "_owner", "_taken", "_turn")
+    __slots__ = ("_enqueue", "_left", "_mail", "_owner", "_take", "_taken", "_turn")
 
     def __init__(self) -> None:
         # a list: there are thousands of inboxes, few of them hold more than a message, and a deque is ten times larger
@@ -48,6 +51,7 @@ class Inbox:
         self._taken.acquire()  # a new inbox is taken until `open`: an actor may be told something before it runs
         self._turn: Callable[[], None] | None = None
         self._enqueue: Callable[[Callable[[], None]], None] | None = None
+        self._take: Callable[[Callable[[], None]], None] | None = None
         self._left = 0
         self._owner = ""
 
@@ -61,8 +65,8 @@ class Inbox:
         """Add mail, and take the turn on this thread unless one is queued or running."""
         self._mail.append(envelope)
         if self._taken.acquire(False):
-            if self._turn is not None:
-                self._turn()
+            if self._turn is not None and self._take is not None:
+                self._take(self._turn)
             else:
                 self._turn_away()
 
@@ -81,18 +85,16 @@ class Inbox:
         """Say whether no mail is waiting."""
         return not self._mail
 
-    def open(
-        self, enqueue: Callable[[Callable[[], None]], None], first: Callable[[], None], turn: Callable[[], None]
-    ) -> None:
+    def open(self, pool: ActorPool, first: Callable[[], None], turn: Callable[[], None]) -> None:
         """Queue the first turn, and from then on a turn whenever there is mail.
 
         Args:
-            enqueue: puts a turn on the pool's queue.
+            pool: takes the turns.
             first: the first turn, which runs even without mail.
             turn: every later one.
         """
-        self._enqueue, self._turn = enqueue, turn
-        enqueue(first)
+        self._enqueue, self._take, self._turn = pool.enqueue, pool.take, turn
+        pool.enqueue(first)
 
     def share(self, messages: int) -> None:
         """Let `get` hand out so many messages from here on (1 or more)."""
@@ -114,7 +116,7 @@ class Inbox:
             owner: the actor as its reference prints it, for the error its askers get.
         """
         self._owner = owner
-        self._turn = self._enqueue = None
+        self._turn = self._enqueue = self._take = None
         self._turn_away()
 
     def _queue_turn(self) -> None:
@@ -221,9 +223,12 @@ class PooledActor(Actor):
     actor_inbox: Inbox
     _pool: ActorPool | None = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.actor_stopped = self._actor_ref.actor_stopped = StopFlag()
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        # all that pykka's own does, but for a name from random bytes of the system, and a flag with a lock
+        self.actor_urn = f"urn:wolfbus:{next(_numbers)}"
+        self.actor_inbox = self._create_actor_inbox()
+        self.actor_stopped = StopFlag()
+        self._actor_ref = ActorRef(self)
 
     @classmethod
     def start_in(cls, pool: ActorPool, *args: Any, **kwargs: Any) -> ActorRef[Self]:
@@ -261,7 +266,7 @@ class PooledActor(Actor):
             self.actor_stopped.set()
             self._depart(pool)
             raise
-        self.actor_inbox.open(pool.enqueue, self._first_turn, self._take_turn)
+        self.actor_inbox.open(pool, self._first_turn, self._take_turn)
 
     def _handle_receive(self, message: Any) -> Any:
         # pykka asks for each of its own four types first, whatever comes

@@ -64,6 +64,9 @@ class ActorPool(Closable):
         self._turns: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self.enqueue: Callable[[Callable[[], None]], None] = self._turns.put
         """Put a turn at the back of the queue. Whoever does sees to it that one actor is queued at most once."""
+        self._only = threading.Lock() if threads == 1 else None
+        """Held while a pool of one thread takes a turn, by whoever takes it."""
+        self._taker: int | None = None
 
     def __repr__(self) -> str:
         return f"<ActorPool {self.name}: {len(self._actors)} actors, {self._size} threads>"
@@ -96,18 +99,43 @@ class ActorPool(Closable):
             self._actors.pop(ref, None)
             self._level()
 
+    def take(self, turn: Callable[[], None]) -> None:
+        """Take a turn on this thread, whosever it is; queue it where a pool of one thread takes another's."""
+        if self._only is None or self._taker == threading.get_ident():
+            turn()
+        elif self._only.acquire(False):
+            self._take_alone(self._only, turn)
+        else:
+            self.enqueue(turn)
+
+    def _take_alone(self, only: threading.Lock, turn: Callable[[], None]) -> None:
+        """Take a turn while no other is taken; called with the lock held, and lets it go."""
+        lent, _here.pool, self._taker = _here.pool, self, threading.get_ident()
+        try:
+            turn()
+        finally:
+            self._taker, _here.pool = None, lent
+            only.release()
+
     @contextmanager
     def blocking(self) -> Iterator[None]:
         """Lend this thread's place to a spare thread while a handler waits for something another actor must do.
 
         `PooledFuture.get` does it by itself; a handler needs it only to wait by other means.
         """
+        alone = self._only if self._taker == threading.get_ident() else None
         with self._lock:
             self._blocked += 1
             self._level()
+        if alone is not None:
+            self._taker = None
+            alone.release()
         try:
             yield
         finally:
+            if alone is not None:
+                alone.acquire()
+                self._taker = threading.get_ident()
             with self._lock:
                 self._blocked -= 1
                 self._level()
@@ -169,7 +197,11 @@ class ActorPool(Closable):
             if turn is None:
                 return
             try:
-                turn()
+                if self._only is None:
+                    turn()
+                else:
+                    self._only.acquire()
+                    self._take_alone(self._only, turn)
             except BaseException:
                 logger.critical("A turn of an actor got past the actor's own error handling.", exc_info=True)
             del turn  # an idle thread must not keep the last actor it ran in memory

@@ -209,9 +209,8 @@ class Agent:
         from wolfbus.agent.introduction import Introduction
         from wolfbus.agent.membership import Membership, default_name
         from wolfbus.agent.router import Seats
-        from wolfbus.service.lifecycle import Stopping
+        from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping
         from wolfbus.service.logs import configure_logs
-        from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
 
         url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
         label = cls.name or cls.__name__

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -36,19 +38,21 @@ class SeatNews(NamedTuple):
 class Requests:
     """One seat's requests, by id; safe from any thread."""
 
-    __slots__ = ("_answered", "_lock", "_under_way")
+    __slots__ = ("_answered", "_answered_at", "_lock", "_under_way")
 
     def __init__(self) -> None:
-        self._under_way: set[str] = set()
-        # by the hashes of their ids, which take a third of what the ids would: a process may play thousands of seats
-        self._answered: dict[int, float] = {}
+        # few at a time, and a set is four times as large as a list
+        self._under_way: list[str] = []
+        # hashes of ids, oldest first, and when; in arrays, for a process may play thousands of seats
+        self._answered = array("q")
+        self._answered_at = array("d")
         self._lock = threading.Lock()
 
     def take(self, asks: Iterable[Ask]) -> tuple[Ask, ...]:
         """Return those that nobody has taken yet; they are under way from now on."""
         with self._lock:
             fresh = [ask for ask in asks if ask.id not in self._under_way and hash(ask.id) not in self._answered]
-            self._under_way.update([ask.id for ask in fresh])
+            self._under_way += [ask.id for ask in fresh]
         return tuple(fresh)
 
     def under_way(self, request: str) -> bool:
@@ -61,16 +65,18 @@ class Requests:
         with self._lock:
             if request not in self._under_way:
                 return False
-            self._under_way.discard(request)
-            self._answered[hash(request)] = time.monotonic()
-            if len(self._answered) > _KEPT:
-                del self._answered[next(iter(self._answered))]
+            self._under_way.remove(request)
+            if len(self._answered) == _KEPT:
+                del self._answered[0], self._answered_at[0]
+            self._answered.append(hash(request))
+            self._answered_at.append(time.monotonic())
             return True
 
     def drop(self, request: str) -> None:
         """Take note that a request will not be answered; if it is put again, it is taken again."""
         with self._lock:
-            self._under_way.discard(request)
+            if request in self._under_way:
+                self._under_way.remove(request)
 
     def resume(self, asks: Iterable[Ask], asked_at: float) -> None:
         """Hold on to nothing but what a `catch_up` asks.
@@ -84,8 +90,11 @@ class Requests:
             asked_at: when that `join` was said, on the clock of `time.monotonic`.
         """
         with self._lock:
-            self._under_way.intersection_update(ask.id for ask in asks)
-            self._answered = {request: at for request, at in self._answered.items() if at > asked_at}
+            asked = {ask.id for ask in asks}
+            self._under_way = [request for request in self._under_way if request in asked]
+            # ascending, as they are appended
+            old = bisect_right(self._answered_at, asked_at)
+            del self._answered[:old], self._answered_at[:old]
 
 
 class Hearing:
@@ -128,8 +137,7 @@ class Hearing:
             return False
         again = SeatView(me=view.me)
         try:
-            for fact in news.facts[:public]:
-                again.hear_public(fact)
+            again.hear_public(*news.facts[:public])
             for own in part.facts[:private]:
                 again.hear_private(own)
         except RulesError:
@@ -143,8 +151,8 @@ class Hearing:
             RulesError: facts before these are missing. What came before the gap is taken in; no request is.
         """
         view = self.view
-        for fact in news.facts:
-            view.hear_public(fact)
+        if news.facts:
+            view.hear_public(*news.facts)
         if news.part is None:
             return ()
         for private in news.part.facts:

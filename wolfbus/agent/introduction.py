@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from wolfbus.bus.protocol import Entry
 from wolfbus.errors import ConfigError
-from wolfbus.messages.codec import first_fault
+from wolfbus.invalid import first_fault
 from wolfbus.messages.house import Join
 from wolfbus.vocabulary import Kind
 

@@ -62,7 +62,8 @@ class Outbox:
         self._sent = 0
         self.joined_at = -math.inf
         self._lock = threading.Lock()
-        self._held: list[Entry] | None = None
+        self._held: list[Entry] = []
+        self._holding = 0
         self._segments: dict[str, set[str]] = {}
         self._segments_lock = threading.Lock()
 
@@ -83,24 +84,28 @@ class Outbox:
             self._sent += 1
             entry_id = f"{self._incarnation}-{self._sent}"
             entry = Entry(body, kind, self._agent, game, self._sent, entry_id)
-            if self._held is None:
-                self._writer.append(self.stream, (entry,))
-            else:
+            if self._holding:
                 self._held.append(entry)
+            else:
+                self._writer.append(self.stream, (entry,))
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Send what is sent within this block, from any thread, when it ends, all at once; it must be short."""
+        """Send what is sent within this block, from any thread, when it ends, all at once; it must be short.
+
+        Of blocks within or beside each other, the last that ends sends.
+        """
         with self._lock:
-            self._held = []
+            self._holding += 1
         try:
             yield
         finally:
             with self._lock:
-                held, self._held = self._held, None
-                if held:
+                self._holding -= 1
+                if self._held and not self._holding:
+                    held, self._held = self._held, []
                     try:
-                        self._writer.append(self.stream, held)
+                        self._writer.append_at_once(self.stream, held)
                     except BusError as error:
                         logger.debug("%d messages came after the bus was closed: %s", len(held), error)
 

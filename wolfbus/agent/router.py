@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, Self, TypeAlias
 
 from pykka import ActorRef
@@ -37,12 +38,14 @@ MakeAgent: TypeAlias = Callable[[str], Agent]
 """Makes the agent of a seat from the brain spec it was seated with."""
 
 FORGET_S: Final = 3600.0
-"""Seconds without a word after which a game is given up, for its moderator may be gone for good;
-should it go on after all, the agent asks to be caught up."""
+"""Seconds without a word after which a game is given up, for its moderator may be gone for good; should it go on after
+all, the agent asks to be caught up."""
 
 _LEAVING_S: Final = 3.0
-"""Seconds in which the seats of an earlier game should have let go of what they hold, such as a
-terminal."""
+"""Seconds in which the seats of an earlier game should have let go of what they hold, such as a terminal."""
+
+_AT_ONCE: Final = 32
+"""Most messages whose answers wait for each other."""
 
 _LAST_WORDS_S: Final = 2.0
 """Seconds in which seats may come to their end when the agent leaves."""
@@ -68,10 +71,12 @@ class AgentState:
         playing: games under way.
         played: games that are over, or were given up.
         seats: seats that are played, or have not let go yet of what they hold.
+        quick: games under way in which nobody here keeps whoever asks waiting.
     """
 
     def __init__(self) -> None:
         self.playing = self.played = self.seats = 0
+        self.quick: set[str] = set()
         self._changed = threading.Condition()
 
     def behind(self, why: str) -> None:
@@ -95,8 +100,9 @@ class AgentState:
 class SeatRouter(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
-    Tell it the contents of what its mailbox says of games, the id of a game that will not end, or
-    `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it came.
+    Tell it the contents of what its mailbox says of games, one or a tuple of them, the id of a game that will not end,
+    or `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it came. Seats that are asked hear their
+    news first, and what they answer at once to a tuple goes out together.
 
     Args:
         outbox: where messages go.
@@ -113,6 +119,7 @@ class SeatRouter(PooledActor):
         self._heard: dict[str, float] = {}
         self._behind: set[str] = set()
         self._given_up: set[str] = set()
+        self._unasked: dict[ActorRef[SeatActor], list[SeatNews]] = {}
 
     @classmethod
     def listen(
@@ -139,12 +146,15 @@ class SeatRouter(PooledActor):
         return ref
 
     def on_receive(self, message: object) -> None:
-        """Hear one message of the mailbox, or leave the game of an id."""
-        if isinstance(message, bytes | Unpacked):
-            if isinstance(message, Unpacked) and isinstance(message.message, AgentMail):
-                self._hand_out(message.message)
-            else:
-                self._hear(message)
+        """Hear messages of the mailbox, or leave the game of an id."""
+        if isinstance(message, tuple):
+            with self.outbox.together():
+                for body in message:
+                    self._hear(body)
+            self._tell_unasked()
+        elif isinstance(message, bytes | Unpacked):
+            self._hear(message)
+            self._tell_unasked()
         elif isinstance(message, str):
             self._leave(message)
         elif isinstance(message, _Missed):
@@ -176,9 +186,11 @@ class SeatRouter(PooledActor):
     def _hear(self, body: bytes | Unpacked) -> None:
         """Take in one message: hand out a delivery, leave a game that is dropped.
 
-        The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here
-        could answer it.
+        The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here could answer it.
         """
+        if isinstance(body, Unpacked) and isinstance(body.message, AgentMail):
+            self._hand_out(body.message)
+            return
         try:
             mail = decode_mail(body)
         except VersionError as error:
@@ -197,8 +209,7 @@ class SeatRouter(PooledActor):
     def _hand_out(self, delivery: Delivery | AgentMail) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
-        What is for a seat that never was seated is passed over: its game is over here, or a
-        `catch_up` is on its way.
+        What is for a seat that never was seated is passed over: its game is over here, or a `catch_up` is on its way.
         """
         game = delivery.game
         if delivery.type == "catch_up":
@@ -224,11 +235,22 @@ class SeatRouter(PooledActor):
             for seat, ref in seats.items():
                 own = parts.get(seat)
                 if own is not None or delivery.facts:
-                    tell_here(ref, SeatNews(delivery.facts, own, asked_at, heard))
+                    self._unasked.setdefault(ref, []).append(SeatNews(delivery.facts, own, asked_at, heard))
+                if own is not None and own.asks:
+                    self._tell(ref)
         if seats:
             self._heard[game] = heard
         if any(news.fact.type == "ended" for news in delivery.facts):
             self._leave(game)
+
+    def _tell(self, ref: ActorRef[SeatActor]) -> None:
+        for news in self._unasked.pop(ref, ()):
+            tell_here(ref, news)
+
+    def _tell_unasked(self) -> None:
+        """Tell those what is new who had no part in what was asked: nobody waits for them."""
+        for ref in tuple(self._unasked):
+            self._tell(ref)
 
     def _lose(self, game: str, why: str) -> None:
         """Tell once that a game is behind, until it is caught up."""
@@ -241,11 +263,13 @@ class SeatRouter(PooledActor):
         self._behind.discard(game)
         self._given_up.discard(game)
         self._heard.pop(game, None)
+        self._state.quick.discard(game)
         seats = self._games.pop(game, None)
         if seats is None:
             return
         logger.info("has left the game", extra={"game": game})
         for ref in seats.values():
+            self._tell(ref)
             tell_if_alive(ref, GameLeft())
         self.outbox.leave_game(game)
         self._state.played += 1
@@ -266,6 +290,10 @@ class SeatRouter(PooledActor):
             self.outbox.open_game(game)
             self._state.playing = len(self._games)
         agent = self._agent(seated, self._make_in_turn)
+        if not agent.quick or type(agent).start is not Agent.start:
+            self._state.quick.discard(game)
+        elif not seats:
+            self._state.quick.add(game)
         self._state.count(1)
         pool = self._pool or default_pool()
         seats[part.seat] = SeatActor.start_in(pool, game, seated.seat, agent, self)
@@ -333,9 +361,15 @@ class Seats(AgentState):
         self._router = SeatRouter.start_in(self._pool, member.outbox, make, self)
 
     def deliver(self, entries: Sequence[Entry]) -> None:
-        """Take what is said of games, from any thread."""
-        for entry in entries:
-            tell_if_alive(self._router, entry.content)
+        """Take what is said of games, from any thread, and answer on it where that keeps it for a moment only."""
+        for quick, some in groupby(entries, lambda entry: entry.game in self.quick):
+            bodies = [entry.content for entry in some]
+            if quick:
+                for start in range(0, len(bodies), _AT_ONCE):
+                    tell_here(self._router, tuple(bodies[start : start + _AT_ONCE]))
+            else:
+                for body in bodies:
+                    tell_if_alive(self._router, body)
 
     def welcome(self) -> None:
         """Hear that a moderator has welcomed the member: seats wait for what they are told."""

@@ -237,7 +237,7 @@ class SeatActor(PooledActor):
 
     def _take_in(self, news: SeatNews) -> None:
         agent, view = self._agent, self._hearing.view
-        public, private = len(view.public), len(view.private)
+        heard, private = view.heard, len(view.private)
         asks: tuple[Ask, ...] = ()
         if self._receives:
             agent.received(news.facts, news.part.facts if news.part is not None else ())
@@ -249,8 +249,8 @@ class SeatActor(PooledActor):
         if not self._seated and view.names:
             self._seated = True
             self._calls.append(_Call(agent.seated, (view,)))
-        if self._listens and (len(view.public) > public or len(view.private) > private):
-            fresh = (*view.public[public:], *view.private[private:])
+        if self._listens and (view.heard is not heard or len(view.private) > private):
+            fresh = (*view.public[len(heard.facts) :], *view.private[private:])
             self._calls.append(_Call(agent.heard, (fresh, view)))
         if self._starts and asks:
             self._calls.append(_Call(agent.start, (asks, view, self._writer), asks))

@@ -156,7 +156,7 @@ class MemoryBus:
             raise BusDown(f"{self.url} was closed")
         return store
 
-    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+    def append(self, stream: str, entries: Sequence[Entry], within_s: float | None = None) -> None:  # noqa: ARG002 - nothing here waits
         """Append entries with explicit, ascending ids; see `Bus.append`."""
         ids = ascending_ids(entries)
         store = self._store

@@ -165,10 +165,15 @@ class Bus(Protocol):
 
     url: str
 
-    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+    def append(self, stream: str, entries: Sequence[Entry], within_s: float | None = None) -> None:
         """Append entries with explicit, ascending ids to a stream that has this one writer; safe to repeat.
 
         Ids are ``"<incarnation>-<n>"``. An entry already on the stream with equal bytes is recognised and not doubled.
+
+        Args:
+            stream: its name.
+            entries: what to append.
+            within_s: try once, on a connection that stands, for so many seconds, in place of the bus's patience.
 
         Raises:
             StaleWriter: the stream's last id belongs to a newer incarnation, or holds other bytes under the same id.

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Self
 
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -34,6 +34,9 @@ FULL_AGAIN_S = 60.0
 """A memory that was not full for so long and is full again is told again."""
 
 READ_S = 60.0
+AT_ONCE_S = 0.25
+"""Longest wait of whoever writes without the writing thread."""
+
 REST_S = 0.5
 """Pause after an error that may last."""
 
@@ -144,7 +147,7 @@ class BusWriter(Closable):
         self._appends: dict[str, list[Entry]] = {}
         self._commits: deque[tuple[Commit, Done]] = deque()
         self._news = threading.Condition()
-        self._closing = self._asleep = False
+        self._closing = self._asleep = self._lent = False
         self._full_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -158,6 +161,34 @@ class BusWriter(Closable):
             self._check_open()
             self._appends.setdefault(stream, []).extend(entries)
             self._rouse()
+
+    def append_at_once(self, stream: str, entries: Sequence[Entry]) -> None:
+        """Do as `append`, but write here and now if nothing else is to be written and the bus takes it in a moment.
+
+        Whatever else comes of it comes of the writing thread's trying again: appending is safe to repeat.
+        """
+        with self._news:
+            self._check_open()
+            if not self._asleep:
+                self._appends.setdefault(stream, []).extend(entries)
+                return
+            # what others queue meanwhile waits for its turn
+            self._asleep, self._lent = False, True
+        landed = False
+        try:
+            self._bus.append(stream, entries, AT_ONCE_S)
+            landed = True
+        except Exception as error:  # noqa: BLE001 - the writing thread finds the same, and tells it
+            logger.debug("an append is tried again: %s", error)
+        finally:
+            with self._news:
+                self._lent = False
+                if not landed:
+                    self._appends[stream] = [*entries, *self._appends.get(stream, ())]
+                if self._appends or self._commits or self._closing:
+                    self._news.notify()
+                else:
+                    self._asleep = True
 
     def commit(self, commit: Commit, done: Done) -> None:
         """Queue a step; `done` is called from the writing thread with its outcome, see `Bus.commit`.
@@ -214,8 +245,8 @@ class BusWriter(Closable):
     def _run(self) -> None:
         while True:
             with self._news:
-                while not (self._appends or self._commits or self._closing):
-                    self._asleep = True
+                while self._lent or not (self._appends or self._commits or self._closing):
+                    self._asleep = not self._lent
                     self._news.wait()
                 self._asleep = False
                 appends, commits = self._take()

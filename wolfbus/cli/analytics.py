@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wolfbus.cli.options import service_options, stream_name
 from wolfbus.record.writer import prepare_folder
-from wolfbus.service.options import check_name, service_options
 
 if TYPE_CHECKING:
-    from analytics.archive.results import Results
+    from analytics.archive import Results
     from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
 
 
 @click.command()
 @service_options
-@click.option("--name", envvar="WOLFBUS_NAME", default="analytics", show_default=True, help="Its name in the house.")
+@click.option(
+    "--name",
+    envvar="WOLFBUS_NAME",
+    default="analytics",
+    show_default=True,
+    callback=stream_name,
+    help="Its name in the house.",
+)
 @click.option(
     "--out",
     "folder",
@@ -37,11 +44,10 @@ def analytics(
     Started again after a crash, it goes on where its files end. It exits 0, or 1 if a game failed, a record is
     not whole, no game was played, or it was stopped before the session closed.
     """
-    from analytics.archive.service import AnalyticsSettings, serve
+    from analytics.archive import AnalyticsSettings, serve
     from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
 
-    check_name(name)
     prepare_folder(folder)
     configure_logs(log, service="analytics", house=house, agent=name)
 

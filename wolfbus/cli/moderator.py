@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.cli.options import config_option, load_config, seconds_option, seed_option
-from wolfbus.service.options import service_options
+from wolfbus.cli.options import config_option, load_config, seconds_option, seed_option, service_options
 
 if TYPE_CHECKING:
     from moderator.house.settings import GameReport

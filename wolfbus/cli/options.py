@@ -7,7 +7,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.service.options import DEFAULT_BUS
+from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, LOOPBACK, Place
 
 if TYPE_CHECKING:
     from players.llm.settings import Model
@@ -32,6 +32,7 @@ TITLE_LONGEST: Final = 200
 GIVE_UP: Final = 30
 """Replies in a row that could not be read, and none before, after which a model is given up."""
 
+LOG_STYLES: Final = ("auto", "json", "text")
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 
 
@@ -68,9 +69,7 @@ def title(text: str) -> str:
     return line
 
 
-@checked
-def stream_name(text: str) -> str:
-    """Return a name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
+def _name(text: str) -> str:
     if re.fullmatch(ID_PATTERN, text) is None:
         told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
         raise ValueError(f"{text!r:.80}: {told}")
@@ -78,12 +77,39 @@ def stream_name(text: str) -> str:
 
 
 @checked
-def shared_bus(text: str) -> str:
-    """Return the address of a bus where processes meet."""
+def stream_name(text: str) -> str:
+    """Return a name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
+    return _name(text)
+
+
+def house_names(_context: click.Context, _option: click.Parameter, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return houses, each NAME or NAME@URL, once their names and addresses can be understood."""
+    from wolfbus.bus.url import read_address
+
+    for words in told:
+        name, at, url = words.partition("@")
+        try:
+            _name(name)
+            if at:
+                read_address(_shared(url))
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    if len(set(told)) < len(told):
+        raise click.BadParameter("a house is told twice")
+    return told
+
+
+def _shared(text: str) -> str:
     if text.startswith("memory:"):
         told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
         raise ValueError(f"{told}, as in {DEFAULT_BUS}")
     return text
+
+
+@checked
+def shared_bus(text: str) -> str:
+    """Return the address of a bus where processes meet."""
+    return _shared(text)
 
 
 @checked
@@ -200,20 +226,39 @@ def load_config(path: Path | None) -> Loaded:
 def _players(players: Any, config: GameConfig, source: str) -> str | tuple[str, ...]:
     if isinstance(players, str):
         return players
-    if isinstance(players, list) and all(isinstance(brain, str) for brain in players):
+    if isinstance(players, list | dict):
+        brains = players if isinstance(players, list) else players.values()
+        if all(isinstance(brain, str) for brain in brains):
+            return brains_of_seats(players, config, source)
+    raise ConfigError(f"{source}: players: a spec, a list of brains, or a table of seat name to brain")
+
+
+def brains_of_seats(
+    players: Sequence[str] | Mapping[str, str], config: GameConfig, source: str, where: str = ""
+) -> tuple[str, ...]:
+    """Return the brain of every seat, from a list of them or a table of seat name to brain.
+
+    Args:
+        players: the list, or the table, whose ``default`` is for whom it does not name.
+        config: the rules.
+        source: where they stand.
+        where: what to say of the place in it where the rules have their ``names``.
+
+    Raises:
+        ConfigError: one line that names the source and the seats.
+    """
+    if not isinstance(players, Mapping):
         if len(players) != config.seats:
             raise ConfigError(f"{source}: players: {len(players)} brains for {config.seats} seats")
         return tuple(players)
-    if isinstance(players, dict) and all(isinstance(brain, str) for brain in players.values()):
-        if config.names is None:
-            raise ConfigError(f"{source}: players by name need `names`, in seating order")
-        rest = players.pop("default", None)
-        if stranger := next((name for name in players if name not in config.names), None):
-            raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
-        if rest is None and (nobody := [name for name in config.names if name not in players]):
-            raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
-        return tuple(str(players.get(name, rest)) for name in config.names)
-    raise ConfigError(f"{source}: players: a spec, a list of brains, or a table of seat name to brain")
+    if config.names is None:
+        raise ConfigError(f"{source}: players by name need `names`{where}, in seating order")
+    rest = players.get("default")
+    if stranger := next((name for name in players if name not in {*config.names, "default"}), None):
+        raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
+    if rest is None and (nobody := [name for name in config.names if name not in players]):
+        raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
+    return tuple(players.get(name, rest or "") for name in config.names)
 
 
 # -- options
@@ -268,6 +313,52 @@ bus_option = click.option(
     callback=shared_bus,
     help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
+
+service_address = together(
+    bus_option,
+    click.option(
+        "--house",
+        envvar="WOLFBUS_HOUSE",
+        default=DEFAULT_HOUSE,
+        show_default=True,
+        callback=stream_name,
+        help="The house: a moderator and its agents; one Redis may hold several.",
+    ),
+)
+"""Where a house is: ``url`` and ``house``."""
+
+
+@checked
+def _health(text: str) -> Place | None:
+    """Return host and port of ``PORT``, ``HOST:PORT`` or ``[IPV6]:PORT``; None for nothing."""
+    host, colon, port = text.strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") if colon else LOOPBACK
+    if not text:
+        return None
+    if not host or re.fullmatch("[0-9]{1,5}", port) is None or int(port) > 65535:
+        raise ValueError(f"{text!r:.80} is no [HOST:]PORT")
+    return host, int(port)
+
+
+service_options = together(
+    service_address,
+    click.option(
+        "--health",
+        envvar="WOLFBUS_HEALTH",
+        metavar="[HOST:]PORT",
+        callback=_health,
+        help="Answer GET /health on this port; on 127.0.0.1 unless a host is given. Not served by default.",
+    ),
+    click.option(
+        "--log",
+        envvar="WOLFBUS_LOG",
+        type=click.Choice(LOG_STYLES),
+        default="auto",
+        show_default=True,
+        help="How log lines look on stderr; auto: text in a terminal, else JSON.",
+    ),
+)
+"""What every service takes: where its house is, ``health`` (host and port, or None) and ``log``."""
 
 page_options = together(
     click.option(

@@ -16,9 +16,17 @@ import click
 
 from wolfbus import __version__
 from wolfbus.cli.brains import open_brain_context
-from wolfbus.cli.options import config_option, load_config, model_options, page_options, seconds_option, together
+from wolfbus.cli.options import (
+    config_option,
+    load_config,
+    model_options,
+    page_options,
+    seconds_option,
+    service_options,
+    stream_name,
+    together,
+)
 from wolfbus.cli.viewing import page_server, people_of
-from wolfbus.service.options import check_name, service_options
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -29,10 +37,10 @@ if TYPE_CHECKING:
     from wolfbus.stage.people import People
 
 
-def _agent_name(_context: click.Context, _option: click.Parameter, name: str | None) -> str:
+def _agent_name(context: click.Context, option: click.Parameter, name: str | None) -> str:
     from wolfbus.agent.membership import default_name
 
-    return check_name(name) if name is not None else default_name()
+    return stream_name(context, option, name) or default_name()
 
 
 agent_options = together(

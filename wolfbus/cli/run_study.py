@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.options import config_option, model_options, refuse, seed_option, stream_name
+from wolfbus.cli.options import config_option, house_names, model_options, refuse, seed_option, stream_name
 from wolfbus.errors import ConfigError
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.manifest import FILE
@@ -58,10 +58,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--house",
-    callback=stream_name,
+    "houses",
+    multiple=True,
+    callback=house_names,
+    metavar="NAME[@URL]",
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
     "them, and without it whoever has joined plays. This process is the house's moderator. The "
-    "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
+    "--bus is then WOLFBUS_BUS or REDIS_URL unless given. Several houses, each told with a --house, on one --bus or "
+    "each at its own URL, share the games; --at-once is of each.",
 )
 @click.option(
     "--tickets",
@@ -91,12 +95,13 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     wolfbus run study.toml --workers 2
     wolfbus run --resume --out runs/first
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
+    wolfbus run --house a@redis://one --house b@redis://two --games 1000 --out runs/wide
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from wolfbus.cli.studying.loading import RunOptions, load_study
     from wolfbus.cli.studying.study_run import StudyRun
 
     how = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
-    if how.house is not None and how.url == "memory://":
+    if how.houses and how.url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
         how = replace(how, url=os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or how.url)
     _check_options(how)
@@ -106,7 +111,7 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
         _find_study(out)
         # the folder's own file says what it is
         study_file = out / "study.toml"
-    study = load_study(study_file, config_file, options, house=how.house is not None)
+    study = load_study(study_file, config_file, options, house=bool(how.houses))
     if how.share is not None and (study.settings.workers or 1) > 1:
         raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
     plan = study.plan()
@@ -122,18 +127,19 @@ def _check_options(how: RunOptions) -> None:
     """Refuse options that do not go together."""
     tape = how.cassette or how.replay_cassette
     in_memory = how.url.startswith("memory:")
+    nowhere = any(address.url.startswith("memory:") for address in how.addresses())
     refuse(
         (
             how.cassette is not None and how.replay_cassette is not None,
             "--cassette records and --replay-cassette plays: give one of them",
         ),
-        (how.tickets and how.house is None, "--tickets are those of a --house"),
+        (how.tickets and not how.houses, "--tickets are those of a --house"),
         (
-            how.house is not None and (in_memory or tape),
+            bool(how.houses) and (nowhere or bool(tape)),
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair",
         ),
         (
-            how.share is not None and (how.house is not None or in_memory or tape),
+            how.share is not None and (bool(how.houses) or in_memory or tape),
             "--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers",
         ),
     )
@@ -161,7 +167,7 @@ def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
         click.echo("\n".join(lines))
         if totals["ended"]:
             click.echo(f"Hash    {played.manifest.study_hash}  (of all records; publish it)")
-            if played.options.house is None:
+            if not played.options.houses:
                 click.echo(f"Again   {replay_command(played.plan.game(1), played.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")
     hint = f"wolfbus run --resume --out {shlex.quote(str(played.folder))}" + played.options.again()

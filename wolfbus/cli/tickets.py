@@ -11,7 +11,7 @@ import click
 from wolfbus.cli.options import checked, stream_name, taking_away, together
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
-from wolfbus.service.options import DEFAULT_BUS, DEFAULT_HOUSE
+from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE
 from wolfbus.tickets.holders import MODERATOR, Holder, read_bus, redis_address, ticket_path
 from wolfbus.tickets.issuing import Office
 from wolfbus.tickets.issuing import issue as issue_tickets

@@ -21,7 +21,15 @@ from players.spec import expand
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
-from wolfbus.cli.options import config_option, load_config, seed_option, shared_bus, stream_name, view_options
+from wolfbus.cli.options import (
+    LOG_STYLES,
+    config_option,
+    load_config,
+    seed_option,
+    shared_bus,
+    stream_name,
+    view_options,
+)
 from wolfbus.cli.viewing import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
@@ -29,7 +37,6 @@ from wolfbus.record.digest import digest_of
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import prepare_folder
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.options import LOG_STYLES
 from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
 from wolfbus.service.redis import RedisHome
 from wolfbus.service.supervisor import OWN, Speaker, Supervisor

@@ -15,7 +15,7 @@ from wolfbus.cli.options import page_options, shared_bus, stream_name
 from wolfbus.cli.viewing import MeasuredStudies, WordClaims, served_with
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import printable
-from wolfbus.service.options import DEFAULT_HOUSE
+from wolfbus.service.lifecycle import DEFAULT_HOUSE
 from wolfbus.study.manifest import FILE
 from wolfbus.whole_file import write_whole
 

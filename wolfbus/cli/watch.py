@@ -16,12 +16,12 @@ from rich.text import Text
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import every_entry
+from wolfbus.cli.options import service_address
 from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, fit, heat, hundredths, line, section
 from wolfbus.errors import MessageError, StreamLost
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import counted, name_of, printable
 from wolfbus.service.lifecycle import Stopping, open_when_there
-from wolfbus.service.options import service_address
 
 if TYPE_CHECKING:
     from wolfbus.bus.protocol import Bus, Entry

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.bus.protocol import Unpacked
 from wolfbus.errors import MessageError, VersionError
+from wolfbus.invalid import first_fault
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.events import AnyEvent
@@ -118,15 +119,6 @@ def validate(adapter: TypeAdapter[M], value: dict[str, Any], *, lenient: bool = 
         return adapter.validator.validate_python(value, extra=extra)  # type: ignore[no-any-return]
     except ValidationError as error:
         raise MessageError(first_fault(error)) from None
-
-
-def first_fault(error: ValidationError) -> str:
-    """Return the first mistake of a failed validation as one line: the field and what is wrong with it."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    fault = f"{place}: {first['msg']}" if place else first["msg"]
-    # names of fields and tags come from strangers: they must neither break the line nor fill the screen
-    return fault[:300] if fault.isprintable() else repr(fault[:300])[1:-1]
 
 
 def decode_mail(body: bytes | Unpacked) -> Mail | None:

@@ -30,14 +30,15 @@ class Digest:
 
     def feed(self, event: AnyEvent, members: Mapping[str, str] | None = None) -> None:
         """Add one event; the `canonical_members` of its plain values may be given if they are at hand."""
+        sort = event.type
         if event.type == "opened":
             self._sha.update(canonical(_essence_of_opening(event)) + b"\n")
-        elif event.type not in _ASIDE:
+        elif sort not in _ASIDE:
             if members is None:
                 # what does not count need not be written
                 values = plain(event)
-                members = canonical_members({name: values[name] for name in _counted(event.type, tuple(values))})
-            counted = [members[name] for name in _counted(event.type, tuple(members))]
+                members = canonical_members({name: values[name] for name in _counted(sort, tuple(values))})
+            counted = [members[name] for name in _counted(sort, tuple(members))]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def feed_line(self, event: AnyEvent, line: bytes) -> None:

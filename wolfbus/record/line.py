@@ -162,15 +162,15 @@ def read_in_one(previous: str, line: bytes, number: int) -> Recorded | None:
         line: the line, without its newline.
         number: where it stands, from 2: what opens a record is read with more care.
     """
-    start, sealed = line.find(b'"audience":') + 11, line.find(b'"hash":"')
-    counted = line.find(b'"n":%d,' % number, sealed)
+    sealed = line.find(b'"hash":"')
+    behind = sealed + _SEALED
+    start = line.find(b'"audience":', 0, sealed) + 11
+    counted = line.find(b'"n":%d,' % number, behind)
     timed = line.find(b'"time":', counted) + 7
     if not 11 <= start < sealed < counted < timed:
         return None
-    behind = sealed + _SEALED
-    stated = line[sealed + 8 : behind - 2].decode("ascii", "replace")
-    unsealed = b"%b%b%b" % (previous.encode(), line[:sealed], line[behind:])
-    if line[behind - 2 : behind] != b'",' or hashlib.sha256(unsealed).hexdigest() != stated:
+    stated = hashlib.sha256(previous.encode() + line[:sealed] + line[behind:]).hexdigest()
+    if line[sealed + 8 : behind] != b'%b",' % stated.encode():
         return None
     end = line.find(b"]" if line[start] == _BRACKET else b'"', start + 1) + 1
     try:

@@ -150,18 +150,6 @@ class RecordReader(Iterator[Recorded]):
             RecordError: it is wrong; the reader stands where it stood.
         """
         number = self.count + 1
-        recorded = self._read(line, number)
-        self.count = number
-        self.head = recorded.hash
-        return recorded
-
-    def _stop_at(self, problem: RecordError) -> None:
-        self._over = True
-        self.problems.append(problem)
-        if not self._tolerant:
-            raise problem from None
-
-    def _read(self, line: bytes, number: int) -> Recorded:
         if line[-1:] != b"\n":
             if number == 1:
                 _refuse_foreign(line)
@@ -170,10 +158,9 @@ class RecordReader(Iterator[Recorded]):
         recorded = read_in_one(self.head, line, number) if self._lenient and number > 1 else None
         if recorded is None:
             recorded = self._examine(line, number)
-        if recorded.time < self._time:
-            raise RecordError(f"time {recorded.time} stands after {self._time}: times run backwards", number)
-        self._time = recorded.time
-        event = recorded.event
+        _, time, _, event, head = recorded
+        if time < self._time:
+            raise RecordError(f"time {time} stands after {self._time}: times run backwards", number)
         if event.type == "opened":
             if number > 1:
                 raise RecordError(_SECOND, number)
@@ -182,7 +169,14 @@ class RecordReader(Iterator[Recorded]):
             raise RecordError(f'begins with "{event.type}", not with "opened"', number)
         elif event.type == "ended":
             self.ended = True
+        self.count, self.head, self._time = number, head, time
         return recorded
+
+    def _stop_at(self, problem: RecordError) -> None:
+        self._over = True
+        self.problems.append(problem)
+        if not self._tolerant:
+            raise problem from None
 
     def _examine(self, line: bytes, number: int) -> Recorded:
         """Return the event on a line, after checking its seal and then what it says."""
@@ -353,7 +347,7 @@ def read_checked(
     ended: Ended | None = None
     refuted = False
     for recorded in reader:
-        event = recorded.event
+        number, time, _, event, seal = recorded
         if prover is not None:
             try:
                 prover.feed(recorded)
@@ -369,7 +363,7 @@ def read_checked(
             digest.feed_line(event, reader.line)
         elif digest_of == "events":
             digest.feed(event)
-        events, head, seconds = recorded.n, recorded.hash, recorded.time
+        events, head, seconds = number, seal, time
         # pydantic makes `isinstance` slow
         if event.type == "opened":
             opened = event

@@ -26,6 +26,10 @@ Place: TypeAlias = tuple[str, int]
 """Host and TCP port to listen on."""
 
 LOOPBACK: Final = "127.0.0.1"
+DEFAULT_BUS: Final = f"redis://{LOOPBACK}:6379"
+DEFAULT_HOUSE: Final = "main"
+"""Where services meet unless told otherwise."""
+
 _CLIENT_TIMEOUT_S: Final = 5.0
 
 

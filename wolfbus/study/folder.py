@@ -291,7 +291,8 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
         there: the manifest in the folder.
     """
     if (house := there.get("house")) is not None and told.get("house") is None:
-        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
+        houses = str(house).replace(", ", " --house ")
+        return f"its seats are played by agents of a house: add --house {houses}, and its --bus"
     if there.get("house") is None and told.get("house") is not None:
         return "it was begun without --house"
     if bool(there.get("tickets")) != bool(told.get("tickets")):

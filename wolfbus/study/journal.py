@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
 from wolfbus.errors import ConfigError
-from wolfbus.messages.codec import first_fault
+from wolfbus.invalid import first_fault
 from wolfbus.vocabulary import Winner
 
 State: TypeAlias = Literal["ended", "stopped", "failed"]

@@ -20,8 +20,8 @@ from pydantic_core import from_json
 
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import ConfigError, reason_of
+from wolfbus.invalid import first_fault
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.messages.codec import first_fault
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.study.journal import JOURNAL, GameResult, Sum, Whole, read_results
 from wolfbus.whole_file import read_whole

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
-import reprlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
@@ -14,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, fiel
 
 from wolfbus.config import GameConfig, config_from_table
 from wolfbus.errors import ConfigError
+from wolfbus.invalid import fault_of_table, telling
 from wolfbus.study.designs import DesignKind
 
 MOST_GAMES: Final = 99_999
@@ -124,7 +123,7 @@ def settings_from_table(table: Mapping[str, Any], source: str) -> StudySettings:
     try:
         return StudySettings.model_validate(dict(table))
     except ValidationError as error:
-        raise ConfigError(f"{source}: {_first_line(error)}") from None
+        raise ConfigError(f"{source}: {_fault(error)}") from None
 
 
 def rules_from_table(rules: Any, source: str) -> GameConfig:
@@ -145,26 +144,18 @@ _FORMS: Final = {
 }
 
 
-def _first_line(error: ValidationError) -> str:
-    # of a name that is misspelt, the misspelling says more than what follows from it
-    first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    # behind a field's name stands which of its forms was tried
-    place = str(first["loc"][0]) if first["loc"] else ""
-    place = place if place.isprintable() else repr(place)
+def _fault(error: ValidationError) -> str:
+    first = telling(error)
+    name, *more = map(str, first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
-        if len(first["loc"]) > 1:
-            return f"[{place}] {first['loc'][1]}: no such field; there is 'primary'"
-        if place in GameConfig.model_fields:
-            return f"{place}: a rule of the game; it belongs under [rules]"
-        close = difflib.get_close_matches(place, [*StudySettings.model_fields, *TABLES], n=1)
-        return f"{place}: no such field" + (f"; did you mean {close[0]!r}?" if close else "")
-    if place in _FORMS and first["type"] not in {"value_error", "too_short", "too_long"}:
-        return _FORMS[place]
-    if first["type"] == "value_error":
-        message = first["msg"].removeprefix("Value error, ")
-    else:
-        message = f"{first['msg'][:1].lower()}{first['msg'][1:]} (given {reprlib.repr(first['input'])})"
-    return f"{place}: {message}" if place else message
+        if more:
+            return f"[{name}] {more[0]}: no such field; there is 'primary'"
+        if name in GameConfig.model_fields:
+            return f"{name}: a rule of the game; it belongs under [rules]"
+    elif name in _FORMS and first["type"] not in {"value_error", "too_short", "too_long"}:
+        return _FORMS[name]
+    # behind a field's name stands which of its forms was tried
+    return fault_of_table(error, StudySettings, depth=1, tables=TABLES)
 
 
 def toml_text(table: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wolfbus.errors import ConfigError
+from wolfbus.invalid import fault_of_table
 
 S = TypeVar("S", bound=str)
 
@@ -104,9 +105,7 @@ def behaviour_of(traits: Mapping[str, Any]) -> Behaviour:
     try:
         return Behaviour(**traits)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][:1])
-        raise ConfigError(f"fake model: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise ConfigError(f"fake model: {fault_of_table(error, Behaviour, depth=1)}") from None
 
 
 def parse_shares(text: str, sorts: Sequence[str]) -> float | dict[str, float]:

@@ -41,7 +41,7 @@ _MOST_BLOCKS: Final = 500_000
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the double says.
+    """What the double says, and what a server counts beside it.
 
     Attributes:
         text: the content; None for none at all.
@@ -50,6 +50,11 @@ class ModelReply:
         reasoning: thoughts in their own field.
         endless: whether it is held to no limit on its length.
         ugly: the sort of its ugliness.
+        prompt_characters: length of all messages.
+        prompt_tokens: what they count as.
+        cached_tokens: how many of them were in the prefix cache.
+        completion_tokens: what the reply counts as, reasoning included.
+        reasoning_tokens: what was spent on thinking.
     """
 
     text: str | None
@@ -58,27 +63,11 @@ class ModelReply:
     reasoning: str | None = None
     endless: bool = False
     ugly: UglySort | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CountedReply:
-    """A reply with what a server counts beside it.
-
-    Attributes:
-        reply: what is said.
-        prompt_characters: length of all messages.
-        prompt_tokens: what they count as.
-        cached_tokens: how many of them were in the prefix cache.
-        completion_tokens: what the reply counts as, reasoning included.
-        reasoning_tokens: what was spent on thinking.
-    """
-
-    reply: ModelReply
-    prompt_characters: int
-    prompt_tokens: int
-    cached_tokens: int
-    completion_tokens: int
-    reasoning_tokens: int
+    prompt_characters: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
 
     def usage(self) -> dict[str, Any]:
         """Return the usage as servers report it."""
@@ -115,7 +104,7 @@ class PrefixCache:
         return cached
 
 
-def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], digest: str) -> CountedReply:
+def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], digest: str) -> ModelReply:
     """Answer a request that is not refused.
 
     Args:
@@ -141,8 +130,12 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
         return None if schema is None else writer.fill(schema)
 
     draft = _Draft(answer(), schema or {}, draws, answer, FormFiller(behaviour.seed, seed, scene))
-    reply, completion, reasoning = _limited(behaviour, _spoiled(behaviour, draft), body, draws)
-    return CountedReply(reply, len(prompt), _tokens(prompt), cache.take(body["model"], prompt), completion, reasoning)
+    return replace(
+        _limited(behaviour, _spoiled(behaviour, draft), body, draws),
+        prompt_characters=len(prompt),
+        prompt_tokens=_tokens(prompt),
+        cached_tokens=cache.take(body["model"], prompt),
+    )
 
 
 def _seed(seed: int, messages: Sequence[Mapping[str, Any]]) -> str:
@@ -156,18 +149,16 @@ def _tokens(text: str | None) -> int:
     return -(-len(text or "") // CHARACTERS)
 
 
-def _limited(
-    behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], draws: PromptDraws
-) -> tuple[ModelReply, int, int]:
-    """Return the reply within the most tokens asked for, and how many were spent: in all, and on thinking."""
+def _limited(behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], draws: PromptDraws) -> ModelReply:
+    """Return the reply within the most tokens asked for, with the tokens that were spent: in all, and on thinking."""
     most = body.get("max_completion_tokens") or body.get("max_tokens")
     thought = int(draws.between("reasoning tokens", LEAST_THOUGHT, MOST_THOUGHT)) if behaviour.reasoning else 0
     spent = thought + _tokens(reply.text or reply.refusal) + _tokens(reply.reasoning)
-    if not isinstance(most, int) or reply.endless or spent <= most:
-        return reply, spent, thought
-    left = max(most - thought, 0)
-    cut = replace(reply, text=(reply.text or "")[: left * CHARACTERS], finish="length", refusal=None)
-    return cut, most, min(thought, most)
+    if isinstance(most, int) and not reply.endless and spent > most:
+        text = (reply.text or "")[: max(most - thought, 0) * CHARACTERS]
+        reply = replace(reply, text=text, finish="length", refusal=None)
+        spent, thought = most, min(thought, most)
+    return replace(reply, completion_tokens=spent, reasoning_tokens=thought)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from wolfbus.testing.model_service import PATIENCE_S, ModelService, ModelStats
 LOOPBACK: Final = "127.0.0.1"
 
 
-class ModelServer(Closable):
+class ModelServer(ModelService, Closable):
     """A double in a thread of its own. A context manager, or `start` and `close`.
 
     Its answers are a pure function of its seed and a request's messages, so the same game is answered alike.
@@ -41,29 +41,15 @@ class ModelServer(Closable):
     """
 
     def __init__(self, *, host: str = LOOPBACK, port: int = 0, **traits: Any) -> None:
+        super().__init__(behaviour_of(traits), host, port)
         self._traits = traits
-        self._service = ModelService(behaviour_of(traits), host, port)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
-    @property
-    def port(self) -> int:
-        """The port it listens on, once it has started."""
-        return self._service.port
-
-    @property
-    def url(self) -> str:
-        """The base URL for a client, once it has started: ``http://HOST:PORT/v1``."""
-        return self._service.url
-
-    def stats(self) -> ModelStats:
-        """Return what it counted so far."""
-        return self._service.stats()
-
     def wait(self, ready: Callable[[ModelStats], bool], timeout_s: float = PATIENCE_S) -> bool:
         """Wait until what it counted is as it should be; False if that takes too long."""
-        with self._service.changed:
-            return self._service.changed.wait_for(lambda: ready(self.stats()), timeout_s)
+        with self.changed:
+            return self.changed.wait_for(lambda: ready(self.stats()), timeout_s)
 
     def behave(self, **traits: Any) -> None:
         """Change some traits from the next request on.
@@ -72,15 +58,15 @@ class ModelServer(Closable):
             ConfigError: a trait that makes no sense.
         """
         self._traits |= traits
-        self._service.behaviour = behaviour_of(self._traits)
+        self.behaviour = behaviour_of(self._traits)
 
     def down(self) -> None:
         """Break all connections and refuse new ones, as a server that went down."""
-        self._run(self._service.down())
+        self._run(self.hang_up())
 
     def up(self) -> None:
         """Listen again, on the same port."""
-        self._run(self._service.up())
+        self._run(self.listen())
 
     def start(self) -> Self:
         """Start it; returns when it listens.
@@ -103,7 +89,7 @@ class ModelServer(Closable):
         """Break all connections and end."""
         if self._thread is not None and self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has ended by itself
-                self._loop.call_soon_threadsafe(self._service.stop)
+                self._loop.call_soon_threadsafe(self.stop)
             self._thread.join()
             self._thread = None
 
@@ -113,7 +99,7 @@ class ModelServer(Closable):
     def _main(self, started: Future[str]) -> None:
         async def main() -> None:
             self._loop = asyncio.get_running_loop()
-            await self._service.run(started.set_result)
+            await self.run(started.set_result)
 
         try:
             asyncio.run(main())

@@ -18,7 +18,7 @@ from aiohttp import web
 from wolfbus.draws import unit
 from wolfbus.errors import ConfigError
 from wolfbus.testing.model_behaviour import ERRORS, Behaviour, Refusal, drawn_sort, refused, refused_key
-from wolfbus.testing.model_reply import CountedReply, PrefixCache, speak
+from wolfbus.testing.model_reply import ModelReply, PrefixCache, speak
 
 MODEL: Final = "fake-model"
 """The model that is listed where none is named."""
@@ -116,7 +116,7 @@ class ModelService:
         # a client that goes away must count as gone at once: its handler is cancelled
         self._http = web.Server(self._handle, handler_cancellation=True, access_log=None)
         try:
-            await self.up()
+            await self.listen()
         except OSError as failure:
             why = failure.strerror or failure
             raise ConfigError(f"fake model: cannot listen on {self._host}:{self.port}: {why}") from None
@@ -124,14 +124,14 @@ class ModelService:
             ready(self.url)
             await self._end.wait()
         finally:
-            await self.down()
+            await self.hang_up()
             await self._http.shutdown(PATIENCE_S / 2)
 
     def stop(self) -> None:
         """End it, from its loop."""
         self._end.set()
 
-    async def up(self) -> None:
+    async def listen(self) -> None:
         """Listen (again), on the same port."""
         if self._listening is None:
             loop = asyncio.get_running_loop()
@@ -139,7 +139,7 @@ class ModelService:
             self._listening = await loop.create_server(self._http, *address, backlog=2048, reuse_address=True)
             self.port = self._listening.sockets[0].getsockname()[1]
 
-    async def down(self) -> None:
+    async def hang_up(self) -> None:
         """Break all connections and listen no more."""
         if self._listening is not None:
             self._listening.close()
@@ -228,11 +228,11 @@ class ModelService:
         if error is not None and error.isdigit():
             return self._fail(error, body["model"])
         try:
-            spoken = speak(behaviour, self._cache, body, digest)
+            reply = speak(behaviour, self._cache, body, digest)
         except UnicodeEncodeError:
             return self._refuse(Refusal(400, "The body of your request holds text that is no valid Unicode."))
-        self._count(spoken)
-        whole = _encoded(_completion(body["model"], digest, spoken))
+        self._count(reply)
+        whole = _encoded(_completion(body["model"], digest, reply))
         return self._bytes(200, whole) if error is None else await self._slowly(request, whole, error)
 
     def _error(self, digest: str) -> str | None:
@@ -274,12 +274,12 @@ class ModelService:
         await response.write_eof()
         return response
 
-    def _count(self, spoken: CountedReply) -> None:
+    def _count(self, reply: ModelReply) -> None:
         with self.changed:
-            if spoken.reply.ugly is not None:
-                self._stats.ugly[spoken.reply.ugly] += 1
+            if reply.ugly is not None:
+                self._stats.ugly[reply.ugly] += 1
             for name in ("prompt_characters", "prompt_tokens", "cached_tokens", "completion_tokens"):
-                setattr(self._stats, name, getattr(self._stats, name) + getattr(spoken, name))
+                setattr(self._stats, name, getattr(self._stats, name) + getattr(reply, name))
 
     def _refuse(self, refusal: Refusal) -> web.Response:
         return self._json(refusal.status, refusal.body())
@@ -304,8 +304,7 @@ async def _break(request: web.BaseRequest) -> None:
     await asyncio.Event().wait()
 
 
-def _completion(model: str, digest: str, spoken: CountedReply) -> dict[str, Any]:
-    reply = spoken.reply
+def _completion(model: str, digest: str, reply: ModelReply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
     if reply.reasoning is not None:
         message["reasoning_content"] = reply.reasoning
@@ -315,5 +314,5 @@ def _completion(model: str, digest: str, spoken: CountedReply) -> dict[str, Any]
         "created": int(time.time()),
         "model": model,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish}],
-        "usage": spoken.usage(),
+        "usage": reply.usage(),
     }

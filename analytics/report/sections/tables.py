@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from analytics import Result
-from analytics.figures.bars import confusion, production_by_role, win_shares
-from analytics.figures.heatmap import suspicion_heatmap
+from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
 from analytics.report.context import Context, drawing, metric, over_all
 from analytics.report.specs import table
 from wolfbus.document.blocks import Heading, Section, note

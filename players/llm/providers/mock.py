@@ -78,8 +78,8 @@ class MockProvider:
         }
         said = speak(Behaviour(), self._cache, body, hashlib.sha256(repr(messages).encode()).hexdigest())
         return ProviderReply(
-            said.reply.text,
-            finish=said.reply.finish,
+            said.text,
+            finish=said.finish,
             prompt_tokens=said.prompt_tokens,
             cached_tokens=said.cached_tokens,
             completion_tokens=said.completion_tokens,

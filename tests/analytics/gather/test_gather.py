@@ -15,26 +15,9 @@ from analytics.findings import Metrics, tables_of
 from analytics.gather import Criteria, each_game, find, gather
 from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
-from tests.whole.house import play_many
-from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("gathered")
-    proofs = play_many(folder, [1, 2, 3, 4], ["scripted"] * 6 + ["random"] * 2, GameConfig())
-    assert all(proof.verified for proof in proofs)
-    return folder
-
-
-@pytest.fixture
-def folder(played: Path, tmp_path: Path) -> Path:
-    for path in played.iterdir():
-        shutil.copy(path, tmp_path)
-    return tmp_path
 
 
 def into_study(folder: Path, **told: object) -> dict[str, str]:
@@ -54,37 +37,17 @@ def manifest_of(folder: Path, **told: object) -> dict[str, object]:
     return manifest
 
 
-def test_a_folder_gives_the_same_with_one_process_and_with_two(played: Path):
+def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_it(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+):
     one = gather([played], workers=1)
-    import analytics.gather.games as games
-
-    part, games.PART = games.PART, 1
-    try:
-        two = gather([played], workers=2)
-    finally:
-        games.PART = part
+    monkeypatch.setattr("analytics.gather.games.PART", 1)
+    two = gather([played], Criteria(prover=Verifier), workers=2)
     assert tables_of(one) == tables_of(two)
     assert same(one.columns, two.columns)
     assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
     assert one.problems == ()
-
-
-def test_records_are_re_executed_by_several_processes_too(played: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("analytics.gather.games.PART", 1)
-    found = gather([played], Criteria(prover=Verifier), workers=2)
-    assert [note.proven for note in found.files] == [True] * 4
-    assert [note.proven for note in gather([played]).files] == [None] * 4
-
-
-def test_streaming_the_games_gives_the_same_rows(played: Path):
-    rows = [game for _, game in each_game([played], keep_text=True) if game is not None]
-    assert all(statement.text for game in rows for statement in game.statements)
-    metrics = Metrics()
-    for game in rows:
-        metrics.add(game)
-    gathered = gather([played])
-    assert metrics.result() == tables_of(gathered)
-    assert same(columns_of(rows), gathered.columns)
+    assert ([note.proven for note in one.files], [note.proven for note in two.files]) == ([None] * 4, [True] * 4)
 
 
 def test_a_packed_file_is_read_like_any_other(folder: Path):
@@ -228,13 +191,18 @@ def test_a_record_that_a_study_has_lost_is_named(folder: Path):
     assert note.problem == f"missing: study s says that game {games[1]['game']} was played to its end"
 
 
-def test_the_words_of_few_games_are_those_that_a_second_reading_finds(played: Path):
-    again = {note.path: rows for note, rows in each_game([played], keep_text=True)}
-    said = sum(len(rows.statements) for rows in again.values() if rows is not None)
-    kept = gather([played], with_words=said)
+def test_streaming_the_games_gives_the_rows_that_are_gathered_and_the_words_that_are_kept_of_few(played: Path):
+    again = {note.path: rows for note, rows in each_game([played], keep_text=True) if rows is not None}
+    said = [statement.text for rows in again.values() for statement in rows.statements]
+    assert all(said)
+    kept = gather([played], with_words=len(said))
     assert kept.games == again
-    assert same(kept.columns, gather([played]).columns)
-    assert gather([played]).games == gather([played], with_words=said - 1).games == {}
+    assert same(kept.columns, columns_of(again.values()))
+    metrics = Metrics()
+    for rows in again.values():
+        metrics.add(rows)
+    assert metrics.result() == tables_of(kept)
+    assert gather([played]).games == gather([played], with_words=len(said) - 1).games == {}
 
 
 def test_words_of_games_that_were_not_read_now_are_not_kept(folder: Path):

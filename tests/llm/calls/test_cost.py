@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 
-from analytics.findings import Metrics, metrics
+from analytics.findings import metrics
 from analytics.fold import GameFold
-from analytics.report.terminal import text
 from analytics.rows import GameRows
-from tests.analytics.script import random_game
-from tests.llm.calls.woven import SHORT, game, one_each
+from tests.llm.calls.woven import game, one_each
 from wolfbus.config import GameConfig
-from wolfbus.messages.events import Asked, Asking
 from wolfbus.record.line import Recorded
 
 
@@ -39,9 +35,6 @@ def drawn(answer, name):
     if draws.random() < 0.3:
         usual |= {"cached_tokens": None}
     return [usual, usual | {"reask": True}] if draws.random() < 0.2 else [usual]
-
-
-GAMES = [rows_of(game(drawn, SHORT, str(seed))) for seed in range(4)] + [random_game(1).rows()]
 
 
 def test_sums_over_a_game_are_those_of_its_calls():
@@ -74,33 +67,12 @@ def test_sums_over_a_game_are_those_of_its_calls():
     assert cost["per_statement"]["calls"] == len(calls) / cost["statements"]
 
 
-def test_games_may_be_added_in_any_order_and_partition():
-    whole = metrics(GAMES)
-    for seed in range(6):
-        draws = random.Random(seed)
-        parts = [Metrics() for _ in range(3)]
-        for each in draws.sample(GAMES, len(GAMES)):
-            draws.choice(parts).add(each)
-        merged = Metrics()
-        for part in parts:
-            merged.merge(part)
-        assert merged.result() == whole
-    assert whole["cost"]["games"] == 4
-    assert whole["cost"]["by_seat"] is None
-    assert json.loads(json.dumps(whole, allow_nan=False)) == whole
-
-
 def test_the_critical_path_counts_each_join_that_waited_for_models_once():
     config = GameConfig(debate_turns=3, max_rounds=1, vote_reasons=False, first_night_kill=False)
     # a night at once; per turn bids and a statement, with judgements of the turn before; the last ones; the vote
     assert rows_of(game(one_each, config)).critical_path == 1 + 3 * 2 + 1 + 1
     strict = config.model_copy(update={"overlap": False})
     assert rows_of(game(one_each, strict)).critical_path == 1 + 3 * 3 + 1
-
-
-def batch(number: int, turn: int, *asks: tuple[str, tuple[str, ...]], about: int | None = None) -> Asked:
-    asking = tuple(Asking(kind=kind, seats=seats) for kind, seats in asks)
-    return Asked(batch=number, round=1, phase="debate", turn=turn, about=about, asks=asking)
 
 
 def test_costs_by_kind_tell_combined_calls_apart():
@@ -114,7 +86,6 @@ def test_costs_by_kind_tell_combined_calls_apart():
     by_kind = result["cost"]["by_kind"]
     assert list(by_kind) == ["bid+assess_other", "speak+label"]
     assert sum(row["calls"] for row in by_kind.values()) == result["cost"]["total"]["calls"]
-    assert "  bid+assess_other " in text(result)
 
 
 def test_replies_from_a_cassette_are_counted_apart_and_cost_nothing():
@@ -124,7 +95,6 @@ def test_replies_from_a_cassette_are_counted_apart_and_cost_nothing():
     assert (total["cost_usd"], total["cost_usd_missing"], total["attempts"]) == (0.0, 0, 0)
     assert total["prompt_tokens"] == 1000 * total["calls"]
     assert total["latency_s"]["n"] == 0
-    assert f"{total['calls']} from a cassette" in text(result)
     half = metrics([rows_of(game(lambda answer, name: [{"cassette": answer.kind == "bid", "cost_usd": 0.5}]))])
     total = half["cost"]["total"]
     assert total["cost_usd"] == 0.5 * (total["calls"] - total["cassette"]) > 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.llm.calls.woven import call, game, segment
+from tests.llm.calls.woven import call, segment
 from wolfbus.errors import RecordError
 from wolfbus.record.prompts import PromptBook, SegmentCheck
 
@@ -69,17 +69,3 @@ def test_what_is_not_what_it_claims_to_be_is_named_with_its_line(sort, event, wo
     with pytest.raises(RecordError, match=words) as error:
         feed(event, 7)
     assert str(error.value).startswith("line 7: ")
-
-
-def test_every_prompt_of_a_game_holds_what_was_said_before_it_and_nothing_after():
-    book, said, seen = PromptBook(), "", 0
-    for each in game():
-        book.feed(each.event, each.n)
-        if each.event.type == "statement":
-            said += f"{each.event.speaker}: {each.event.text}\n"
-        if each.event.type == "model_call":
-            seen += 1
-            (_, rules), (_, rest) = book.messages(each.event)
-            assert rules == "These are the rules.\n"
-            assert rest == f"{said}You are {each.event.seat}.\nNow: {each.event.requests[0]}"
-    assert seen > 50

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.llm.child.table import command
+from tests.golden.running import wolfbus
+from tests.players.table import CONFIGS
 from tests.whole.house import HASTY, play_many
+from wolfbus.cli.proof import Proof
 from wolfbus.config import GameConfig
+from wolfbus.reading import Question, read
+from wolfbus.vocabulary import KINDS
+
+from .conftest import NAMES, command
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "line-protocol.md").read_text(encoding="utf-8")
+EXAMPLES = {kind: json.loads(text) for kind, text in re.findall(r"```json (\w+)\n(.*?)```", DOCUMENT, re.DOTALL)}
 
 BAD = {
     "crashes": "next(asks()); sys.exit(3)",
-    "hangs": "signal.pause()",
-    "babbles": "for each in asks(): print('Hmm ...', flush=True)",
     "says one thing to everything": "for each in asks(): say(bid=3, text='So?', target='Nobody At All')",
-    "answers the one before": """
-        before = None
-        for each in asks():
-            if before: say(id=before, bid=1, text="Late.")
-            before = each["id"]
-    """,
     "answers twice": """
         for each in asks():
             line = json.dumps({"id": each["id"], "bid": 2, "text": "Twice."}) + "\\n"
             os.write(1, line.encode() * 2)
     """,
-    "is binary": "for each in asks(): os.write(1, os.urandom(300) + b'\\n')",
     "closes its output": "next(asks()); os.close(1); signal.pause()",
     "will not leave": """
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -33,30 +38,187 @@ BAD = {
         while True: signal.pause()
     """,
 }
+SILENT = {
+    "hangs": "signal.pause()",
+    "babbles": "for each in asks(): print('Hmm ...', flush=True)",
+    "answers the one before": """
+        before = None
+        for each in asks():
+            if before: say(id=before, bid=1, text="Late.")
+            before = each["id"]
+    """,
+    "is binary": "for each in asks(): os.write(1, os.urandom(300) + b'\\n')",
+}
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_child_costs_its_own_seat_and_nobody_else(tmp_path, name):
-    spec = "exec:" + command(tmp_path, BAD[name])
-    rules = HASTY if name in {"hangs", "babbles", "is binary", "answers the one before"} else GameConfig()
-    config = rules.model_copy(update={"max_rounds": 2, "debate_turns": 3})
-    (proof,) = play_many(tmp_path, [5], (spec, spec, *("scripted",) * 6), config)
+def answers(proof: Proof, *brains: str) -> list[Any]:
+    """What seats with these brains answered."""
     assert proof.verified, proof.problems
-    bad = {seat.name for seat in proof.records[0].event.seats if seat.brain == spec}
-    answered = [recorded.event for recorded in proof.records if recorded.event.type == "answered"]
-    assert {event.seat for event in answered if event.outcome != "accepted"} <= bad
-    assert any(event.outcome != "accepted" for event in answered)
-    assert all(event.note or event.outcome == "timed_out" for event in answered if event.outcome != "accepted")
+    seats = {seat.name for seat in proof.records[0].event.seats if not brains or seat.brain in brains}
+    return [each.event for each in proof.records if each.event.type == "answered" and each.event.seat in seats]
+
+
+@pytest.mark.parametrize("children", [BAD, SILENT])
+def test_bad_children_cost_their_own_seats_and_nobody_else(tmp_path, children):
+    config = (HASTY if children is SILENT else GameConfig()).model_copy(update={"max_rounds": 2, "debate_turns": 3})
+    specs = ["exec:" + command(tmp_path, code, name.replace(" ", "_")) for name, code in children.items()]
+    (proof,) = play_many(tmp_path, [5], (*specs, *("scripted",) * (8 - len(specs))), config)
+    assert {event.outcome for event in answers(proof, "scripted")} == {"accepted"}
+    for spec in specs:
+        missing = [event for event in answers(proof, spec) if event.outcome != "accepted"]
+        assert missing, spec
+        assert all(event.note or event.outcome == "timed_out" for event in missing)
+
+
+CHATTY = """
+    print("Agent 7 of 9, version 2", flush=True)
+    for each in asks():
+        print("thinking...", flush=True)
+        say(id=each["id"], bid=each["turn"], text="So it is.", target=(each.get("legal") or [None])[0],
+            deceptive=False, confidence=0.5, suspicion=0.5)
+        print("done: [1, 2]", flush=True)
+"""
+
+
+def test_an_agent_that_also_chats_loses_no_answer_of_a_game(tmp_path, caplog):
+    spec = "exec:" + command(tmp_path, CHATTY)
+    (proof,) = play_many(tmp_path, [5], (spec, *("scripted",) * 7), GameConfig(max_rounds=2))
+    answered = answers(proof, spec)
+    assert len(answered) > 10
+    assert {each.outcome for each in answered} == {"accepted"}
+    assert all("thinking..." in each.note or "Agent 7" in each.note or "done" in each.note for each in answered)
+    (told,) = [each.getMessage() for each in caplog.records if "no answer" in each.getMessage()]
+    assert ": exec:" in told
+    assert 'printed "Agent 7 of 9, version 2", which is no answer' in told
 
 
 def test_the_command_line_seats_a_child_and_keeps_its_error_output(tmp_path):
-    from click.testing import CliRunner
-
-    from wolfbus.cli import cli
-
     child = command(tmp_path, "for each in asks(): sys.stderr.write(each['kind'] + '\\n'); say(id=each['id'], bid=1)")
-    arguments = ["play", "--players", f"exec:{child}*1,scripted*7", "--seed", "1", "--game", "g", "--quiet"]
-    result = CliRunner().invoke(cli, [*arguments, "--out", str(tmp_path / "runs")])
-    assert result.exit_code == 0, result.output
-    (file,) = (tmp_path / "runs" / "g.stderr").glob("*.stderr")
+    words = ["--players", f"exec:{child}*1,scripted*7", "--seed", "1", "--game", "g", "--out", str(tmp_path)]
+    said = wolfbus(tmp_path, "play", *words, "--quiet")
+    assert said.code == 0, said.err
+    (file,) = (tmp_path / "g.stderr").glob("*.stderr")
     assert "bid" in file.read_text().splitlines()
+
+
+LISTENER = """
+    with open(os.path.join(sys.argv[1], str(os.getpid())), "w") as heard:
+        for line in sys.stdin:
+            heard.write(line)
+            heard.flush()
+            each = json.loads(line)
+            if each["type"] == "ask":
+                others = [name for name in each.get("legal") or [] if name]
+                say(id=each["id"], bid=each["turn"], text="I am " + each["seat"], target=(others or [None])[0],
+                    word="you", deceptive=False, confidence=0.9, suspicion=0.25, kind="none", reasoning="so",
+                    reason="why", thought="hm")
+"""
+ROLES = ("Villager", "Werewolf", "Villager", "Seer", "Doctor", "Werewolf", "Villager", "Villager")
+
+
+@pytest.fixture(scope="module", params=["paper", "odd names"])
+def listened(request, tmp_path_factory):
+    """A game with a child in every seat: what each was told, and the proof of the record."""
+    folder = tmp_path_factory.mktemp("listened")
+    (folder / "heard").mkdir()
+    config = CONFIGS[request.param].model_copy(update={"max_rounds": 8, "debate_turns": 2})
+    names = config.names or NAMES
+    config = config.model_copy(
+        update={"names": names, "roles": dict(zip(names, ROLES, strict=True)), "reveal_on_death": "role"}
+    )
+    (proof,) = play_many(folder, [2], (f"exec:{command(folder, LISTENER)} {folder / 'heard'}",) * 8, config)
+    told = [[json.loads(line) for line in path.read_text().splitlines()] for path in (folder / "heard").iterdir()]
+    return {lines[0]["seat"]: lines for lines in told}, proof
+
+
+def of(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [line for line in lines if line["type"] == kind]
+
+
+def test_every_request_holds_what_its_seat_knows(listened):
+    told, proof = listened
+    said = {each.event.statement: each.event for each in proof.records if each.event.type == "statement"}
+    roles = {seat.name: seat.role for seat in proof.records[0].event.seats}
+    assert {line["kind"] for lines in told.values() for line in of(lines, "ask")} == set(KINDS)
+    for seat, lines in told.items():
+        for line in of(lines, "ask"):
+            assert list(line)[:4] == ["v", "type", "id", "kind"]
+            assert line["v"] == 1
+            assert line["id"].endswith(f"/{line['kind']}/{seat}" + (f"/{line['about']}" if "about" in line else ""))
+            assert (line["you"]["role"], line["seat"]) == (roles[seat], seat)
+            assert [each["number"] for each in line["statements"]] == list(range(1, len(line["statements"]) + 1))
+            assert all(each["text"] == said[each["number"]].text for each in line["statements"])
+            assert {*line["living"]} | {each["seat"] for each in line["dead"]} == set(line["names"])
+            assert len(line["you"]["suspicion"]) == len(line["names"]) - 1
+            assert ("legal" in line) == (line["kind"] in {"vote", "kill", "protect", "inspect", "whisper"})
+
+
+def test_what_a_seat_learned_and_did_is_in_its_later_requests(listened):
+    told, _ = listened
+    last = [of(lines, "ask")[-1] for lines in told.values() if of(lines, "ask")]
+    you = {role: [line["you"] for line in last if line["you"]["role"] == role] for role in ROLES}
+    assert any(each["inspections"] for each in you["Seer"])
+    assert {act["kind"] for each in you["Doctor"] for act in each["acts"]} == {"protect"}
+    assert any(each["whispers"] for each in you["Werewolf"])
+    assert all(bool(each["partners"]) == (role == "Werewolf") for role, all_of in you.items() for each in all_of)
+    assert any(line["votes"] and "exiled" in line["votes"][0] for line in last)
+    assert all(line["you"]["judgements"] for line in last if len(line["statements"]) > 1)
+
+
+def test_a_game_that_ended_is_told_in_the_bye(listened):
+    told, proof = listened
+    ended = next(each.event for each in proof.records if each.event.type == "ended")
+    roles = {seat.name: seat.role for seat in proof.records[0].event.seats}
+    gone = {each.event.died: "night" for each in proof.records if each.event.type == "dawn"}
+    gone |= {each.event.seat: "exile" for each in proof.records if each.event.type == "exile"}
+    for seat, lines in told.items():
+        (bye,) = of(lines, "bye")
+        assert lines[-1] == bye
+        assert (bye["winner"], bye["roles"]) == (ended.winner, roles)
+        assert bye["you_won"] == (ended.winner == ("werewolves" if roles[seat] == "Werewolf" else "villagers"))
+        assert (bye["you_died"] or {"how": None})["how"] == gone.get(seat)
+
+
+def shape(value: Any) -> Any:
+    """Return the members of objects, in order; of maps by name or role only that they are maps."""
+    if isinstance(value, list):
+        return [shape(value[0])] if value and isinstance(value[0], dict) else list
+    if isinstance(value, dict):
+        if value.keys() & {*NAMES, "I", "Villager"} or not value:
+            return dict
+        return {name: shape(item) for name, item in value.items()}
+    return "word"
+
+
+def test_the_documented_lines_are_the_lines_that_are_sent(listened):
+    documented = EXAMPLES["ask"]
+    for lines in listened[0].values():
+        assert shape(lines[0]) == shape(EXAMPLES["hello"])
+        assert EXAMPLES["bye"].keys() == lines[-1].keys()
+        for line in [line for line in of(lines, "ask") if line["kind"] == "assess_other"]:
+            assert (list(line), list(line["you"])) == (list(documented), list(documented["you"]))
+            for name in ("dead", "statements", "silences", "nights", "votes"):
+                members = list(documented[name][0])
+                # where the rules reveal it, a role stands behind them
+                assert all(list(each)[: len(members)] == members[: len(each)] for each in line[name])
+            for name in ("acts", "labels", "judgements", "thoughts"):
+                assert all(set(each) - {"about"} <= set(documented["you"][name][0]) for each in line["you"][name])
+
+
+def test_the_documented_members_of_version_1_are_all_still_there():
+    # a program written for the first release reads these; the list only grows
+    assert list(EXAMPLES["ask"]) == [
+        "v", "type", "id", "kind", "round", "phase", "turn", "about", "deadline_s", "seat", "you", "names", "living",
+        "dead", "statements", "silences", "nights", "votes", "rules",
+    ]  # fmt: skip
+    assert list(EXAMPLES["bye"])[:6] == ["v", "type", "winner", "reason", "rounds", "you_won"]
+    assert list(EXAMPLES["hello"]) == ["v", "type", "seat", "role", "partners", "names", "seed", "rules", "rules_text"]
+
+
+def test_the_documented_replies_are_read_as_clean():
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `(\{.*?\})` \|", DOCUMENT, re.MULTILINE)
+    replies = {kind: reply for kinds, reply in rows for kind in re.findall(r"\w+", kinds)}
+    assert set(replies) == set(KINDS)
+    for kind, reply in replies.items():
+        found = read(reply[:-1] + ', "id": "x", "thought": "hm"}', Question(kind, names=["Gwen"], legal=["Gwen", None]))
+        assert (found.reading, found.thought) == ("clean", "hm"), kind

@@ -1,37 +1,136 @@
-"""A server, and gateways that fail and recover fast."""
+"""Gateways: over a provider in this process by a clock of its own, and over a server that plays a script."""
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
+import dataclasses
 import time
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 import pytest
 
 from players.llm.gateway import Gateway, Job, Tempo
-from players.llm.provider import Completion, Form, Message, ModelQuestion, Purpose
+from players.llm.provider import Completion, Failure, Form, Message, ModelQuestion, ProviderReply, Request
+from players.llm.providers.mock import URL, MockProvider
 from players.llm.settings import Endpoint, Model
-from players.llm.tempo import Backoff
 
-from .mocked import Clock
 from .server import ScriptedServer
 
 KEY = "planted-Secret-0123456789abcdef"
-FORM = Form(
-    "bid",
-    {
-        "type": "object",
-        "properties": {"bid": {"type": "integer"}},
-        "required": ["bid"],
-        "additionalProperties": False,
-    },
-)
-FAST = Tempo(backoff=Backoff(first=0.002, longest=0.01), failures=10_000)
+BID = {"type": "object", "properties": {"bid": {"type": "integer"}}, "required": ["bid"], "additionalProperties": False}
+OK = ProviderReply('{"bid": 1}', finish="stop")
+HANG = 1e9
+"""Seconds after which nobody waits any more."""
+
+PATIENT = Tempo(failures=10_000)
+FAST = dataclasses.replace(PATIENT, backoff=dataclasses.replace(PATIENT.backoff, first=0.002, longest=0.01))
+
+Step: TypeAlias = ProviderReply | Failure | float | tuple[float, ProviderReply | Failure]
+
+
+def model_of(settings: dict[str, Any], **endpoint: Any) -> Model:
+    """A model by its settings, of which `endpoint` is a dict of that one's."""
+    return Model(**{"model": "tiny", **settings, "endpoint": Endpoint(**settings.get("endpoint", {}), **endpoint)})
+
+
+def question(model: Model, text: str = "What do you bid?", *, now: float | None = None, **fields: Any) -> ModelQuestion:
+    """A question that may take 30 seconds, unless told otherwise."""
+    deadline = (time.monotonic() if now is None else now) + fields.pop("seconds", 30.0)
+    given: dict[str, Any] = {
+        "purpose": "bid",
+        "label": "g/1/debate/1/bid/Ann",
+        "messages": (Message("system", "You play a game."), Message("user", text)),
+        "form": Form("bid", BID),
+    }
+    return ModelQuestion(model, deadline=deadline, **(given | fields))
+
+
+def busy(wait: float | None = None, line: str = "429: queue") -> Failure:
+    return Failure("busy", f"{URL}: {line}", again=True, wait=wait)
+
+
+def broken(line: str = "500: broken", wait: float | None = None) -> Failure:
+    return Failure("server", f"{URL}: {line}", again=True, wait=wait)
+
+
+def rejected(line: str = "400: no", **lacks: Any) -> Failure:
+    return Failure("rejected", f"{URL}: {line}", again=False, **lacks)
+
+
+class Clock(asyncio.SelectorEventLoop):
+    """An event loop whose time passes only where it would wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        select = self._selector.select
+
+        def pass_time(timeout: float | None = None) -> Any:
+            assert timeout is not None, "nothing is left to wait for"
+            self.now += timeout
+            return select(0)
+
+        self._selector.select = pass_time
+
+    def time(self) -> float:
+        return self.now
+
+
+class Mocked:
+    """A gateway whose provider plays a script, a step a request, and then its default.
+
+    A step is a reply, a failure, either with the seconds that pass before, or seconds alone before a good reply.
+    """
+
+    def __init__(self, clock: Clock, *script: Step, **arguments: Any) -> None:
+        self.clock = clock
+        self.script = list(script)
+        self.default: Step = OK
+        self.provider = MockProvider(self._answer)
+        self.gateway = Gateway(providers=lambda _endpoint, _keys: self.provider, **{"tempo": PATIENT} | arguments)
+
+    async def _answer(self, _request: Request) -> ProviderReply | Failure:
+        step = self.script.pop(0) if self.script else self.default
+        if isinstance(step, ProviderReply | Failure):
+            return step
+        seconds, answer = step if isinstance(step, tuple) else (step, OK)
+        await asyncio.sleep(seconds)
+        return answer
+
+    def question(self, text: str = "?", **settings: Any) -> ModelQuestion:
+        """A question; what is no field of it is a setting of its model."""
+        fields = {field.name for field in dataclasses.fields(ModelQuestion)} - {"model"} | {"seconds"}
+        given = {name: settings.pop(name) for name in fields & settings.keys()}
+        return question(model_of(settings), text, now=self.clock.now, **given)
+
+    def run(self, *questions: ModelQuestion) -> list[Completion]:
+        """Put questions all at once, and return what came of them."""
+
+        async def ask() -> list[Completion]:
+            return list(await asyncio.gather(*map(self.gateway.complete, questions)))
+
+        return self.during(ask())
+
+    def one(self, text: str = "?", **settings: Any) -> Completion:
+        return self.run(self.question(text, **settings))[0]
+
+    def during(self, steps: Coroutine[Any, Any, Any]) -> Any:
+        return self.clock.run_until_complete(steps)
+
+    @property
+    def total(self) -> dict[str, Any]:
+        return self.gateway.accounts.summary()["total"]
+
+    @property
+    def asked(self) -> list[str]:
+        return [request.messages[-1].content for request in self.provider.requests]
 
 
 class Asking:
-    """Puts questions through a gateway and waits for what comes of them."""
+    """Puts questions through a gateway to servers, and waits for what comes of them."""
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
@@ -39,15 +138,11 @@ class Asking:
 
     def begin(self, *questions: ModelQuestion) -> list[concurrent.futures.Future[Completion]]:
         futures: list[concurrent.futures.Future[Completion]] = [concurrent.futures.Future() for _ in questions]
-        jobs = self.gateway.start([self._ask(*each) for each in zip(questions, futures, strict=True)])
-        self.jobs += jobs
+        self.jobs += self.gateway.start([self._ask(*each) for each in zip(questions, futures, strict=True)])
         return futures
 
-    def all(self, *questions: ModelQuestion) -> list[Completion]:
-        return [future.result(60) for future in self.begin(*questions)]
-
     def one(self, question: ModelQuestion) -> Completion:
-        return self.all(question)[0]
+        return self.begin(question)[0].result(60)
 
     async def _ask(self, question: ModelQuestion, future: concurrent.futures.Future[Completion]) -> None:
         try:
@@ -58,7 +153,7 @@ class Asking:
 
 
 class MakeGateway(Protocol):
-    def __call__(self, tempo: Tempo = FAST, **arguments: Any) -> Asking: ...
+    def __call__(self, **arguments: Any) -> Asking: ...
 
 
 @pytest.fixture
@@ -76,13 +171,14 @@ def clock() -> Iterator[Clock]:
 
 
 @pytest.fixture
-def make_gateway() -> Iterator[MakeGateway]:
+def make_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeGateway]:
+    """Makes gateways that fail and recover fast, far from any .env."""
+    monkeypatch.chdir(tmp_path)
     made: list[Gateway] = []
 
-    def make(tempo: Tempo = FAST, **arguments: Any) -> Asking:
-        gateway = Gateway(tempo=tempo, **({"environment": {"OPENAI_API_KEY": KEY}} | arguments))
-        made.append(gateway)
-        return Asking(gateway)
+    def make(**arguments: Any) -> Asking:
+        made.append(Gateway(**({"environment": {"OPENAI_API_KEY": KEY}, "tempo": FAST} | arguments)))
+        return Asking(made[-1])
 
     yield make
     for gateway in made:
@@ -94,14 +190,5 @@ def asking(make_gateway: MakeGateway) -> Asking:
     return make_gateway()
 
 
-def model_at(
-    server: ScriptedServer, name: str = "tiny", *, endpoint: dict[str, Any] | None = None, **settings: Any
-) -> Model:
-    return Model(model=name, endpoint=Endpoint(url=server.url, **(endpoint or {})), **settings)
-
-
-def question(
-    model: Model, text: str = "What do you bid?", *, purpose: Purpose = "bid", seconds: float = 30.0
-) -> ModelQuestion:
-    messages = (Message("system", "You play a game."), Message("user", text))
-    return ModelQuestion(model, purpose, f"1/debate/1/{purpose}/Ann", messages, FORM, time.monotonic() + seconds)
+def model_at(server: ScriptedServer, name: str = "tiny", **settings: Any) -> Model:
+    return model_of({"model": name, **settings}, url=server.url)

@@ -38,17 +38,6 @@ def error(message: str, **members: Any) -> bytes:
     return json.dumps({"error": {"message": message, "type": "invalid_request_error", **members}}).encode()
 
 
-class Latch:
-    """Holds replies back until a test, in another thread, lets them go."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.event = asyncio.Event()
-        self._loop = loop
-
-    def set(self) -> None:
-        self._loop.call_soon_threadsafe(self.event.set)
-
-
 @dataclass(frozen=True)
 class Step:
     """What happens to one request."""
@@ -56,7 +45,6 @@ class Step:
     body: bytes = field(default_factory=reply)
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    after: Latch | None = None
     hang: bool = False
     reset: bool = False
 
@@ -80,8 +68,6 @@ class ScriptedServer:
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
         self.times: list[float] = []
-        self.flying = 0
-        self.peak = 0
         self.gone = 0
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
@@ -97,9 +83,6 @@ class ScriptedServer:
 
     def plan(self, *steps: Step, default: Step = OK) -> None:
         self.script, self.default = list(steps), default
-
-    def latch(self) -> Latch:
-        return Latch(self._loop)
 
     def wait_for(self, requests: int, seconds: float = 20.0) -> None:
         """Wait until so many requests have come in."""
@@ -150,12 +133,8 @@ class ScriptedServer:
             self.headers.append(dict(request.headers))
             self.paths.append(request.path)
             self.times.append(self._loop.time())
-            self.flying += 1
-            self.peak = max(self.peak, self.flying)
             self._changed.notify_all()
         try:
-            if step.after is not None:
-                await step.after.event.wait()
             if step.hang:
                 await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -163,8 +142,6 @@ class ScriptedServer:
                 self.gone += 1
                 self._changed.notify_all()
             raise
-        finally:
-            self.flying -= 1
         if step.reset and request.transport is not None:
             request.transport.abort()
         return web.Response(body=step.body, status=step.status, headers=step.headers, content_type="application/json")

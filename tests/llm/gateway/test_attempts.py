@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from itertools import pairwise
 
 import pytest
 
-from players.llm.attempts import LONGEST_PAUSE
 from players.llm.gateway import Tempo
 from players.llm.provider import Failure, ProviderReply
 from players.llm.providers.mock import URL
-from players.llm.tempo import Backoff
 
-from .mocked import HANG, OK, Clock, Mocked, broken, busy, rejected
+from .conftest import HANG, OK, PATIENT, Clock, Mocked, broken, busy, rejected
 
 LOST = Failure("connection", f"{URL}: the connection broke", again=True, charged=True)
 GARBAGE = Failure("garbage", f"{URL}: 200, but no JSON", again=True, charged=True)
@@ -77,14 +76,16 @@ def test_429s_are_not_counted_while_time_is_left(clock: Clock) -> None:
 
 @pytest.mark.parametrize("wait", [None, 0.0])
 def test_429s_without_end_end_with_the_time_and_do_not_spin(clock: Clock, wait: float | None) -> None:
-    mocked = Mocked(clock, tempo=Tempo(backoff=Backoff(first=1.0, longest=2.0)))
+    mocked = Mocked(
+        clock, tempo=dataclasses.replace(PATIENT, backoff=dataclasses.replace(PATIENT.backoff, first=1.0, longest=2.0))
+    )
     mocked.default = busy(wait)
     came = mocked.one(endpoint={"attempts": 2}, seconds=10)
     assert f"{URL}: 429: queue" in str(came.error)
     # none after less than half of the first back-off
     assert 3 <= came.attempts <= 20
     assert all(later - first >= 0.5 for first, later in pairwise(mocked.provider.times))
-    total = mocked.gateway.accounts.summary()["total"]
+    total = mocked.total
     assert (total["failed"], total["tokens_unknown"], total["cost_unknown"]) == (1, 0, 0)
 
 
@@ -115,8 +116,8 @@ def test_who_cannot_wait_for_a_pause_to_end_is_told_at_once(clock: Clock) -> Non
     assert "asked to be left alone" in str(came.error)
     assert str(came.error).endswith("; it was never sent")
     # a server that asks for a day is asked again before that
-    assert mocked.one(seconds=2 * LONGEST_PAUSE).text
-    assert clock.now == pytest.approx(1000.0 + LONGEST_PAUSE)
+    assert mocked.one(seconds=120).text
+    assert clock.now == pytest.approx(1060.0)
 
 
 def test_a_cancelled_call_is_counted_and_leaves_its_place(clock: Clock) -> None:
@@ -131,7 +132,7 @@ def test_a_cancelled_call_is_counted_and_leaves_its_place(clock: Clock) -> None:
         assert (await mocked.gateway.complete(mocked.question(endpoint={"at_once": 1}))).text
 
     mocked.during(steps())
-    assert mocked.gateway.accounts.summary()["total"]["calls"] == 2
+    assert mocked.total["calls"] == 2
 
 
 def test_a_reply_that_was_cut_off_before_it_said_anything_is_asked_for_once_more_with_more_room(clock: Clock) -> None:

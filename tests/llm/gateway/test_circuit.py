@@ -12,7 +12,7 @@ from players.llm.provider import Failure
 from players.llm.providers.mock import URL
 from players.llm.settings import Timeouts
 
-from .mocked import HANG, OK, Clock, Mocked, broken
+from .conftest import HANG, OK, Clock, Mocked, broken
 
 TEMPO = Tempo(failures=4, lasting=0.0, first_trial=1.0, longest_trial=8.0)
 DEAD = Failure("connection", f"{URL}: connection refused", again=True)

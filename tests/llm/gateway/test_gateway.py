@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
 
-from players.llm.keys import Keys
-from players.llm.loop import Loop
-from players.llm.provider import Failed, Request, Shape
+from players.llm.provider import Completion
+from players.llm.providers.mock import URL
 from players.llm.providers.openai import OpenAIProvider
-from players.llm.settings import Endpoint, Model
-from wolfbus.errors import PlayerError
+from players.llm.settings import Endpoint, Model, Timeouts
+from wolfbus.errors import GivenUp, PlayerError
 
-from .conftest import Asking, MakeGateway, model_at, question
+from .conftest import Asking, Clock, MakeGateway, Mocked, model_at, question
 from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply
 
 
@@ -46,9 +45,8 @@ def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: Scripted
 
 
 def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
-    make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_gateway: MakeGateway,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     own, there = Endpoint(key_env="MINE"), Endpoint(url="http://host.invalid/v1", key_env="THERE")
     models = [Model(model="a"), Model(model="b"), Model(model="c", endpoint=own), Model(model="d", endpoint=there)]
     gateway = make_gateway(environment={"MINE": "two words"}).gateway
@@ -160,24 +158,38 @@ def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: 
 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
-def test_both_transports_of_the_library_tell_the_same(server: ScriptedServer, aiohttp: bool) -> None:
-    model = model_at(server)
-    asked = question(model)
-
-    async def ask(seconds: float | None = None) -> Any:
-        try:
-            return await provider.ask(Request(model, asked.messages, asked.form, Shape(), 100), seconds)
-        except Failed as failed:
-            return failed.failure
-
-    loop = Loop("test")
-    provider = OpenAIProvider(model.endpoint, Keys({}), aiohttp=aiohttp)
-    server.plan(Step(), RESET, HANG, refuse(503, "later"), Step(b""))
-    assert loop.run(ask()).text == '{"bid": 1}'
-    broke, hung, refused, empty = (loop.run(ask(seconds)) for seconds in (None, 0.1, None, None))
-    assert (broke.trouble, broke.charged, hung.trouble, refused.trouble) == ("connection", True, "timeout", "server")
-    assert (empty.trouble, refused.line) == ("garbage", f"{server.url}: 503: later")
+def test_both_transports_of_the_library_tell_the_same(
+    make_gateway: MakeGateway, server: ScriptedServer, aiohttp: bool
+) -> None:
+    asking = make_gateway(providers=partial(OpenAIProvider, aiohttp=aiohttp))
+    server.plan(Step(), RESET, HANG, refuse(501, "never"), Step(b""))
+    settings = [{}, {}, {"timeouts": Timeouts(bid=1.0)}, {}, {}]
+    models = [model_at(server, endpoint={"attempts": 1}, **more) for more in settings]
+    good, *bad = (asking.one(question(model)) for model in models)
     server.shut()
-    gone = loop.run(ask())
-    assert (gone.trouble, gone.charged, gone.line) == ("connection", False, f"{server.url}: connection refused")
-    loop.close(provider.close())
+    bad.append(asking.one(question(models[0])))
+    assert good.text == '{"bid": 1}'
+    assert [str(each.error).removeprefix(f"{server.url}: ") for each in bad] == [
+        "the connection broke before a reply came", "no reply within 1 s", "501: never",
+        "200, but the reply's body is empty", "connection refused",
+    ]  # fmt: skip
+    assert [each.charged for each in bad] == [True, True, False, True, False]
+
+
+def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) -> None:
+    ends: list[Any] = []
+    mocked = Mocked(clock, give_up=2, fatal=ends.append)
+
+    def hear(model: str, *faults: str | None) -> Completion:
+        asked = mocked.question(model=model)
+        for fault in faults:
+            mocked.gateway.heard(asked, mocked.run(asked)[0], fault)
+        return mocked.run(asked)[0]
+
+    assert hear("once read", None, "no JSON", "no JSON", "no JSON").text
+    assert str(hear("never", "no JSON", "no JSON").error).startswith(f"never at {URL} is given up: 2 replies in a row ")
+    assert hear("other", "no JSON").text
+    assert {(type(each), each.game) for each in ends} == {(GivenUp, "g")}
+    asked = len(mocked.asked)
+    hear("never")
+    assert len(mocked.asked) == asked, "of a model that was given up, no more is asked"

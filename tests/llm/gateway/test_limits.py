@@ -10,7 +10,7 @@ import pytest
 from players.llm.provider import ProviderReply, Purpose
 from players.llm.providers.mock import URL
 
-from .mocked import OK, Clock, Mocked, busy
+from .conftest import OK, Clock, Mocked, busy
 
 
 def test_calls_in_flight_never_exceed_the_limit_and_reach_it(clock: Clock) -> None:
@@ -98,7 +98,7 @@ def test_a_call_that_was_never_sent_says_which_limit_it_waited_for(
     assert first.text
     assert came.error == f"waited 2.0 s for {what} of {URL}, and was never sent"
     assert (came.timed_out, came.attempts, came.url) == (True, 0, None)
-    total = mocked.gateway.accounts.summary()["total"]
+    total = mocked.total
     assert (total["failed"], total["tokens_unknown"]) == (1, 1), "the first was not counted by its server"
 
 

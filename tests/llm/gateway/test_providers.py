@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from players.llm.settings import Endpoint, Model
-from wolfbus import cli
+from tests.llm.whole.playing import played, readings
 from wolfbus.errors import PlayerError
 
 from .conftest import MakeGateway, question
@@ -35,17 +34,5 @@ def test_a_name_that_can_be_none_is_refused() -> None:
         Endpoint(provider="os; drop")
 
 
-def test_a_game_of_models_is_played_without_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rules = tmp_path / "mock.toml"
-    rules.write_text(
-        'debate_turns = 2\nmax_rounds = 1\nplayers = "llm:m*8"\n[models.m]\nendpoint = "here"\n'
-        '[endpoints.here]\nprovider = "mock"\n'
-    )
-    assert cli.run(["play", "--config", str(rules), "--out", str(tmp_path), "--seed", "5", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["calls"]["total"]["failed"] == 0
-    record = [json.loads(line) for line in Path(told["record"]).read_text().splitlines()]
-    answers = [event for event in record if event["type"] == "answered"]
-    # what is usual is left out
-    assert answers
-    assert not any("reading" in event or "outcome" in event for event in answers)
+def test_a_game_of_models_is_played_without_a_server(tmp_path: Path) -> None:
+    assert set(readings(played(tmp_path, provider="mock"))) == {"clean"}

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+import pytest
+
 from players.baselines import RandomBrain
-from players.human import HumanBrain
-from players.human.terminal import Keyboard, Screen
-from wolfbus.agent.answer import Answer
+from wolfbus.agent import Answer
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 
 PROMPT = re.compile(r"(\w+) \([^()]* left, \? for help\) > \Z")
@@ -51,54 +51,43 @@ class Paper(io.TextIOBase):
             self.changed.notify_all()
 
 
-Script = Callable[[str, str], str | None]
-"""What is asked for and what is new on the screen, to the line that is typed; None types nothing."""
+Script = Callable[[str, str], str]
+"""What is asked for and what is new on the screen, to the line that is typed."""
 
 
-class Seated(HumanBrain):
-    """A brain that players specs can name; whoever plays has put keyboard and paper here before."""
+class Terminal:
+    """The paper of the person who plays; brains that watch it look here."""
 
-    descriptor: ClassVar[int] = -1
     paper: ClassVar[Paper]
-
-    def __init__(self) -> None:
-        super().__init__(Keyboard(self.descriptor), Screen(self.paper))
 
 
 @contextmanager
-def seated(script: Script | None) -> Iterator[Paper]:
-    """Let `Seated` be played by a script; without one, its input has ended."""
+def seated(script: Script) -> Iterator[Paper]:
+    """Let a script type on standard input what is asked for on standard error."""
     read_end, write_end = os.pipe()
-    paper = Paper()
-    Seated.descriptor, Seated.paper = read_end, paper
-
-    def play() -> None:
-        try:
-            answer()
-        finally:
-            # whatever happened to the script, the game must not wait for it
-            os.close(write_end)
+    Terminal.paper = paper = Paper()
 
     def answer() -> None:
         seen = 0
-        while script is not None:
-            shown = paper.wait(PROMPT.search, seen)
-            asked = PROMPT.search(shown)
-            if paper.over or asked is None:
-                return
-            seen += len(shown)
-            line = script(asked.group(1), shown)
-            if line is not None:
-                os.write(write_end, f"{line}\n".encode())
+        # whatever happens to the script, the game must not wait for it
+        with os.fdopen(write_end, "w") as typing:
+            while True:
+                shown = paper.wait(PROMPT.search, seen)
+                asked = PROMPT.search(shown)
+                if paper.over or asked is None:
+                    return
+                seen += len(shown)
+                typing.write(f"{script(asked.group(1), shown)}\n")
+                typing.flush()
 
-    answerer = threading.Thread(target=play)
-    answerer.start()
-    try:
+    answerer = threading.Thread(target=answer)
+    with os.fdopen(read_end) as keyboard, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sys.stdin", keyboard)
+        patched.setattr("sys.stderr", paper)
+        answerer.start()
         yield paper
-    finally:
         paper.finish()
         answerer.join(10)
-        os.close(read_end)
 
 
 class Witness(RandomBrain):
@@ -117,17 +106,8 @@ class Witness(RandomBrain):
         return Speech(text="I was asleep.")
 
     def vote(self, ask, view):
-        Seated.paper.wait(lambda text: f"#{len(view.statements)} " in text.partition("The Werewolves killed you")[2])
+        Terminal.paper.wait(lambda text: f"#{len(view.statements)} " in text.partition("The Werewolves killed you")[2])
         return Ballot(target=ask.legal[0])
-
-
-class Lynch(RandomBrain):
-    """Votes for Ada."""
-
-    quick = True
-
-    def vote(self, ask, view):
-        return Ballot(target="Ada") if "Ada" in ask.legal else super().vote(ask, view)
 
 
 class Canary(RandomBrain):

@@ -1,54 +1,64 @@
-"""One question after the other, each for as long as there is time."""
+"""One question after the other, each for as long as there is time: what is typed, read, told, dropped."""
 
 from __future__ import annotations
 
-import json
 import os
+import pty
 import re
-import subprocess
-import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from players.human import HumanBrain
-from players.human.terminal import Keyboard, Screen
+from players.human.terminal import Keyboard
+from players.spec import build
 from tests.llm.human.person import PROMPT, Paper
-from wolfbus.agent.answer import NO_ANSWER, Answer
-from wolfbus.audience import PublicNews
+from tests.llm.tables import tables
+from wolfbus import cli
+from wolfbus.agent import NO_ANSWER, Answer
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.errors import PlayerError
-from wolfbus.messages.content import Ballot, Bid, Choice, Speech
+from wolfbus.errors import ConfigError, PlayerError
+from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Statement
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.requests import Ask, Public
 from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
+from wolfbus.vocabulary import DECEPTIONS, KINDS, Kind
 
-NAMES = ("Ada", "Bram", "Chioma", "Dilara", "Emil")
+TABLES: Any = tables(__file__)
+NAMES = ("Ana", "Bram", "Chioma", "Christa", "Dilara", "Ann Marie")
+LEGAL = ("Bram", "Chioma", "Christa", "Ann Marie", None)
 
 
-def ask_for(kind: Kind, seconds: float = 60.0, legal: tuple[str | None, ...] | None = None, turn: int = 1) -> Ask:
+def ask_for(kind: Kind, seconds: float = 60.0, legal: Any = LEGAL, turn: int = 1) -> Ask:
     about = 1 if kind.startswith("assess") else None
-    name = f"g/1/debate/{turn}/{kind}/Ada"
+    legal = legal if kind in {"vote", "kill", "protect", "inspect", "whisper"} else None
+    name = f"g/1/debate/{turn}/{kind}/Ana"
     return Ask(id=name, kind=kind, round=1, phase="debate", turn=turn, about=about, legal=legal, deadline_s=seconds)
 
 
-def view_of(text: str = "I saw nothing.", **deadlines: float) -> SeatView:
-    view = SeatView("Ada", names=NAMES, config=GameConfig(deadlines=Deadlines(**deadlines)))
-    fact = Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bram", text=text)
-    view.hear_public(PublicNews(1, fact))
+def said(number: int, text: str) -> Public:
+    fact = Statement(statement=number, round=1, phase="debate", turn=number, speaker="Bram", text=text)
+    return Public(n=number, fact=fact)
+
+
+def view_of(deadlines: dict[str, float] | None = None, **rules: Any) -> SeatView:
+    view = SeatView("Ana", names=NAMES, config=GameConfig(deadlines=Deadlines(**deadlines or {}), **rules))
+    view.hear_public(said(1, "I saw nothing."))
     return view
 
 
 class Seat:
-    """A person's brain with a pipe to type into and paper to read from; also an outlet."""
+    """A person's brain with a pipe to type into and paper to read from; also where it answers."""
 
-    def __init__(self) -> None:
-        self.read_end, self.write_end = os.pipe()
-        self.paper = Paper()
-        self.brain = HumanBrain(Keyboard(self.read_end), Screen(self.paper))
+    def __init__(self, write_end: int, paper: Paper) -> None:
+        self.write_end = write_end
+        self.paper = paper
+        self.brain = build("human")
         self.seen = 0
         self.given: list[tuple[str, Answer]] = []
         self.changed = threading.Condition()
@@ -67,10 +77,10 @@ class Seat:
             self.given.append((ask.id, given))
             self.changed.notify_all()
 
-    def ask(self, ask: Ask, view: SeatView, brain: HumanBrain | None = None) -> Answer:
+    def ask(self, ask: Ask, view: SeatView | None = None) -> Answer:
         """Put one question and wait for the answer."""
         before = len(self.given)
-        (brain or self.brain).start((ask,), view, self)
+        self.brain.start((ask,), view or view_of(), self)
         return self.answers(before + 1)[-1]
 
     def answers(self, number: int) -> list[Answer]:
@@ -78,79 +88,99 @@ class Seat:
             assert self.changed.wait_for(lambda: len(self.given) >= number, 30), self.paper.text
             return [given for _, given in self.given]
 
-    def segments(self, _texts) -> None: ...
-
-    def called(self, _call) -> None: ...
-
 
 @pytest.fixture
 def seat() -> Iterator[Seat]:
-    seat = Seat()
-    yield seat
-    seat.brain.close()
-    for end in (seat.read_end, seat.write_end):
-        try:
-            os.close(end)
-        except OSError:
-            continue
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end) as keyboard, pytest.MonkeyPatch.context() as patched:
+        paper = Paper()
+        patched.setattr("sys.stdin", keyboard)
+        patched.setattr("sys.stderr", paper)
+        seat = Seat(write_end, paper)
+        yield seat
+        seat.brain.close()
+    os.close(write_end)
 
 
-def test_a_typo_is_told_and_asked_again(seat: Seat) -> None:
+@pytest.mark.parametrize("kind", TABLES["read"])
+def test_a_line_is_read_as_it_was_meant(seat: Seat, kind: Kind) -> None:
+    for line, content in TABLES["read"][kind].items():
+        seat.type(f"{line}\n")
+        given = seat.ask(ask_for(kind))
+        assert given.content == CONTENT[kind].model_validate(content), line
+        assert given.raw == (None if kind in {"bid", "speak"} else line.strip())
+
+
+@pytest.mark.parametrize(("kind", "line", "why"), TABLES["typos"])
+def test_a_typo_is_told_and_asked_again(seat: Seat, kind: Kind, line: str, why: str) -> None:
+    seat.brain.start((ask_for(kind),), view_of(), seat)
+    seat.prompted()
+    seat.type(f"{line}\n")
+    told = " ".join(seat.prompted().split())
+    assert why in told
+    assert told.isprintable()
+    assert seat.given == []
+
+
+def test_what_arrow_keys_send_is_no_part_of_a_line_and_what_was_understood_is_told(seat: Seat) -> None:
     seat.type("twelve\n12\n\x1b[A7\n")
-    assert seat.ask(ask_for("bid"), view_of()) == Answer(Bid(bid=7))
+    assert seat.ask(ask_for("bid")) == Answer(Bid(bid=7))
     assert 'not "twelve"' in seat.paper.text
     assert '"12" is outside 0 to 10' in seat.paper.text
     assert "You bid 7." in seat.paper.text
 
 
-@pytest.mark.parametrize(
-    ("kind", "legal", "content", "says"),
-    [
-        ("bid", None, Bid(bid=0), "a bid of 0"),
-        ("speak", None, Speech(text=""), "silence"),
-        ("assess_own", None, None, "no label"),
-        ("assess_other", None, None, "no judgement"),
-        ("vote", ("Bram", None), Ballot(target=None), "abstaining"),
-        ("kill", ("Bram", None), Choice(target=None), "no kill"),
-        ("protect", ("Bram", None), Choice(target=None), "protecting nobody"),
-        ("whisper", ("Bram", None), None, "no proposal"),
-    ],
-)
-def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind, legal, content, says: str) -> None:
+def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat: Seat) -> None:
+    seat.type(f"{'ö' * 200}\n{'ö' * 150}\n")
+    assert seat.ask(ask_for("speak"), view_of(max_reply_bytes=1000)).content == Speech(text="ö" * 150)
+    assert "That is too long; 300 bytes are read at most." in seat.paper.text
+    seat.type(f"{'x' * 50_000}\nAna\n")
+    assert seat.ask(ask_for("speak")).content == Speech(text="Ana")
+    assert "That line is too long." in seat.paper.text
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kind=st.sampled_from(KINDS), line=st.text(min_size=1).filter(str.strip))
+def test_no_line_makes_reading_raise_and_what_it_gives_is_legal(seat: Seat, kind: Kind, line: str) -> None:
+    # where it is a typo, or a command, the blank line answers
+    seat.type(re.sub(r"[\r\n]", " ", line) + "\n\n")
+    given = seat.ask(ask_for(kind), view_of())
+    assert given.note in {None, "the person gave no answer"}
+    if isinstance(given.content, Ballot | Choice | Proposal):
+        assert given.content.target in LEGAL
+    elif isinstance(given.content, Label | Judgement):
+        assert given.content.kind in DECEPTIONS
+    elif isinstance(given.content, Bid):
+        assert 0 <= given.content.bid <= 10
+    if given.raw is not None or isinstance(given.content, Bid | Speech):
+        seat.type("0\n")
+        seat.ask(ask_for("bid"))
+
+
+@pytest.mark.parametrize(("kind", "content", "says"), TABLES["empty"])
+def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind, content: Any, says: str) -> None:
     seat.type(" \n")
-    given = seat.ask(ask_for(kind, legal=legal), view_of())
-    assert isinstance(given, Answer)
-    assert given.content == content
+    given = seat.ask(ask_for(kind, legal=("Bram", None)))
+    assert given.content == (None if content is False else CONTENT[kind].model_validate(content))
     assert f"That counts as {says}." in seat.paper.text
 
 
 def test_where_somebody_has_to_be_chosen_an_empty_line_is_told(seat: Seat) -> None:
     seat.type("\nbram\n")
-    assert seat.ask(ask_for("kill", legal=("Bram", "Emil")), view_of()) == Answer(Choice(target="Bram"), raw="bram")
+    assert seat.ask(ask_for("kill", legal=("Bram", "Emil"))) == Answer(Choice(target="Bram"), raw="bram")
     assert "You have to choose somebody" in seat.paper.text
 
 
 def test_when_the_time_is_up_a_half_typed_line_is_dropped_and_the_next_question_starts_fresh(seat: Seat) -> None:
     seat.type("9")
-    assert seat.ask(ask_for("bid", 0.03), view_of(bid=0.03)) is NO_ANSWER
+    assert seat.ask(ask_for("bid", 0.03), view_of({"bid": 0.03})) is NO_ANSWER
     assert "Time is up: this counts as a bid of 0." in seat.paper.text
     seat.type("9\n4\n")
-    assert seat.ask(ask_for("bid"), view_of()) == Answer(Bid(bid=4))
-
-
-def test_the_end_of_the_input_is_told_once_and_counts_for_all_that_follows(seat: Seat) -> None:
-    os.close(seat.write_end)
-    assert seat.ask(ask_for("bid"), view_of()) == Answer(Bid(bid=0))
-    shown = seat.paper.text
-    assert "Your input has ended" in shown
-    given = seat.ask(ask_for("kill", legal=("Bram",)), view_of())
-    assert given == Answer(None, fault="failed", note="the person gave no answer")
-    assert seat.paper.text == shown
+    assert seat.ask(ask_for("bid")) == Answer(Bid(bid=4))
 
 
 def test_questions_are_asked_one_after_the_other_with_the_time_they_have_left(seat: Seat) -> None:
-    view = view_of(assess_other=45.0)
-    seat.brain.start((ask_for("bid"), ask_for("assess_other", 45.0)), view, seat)
+    seat.brain.start((ask_for("bid"), ask_for("assess_other", 45.0)), view_of({"assess_other": 45.0}), seat)
     assert "your bid" in seat.prompted()
     seat.type("3\n")
     shown = seat.prompted()
@@ -161,7 +191,7 @@ def test_questions_are_asked_one_after_the_other_with_the_time_they_have_left(se
     seat.type("0.2\n")
     bid, judgement = seat.answers(2)
     assert bid == Answer(Bid(bid=3))
-    assert isinstance(judgement, Answer)
+    assert isinstance(judgement.content, Judgement)
 
 
 def test_who_is_away_is_asked_the_newest_question_with_its_full_time(seat: Seat) -> None:
@@ -177,62 +207,93 @@ def test_who_is_away_is_asked_the_newest_question_with_its_full_time(seat: Seat)
     assert "60 s left" in shown
     seat.type("3\n")
     seat.answers(2)
-    assert seat.given == [
-        ("g/1/debate/1/bid/Ada", Answer(Bid(bid=1))),
-        ("g/1/debate/3/bid/Ada", Answer(Bid(bid=3))),
-    ]
+    assert seat.given == [(f"g/1/debate/{turn}/bid/Ana", Answer(Bid(bid=turn))) for turn in (1, 3)]
 
 
 def test_closing_gives_up_the_question_and_tells_the_last_news(seat: Seat) -> None:
     view = view_of()
     seat.brain.start((ask_for("bid"),), view, seat)
     seat.prompted()
-    last = Statement(statement=2, round=1, phase="debate", turn=2, speaker="Emil", text="Too late.")
-    view.hear_public(PublicNews(2, last))
+    view.hear_public(said(2, "Too late."))
     seat.brain.close()
     seat.brain.close()
     assert "Too late." in seat.paper.text
     assert seat.answers(1) == [NO_ANSWER]
     seat.brain.start((ask_for("bid"),), view, seat)
-    assert seat.given == [("g/1/debate/1/bid/Ada", NO_ANSWER)]
+    assert seat.given == [("g/1/debate/1/bid/Ana", NO_ANSWER)]
 
 
-def test_a_screen_that_fails_costs_one_answer_and_not_the_seat(seat: Seat, monkeypatch, caplog) -> None:
-    def broken(*_):
-        raise RuntimeError("ink")
-
-    monkeypatch.setattr("players.human.brain.question_in_words", broken)
-    seat.brain.start((ask_for("bid"),), view_of(), seat)
-    (given,) = seat.answers(1)
-    assert isinstance(given, Answer)
+def test_a_question_that_fails_costs_one_answer_and_not_the_seat(seat: Seat) -> None:
+    given = seat.ask(ask_for("vote").model_copy(update={"legal": (5,)}))
     assert given.fault == "failed"
-    assert "ink" in (given.note or "")
-    monkeypatch.undo()
-    seat.brain.start((ask_for("bid"),), view_of(), seat)
+    assert "could not be asked: " in (given.note or "")
     seat.type("5\n")
-    assert seat.answers(2)[1] == Answer(Bid(bid=5))
+    assert seat.ask(ask_for("bid")) == Answer(Bid(bid=5))
 
 
-def test_only_one_person_plays_at_one_terminal(seat: Seat) -> None:
-    with pytest.raises(PlayerError, match="only one person can play at one terminal"):
-        HumanBrain(Keyboard(seat.read_end), Screen(seat.paper))
+def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(seat: Seat) -> None:
+    with pytest.raises(ConfigError, match="only one person can play at one terminal"):
+        build("human")
     seat.brain.close()
-    HumanBrain(Keyboard(seat.read_end), Screen(seat.paper)).close()
+    build("human").close()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sys.stdin", None)
+        with pytest.raises(ConfigError, match="no standard input"):
+            build("human")
+    with pytest.raises(PlayerError, match="without a keyboard"):
+        Keyboard(10_000)
 
 
-def test_a_person_without_any_input_plays_from_the_command_line_and_sees_no_secret(tmp_path: Path) -> None:
-    root = Path(__file__).parents[3]
-    command = [sys.executable, "-m", "wolfbus", "play", "--players", "human,scripted*7", "--seed", "4", "--json"]
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(root)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["rounds"] > 0
-    assert done.stderr.count("Your input has ended") == 1
-    assert "Who was who" in done.stderr
+def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        words = ["--players", "human,scripted*7", "--seed", "4", "--json", "--out", str(tmp_path)]
+        assert cli.run(["play", *words]) == 0
+    said = capsys.readouterr()
+    assert '"rounds"' in said.out
+    assert said.err.count("Your input has ended") == 1
+    assert "Who was who" in said.err
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[Keyboard, int]]:
+    master, slave = pty.openpty()
+    keyboard = Keyboard(slave)
+    yield keyboard, master
+    keyboard.close()
+    os.close(slave)
+    os.close(master)
+
+
+def line_of(keyboard: Keyboard, seconds: float = 30.0) -> str:
+    line = keyboard.read_line(time.monotonic() + seconds)
+    return line if isinstance(line, str) else f"typed: {line.text}"
+
+
+def test_lines_come_one_by_one_however_they_are_written_and_the_last_one_counts() -> None:
+    read_end, person = os.pipe()
+    keyboard = Keyboard(read_end)
+    os.write(person, "Bram ist’s\n\r\nAn".encode())
+    assert [line_of(keyboard), line_of(keyboard)] == ["typed: Bram ist’s", "typed: "]
+    os.write(person, b"a\nBram")
+    os.close(person)
+    assert [line_of(keyboard) for _ in range(4)] == ["typed: Ana", "typed: Bram", "gone", "gone"]
+    keyboard.close()
+    assert line_of(keyboard) == "closed"
+    os.close(read_end)
+
+
+def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(terminal: tuple[Keyboard, int]) -> None:
+    keyboard, person = terminal
+    os.write(person, b"\x04")
+    assert line_of(keyboard) == "left out", "Ctrl-D leaves out one answer only"
+    os.write(person, b"Br")
+    assert line_of(keyboard, 0.02) == "late"
+    os.write(person, b"Ana\n")
+    assert line_of(keyboard) == "typed: Ana"
+    os.write(person, b"too early\n")
+    keyboard.freshen()
+    os.write(person, b"Bram\n")
+    assert line_of(keyboard) == "typed: Bram"

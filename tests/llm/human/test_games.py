@@ -14,7 +14,7 @@ from wolfbus.config import GameConfig
 from wolfbus.messages.content import Judgement
 from wolfbus.vocabulary import Role
 
-PERSON = "tests.llm.human.person:Seated"
+PERSON = "human"
 OTHERS = "tests.llm.human.person:Canary"
 NAMES = ("Ada", "Bram", "Chioma", "Dilara", "Emil", "Fumi", "Goran", "Hana")
 DEALT: tuple[Role, ...] = ("Villager", "Werewolf", "Seer", "Doctor", "Villager", "Werewolf", "Villager", "Villager")

@@ -1,30 +1,31 @@
-"""Plays whole games on the rules alone and shows every delivery of requests with the view at that time."""
+"""Whole games on the rules alone, and the prompts that language models in every seat would be sent in them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
-from moderator.rules.game import Steps
-from tests.game.driver import Question, legal_answer, opening, questions
-from tests.players import table
+from players.llm.prompts.writer import Prompt, PromptWriter
+from tests.game import driver
+from tests.game.driver import Given, Missing, Question, legal_answer, questions
+from tests.players.table import CONFIGS as RULES
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
-from wolfbus.messages.content import Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked
+from wolfbus.messages.content import Judgement, Label, Proposal, Speech
+from wolfbus.messages.events import Answered, AnyEvent, Asked
 from wolfbus.messages.requests import Ask
-from wolfbus.reading.values import normalise
 from wolfbus.view import SeatView
 
 Watch = Callable[[str, tuple[Ask, ...], SeatView], None]
 """Is shown a seat, what one delivery asks of it, and what it knows; the view changes afterwards."""
-Private = Callable[[str, Question, str], str]
-"""Makes the words of a private field: of a seat, in answer to a question, for a field."""
+Private = Callable[[str, str, str], str]
+"""Makes the words of a private field: of a seat, in answer to a kind of question, for a field."""
+Assessed = Label | Judgement
 
 CONFIGS = {
-    **table.CONFIGS,
+    **RULES,
     "many": GameConfig(villagers=6, werewolves=4, seers=2, doctors=2, whispers=3),
     "compact": GameConfig(protocol="compact", max_rounds=3),
     "no debate": GameConfig(debate_turns=0),
@@ -32,8 +33,8 @@ CONFIGS = {
 CANARY = re.compile(r"CANARY\|([^|]+)\|(\w+)\|(\w+)\|")
 
 
-def canary(seat: str, question: Question, field: str) -> str:
-    return f"CANARY|{seat}|{question.kind}|{field}|{question.round}.{question.turn}.{question.about}|"
+def canary(seat: str, kind: str, field: str) -> str:
+    return f"CANARY|{seat}|{kind}|{field}|"
 
 
 def play(
@@ -42,8 +43,9 @@ def play(
     seed: str = "1",
     private: Private = canary,
     say: Callable[[Question], str] = lambda question: f"I am {question.seat}; this is turn {question.turn}.",
-    assess: Callable[[Question, Label | Judgement], Label | Judgement] = lambda _, given: given,
+    assess: Callable[[Question, Assessed], Assessed] = lambda _, given: given,
     missing: float = 0.05,
+    events: list[AnyEvent] | None = None,
 ) -> list[AnyEvent]:
     """Play a game.
 
@@ -55,36 +57,57 @@ def play(
         say: makes statements.
         assess: may change what is thought of a statement.
         missing: share of requests that get no usable answer.
+        events: takes in all that happened before what is watched.
     """
-    opened = opening(config or GameConfig(), seed)
-    views = {seat.name: SeatView(me=seat.name) for seat in opened.seats}
-    steps, herald = Steps(opened), Herald()
-    pending: dict[int, dict[str, AnyAnswered]] = {}
-    events: list[AnyEvent] = []
-    step = steps.advance()
-    while True:
-        asked: dict[str, list[Ask]] = {}
-        answers: list[tuple[Asked, Question]] = []
-        for event in step.events:
-            events.append(event)
-            told = herald.tell(event)
+
+    def answer(question: Question) -> Given:
+        purpose = f"missing|{question.seat}|{question.kind}|{question.about}"
+        if draw(seed, purpose, question.round, question.turn) % 1000 < 1000 * missing:
+            return Missing("defaulted", "unparseable")
+        content = legal_answer(question, seed)
+        if isinstance(content, Speech):
+            return Speech(text=say(question))
+        if isinstance(content, Assessed):
+            reasoning = private(question.seat, question.kind, "reasoning")
+            return assess(question, content.model_copy(update={"reasoning": reasoning}))
+        if isinstance(content, Proposal):
+            return content.model_copy(update={"word": private(question.seat, question.kind, "word")})
+        return content
+
+    events = [] if events is None else events
+    asked: dict[str, list[Ask]] = {}
+    table = Table()
+    for event in driver.play(config, seed, answer).events:
+        if isinstance(event, Answered):
+            for seat, asks in asked.items():
+                watch(seat, tuple(asks), table.views[seat])
+            asked.clear()
+            words = {each: private(event.seat, event.kind, each) for each in ("thought", "raw", "note")}
+            event = event.model_copy(update=words)  # noqa: PLW2901 - with the words that no rule looks at
+        events.append(event)
+        table.hear(event)
+        if isinstance(event, Asked):
+            for question, _ in questions(event):
+                asked.setdefault(question.seat, []).append(ask_of(question, event))
+    return events
+
+
+class Table:
+    """What every seat knows."""
+
+    def __init__(self) -> None:
+        self.views: dict[str, SeatView] = {}
+        self._herald = Herald()
+
+    def hear(self, event: AnyEvent) -> None:
+        if event.type == "opened":
+            self.views = {seat.name: SeatView(me=seat.name) for seat in event.seats}
+        told = self._herald.tell(event)
+        for view in self.views.values():
             for news in told.public:
-                for view in views.values():
-                    view.hear_public(news)
-            for seat, own in told.private:
-                views[seat].hear_private(own)
-            if isinstance(event, Asked):
-                for question, _ in questions(event):
-                    asked.setdefault(question.seat, []).append(ask_of(question, event))
-                    answers.append((event, question))
-        for seat, asks in asked.items():
-            watch(seat, tuple(asks), views[seat])
-        for batch, question in answers:
-            content = None if _is_missing(question, seed, missing) else _content(question, seed, private, say, assess)
-            pending.setdefault(batch.batch, {})[question.seat] = _answered(batch, question, content, private)
-        if step.ended is not None:
-            return events
-        step = steps.advance({batch: pending.pop(batch) for batch in step.waits_for})
+                view.hear_public(news)
+        for seat, own in told.private:
+            self.views[seat].hear_private(own)
 
 
 def ask_of(question: Question, batch: Asked) -> Ask:
@@ -101,46 +124,46 @@ def ask_of(question: Question, batch: Asked) -> Ask:
     )
 
 
-def view_of(seat: str, events: list[AnyEvent]) -> SeatView:
+def view_of(seat: str, events: Iterable[AnyEvent]) -> SeatView:
     """What a seat knows after these events, told as a catch-up does: first all that is public."""
     herald, view = Herald(), SeatView(me=seat)
     told = [herald.tell(event) for event in events]
-    for each in told:
-        for news in each.public:
-            view.hear_public(news)
-    for each in told:
-        for name, own in each.private:
-            if name == seat:
-                view.hear_private(own)
+    for news in (news for each in told for news in each.public):
+        view.hear_public(news)
+    for own in (own for each in told for name, own in each.private if name == seat):
+        view.hear_private(own)
     return view
 
 
-def _answered(batch: Asked, question: Question, content: Content | None, private: Private) -> AnyAnswered:
-    fields: dict[str, Any] = {"batch": batch.batch, "seat": question.seat, "about": question.about}
-    for field in ("thought", "raw", "note"):
-        fields[field] = private(question.seat, question, field)
-    if content is None:
-        return ANSWERED[question.kind](**fields, outcome="defaulted", fault="unparseable")
-    return ANSWERED[question.kind](**fields, outcome="accepted", content=normalise(content))
+@dataclass
+class Calls:
+    """Writes a prompt for every call; one question a call, or as the compact protocol has it."""
+
+    made: list[tuple[str, tuple[Ask, ...], Prompt]] = field(default_factory=list)
+    writers: dict[str, PromptWriter] = field(default_factory=dict)
+
+    def __call__(self, seat: str, asks: tuple[Ask, ...], view: SeatView) -> None:
+        writer = self.writers.setdefault(seat, PromptWriter())
+        for group, labels in groups(asks, view):
+            self.made.append((seat, group, writer.write(group, view, with_label=labels)))
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        return [prompt for _, _, prompt in self.made]
 
 
-def _is_missing(question: Question, seed: str, share: float) -> bool:
-    purpose = f"missing|{question.seat}|{question.kind}|{question.about}"
-    return draw(seed, purpose, question.round, question.turn) % 1000 < 1000 * share
+def groups(asks: Iterable[Ask], view: SeatView) -> list[tuple[tuple[Ask, ...], bool]]:
+    if view.config.protocol == "paper":
+        return [((ask,), False) for ask in asks]
+    together = tuple(ask for ask in asks if ask.kind in {"bid", "assess_other", "assess_own"})
+    alone = [ask for ask in asks if ask not in together]
+    spoken = [((ask,), ask.kind == "speak" or (ask.kind == "vote" and view.config.vote_reasons)) for ask in alone]
+    return [*([(together, False)] if together else []), *spoken]
 
 
-def _content(
-    question: Question,
-    seed: str,
-    private: Private,
-    say: Callable[[Question], str],
-    assess: Callable[[Question, Label | Judgement], Label | Judgement],
-) -> Content:
-    content: Content = legal_answer(question, seed)
-    if isinstance(content, Speech):
-        return Speech(text=say(question))
-    if isinstance(content, Label | Judgement):
-        return assess(question, content.model_copy(update={"reasoning": private(question.seat, question, "reasoning")}))
-    if isinstance(content, Proposal):
-        return content.model_copy(update={"word": private(question.seat, question, "word")})
-    return content
+def contents(prompt: Prompt) -> list[tuple[str, str]]:
+    return [(message.role, message.content) for message in prompt.messages]
+
+
+def whole(prompt: Prompt) -> str:
+    return "".join(message.content for message in prompt.messages)

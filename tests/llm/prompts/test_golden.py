@@ -12,8 +12,7 @@ import pytest
 
 from players.llm.prompts.writer import PromptWriter
 from tests.game.driver import Question
-from tests.llm.prompts.calls import groups
-from tests.llm.prompts.games import play
+from tests.llm.prompts.games import groups, play
 from wolfbus.config import GameConfig
 from wolfbus.vocabulary import KINDS
 
@@ -47,10 +46,8 @@ def say(question: Question) -> str:
     return f"I am {question.seat}, and I have nothing to hide."
 
 
-def private(seat: str, question: Question, field: str) -> str:
-    if field == "word":
-        return "Quiet ones first."
-    return f"{field.capitalize()} of {seat} at {question.kind}."
+def private(seat: str, kind: str, field: str) -> str:
+    return "Quiet ones first." if field == "word" else f"{field.capitalize()} of {seat} at {kind}."
 
 
 @cache
@@ -63,7 +60,7 @@ def prompts() -> dict[str, str]:
         compact = config.protocol == "compact"
 
         def watch(seat, asks, view):
-            for group, labels in groups(asks, view, compact=compact):
+            for group, labels in groups(asks, view):
                 writer = writers.setdefault(seat, PromptWriter())
                 prompt = writer.write(group, view, with_label=labels)
                 name = f"compact_{prompt.form.name}" if compact else prompt.form.name

@@ -6,18 +6,17 @@ import re
 
 import pytest
 
-from tests.llm.prompts.calls import Calls, contents, whole
-from tests.llm.prompts.games import CANARY, CONFIGS, canary, play
+from tests.llm.prompts.games import CANARY, CONFIGS, Calls, canary, contents, play, whole
 from wolfbus.messages.content import Judgement
 from wolfbus.messages.events import Opened
 
 SEED = "SEEDCANARY{}"
 
 
-@pytest.fixture(scope="module", params=[(name, number) for name in CONFIGS for number in range(2)], ids=str)
+@pytest.fixture(scope="module", params=[(name, number) for number, name in enumerate(CONFIGS)], ids=str)
 def game(request):
     name, number = request.param
-    calls = Calls(compact=CONFIGS[name].protocol == "compact")
+    calls = Calls()
     events = play(calls, CONFIGS[name], SEED.format(number))
     opened = events[0]
     assert isinstance(opened, Opened)
@@ -66,10 +65,10 @@ def test_prompts_do_not_change_with_what_other_seats_keep_to_themselves(name):
     config = CONFIGS[name].model_copy(update={"max_rounds": 2})
 
     def prompts(mine: str | None) -> list[tuple[str, list[tuple[str, str]]]]:
-        def private(seat, question, field):
+        def private(seat, kind, field):
             # what wolves tell each other is known to both
             if seat == mine or field == "word" or mine is None:
-                return canary(seat, question, field)
+                return canary(seat, kind, field)
             return f"Something else altogether, {len(seat)} {field}!"
 
         def assess(question, given):
@@ -78,7 +77,7 @@ def test_prompts_do_not_change_with_what_other_seats_keep_to_themselves(name):
             more = {"suspicion": 0.01 * len(question.seat)} if isinstance(given, Judgement) else {}
             return given.model_copy(update={"deceptive": not given.deceptive, "confidence": 0.9, **more})
 
-        calls = Calls(compact=name == "compact")
+        calls = Calls()
         play(calls, config, "same", private, assess=assess)
         return [(seat, contents(prompt)) for seat, _, prompt in calls.made]
 

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from players.llm.prompts.forms import FORM_LINE
+from benchmarks.prompt_text import prefix_share
 from players.llm.prompts.writer import Prompt, PromptWriter
-from tests.llm.prompts.calls import Calls, Shelf, contents, groups
-from tests.llm.prompts.games import CONFIGS, play, view_of
-from wolfbus.rules import rules_text
-from wolfbus.view import SeatView
+from tests.llm.prompts.games import CONFIGS, Calls, contents, groups, play, view_of, whole
+from tests.players import table
 
 SMALL = CONFIGS["small"]
 
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def calls(request):
-    config = CONFIGS[request.param]
-    made = Calls(compact=config.protocol == "compact")
-    play(made, config, "writer")
+    made = Calls()
+    play(made, CONFIGS[request.param], "writer")
     return made
-
-
-def test_every_prompt_is_rebuilt_from_the_segments_reported_by_then(calls):
-    # a shelf per seat: what another seat's prompts reported is not needed
-    shelves = {seat: Shelf() for seat in calls.writers}
-    for seat, _, prompt in calls.made:
-        shelves[seat].add(prompt.fresh)
-        assert shelves[seat].messages(prompt.heads) == contents(prompt)
-        assert [message.role for message in prompt.messages] == ["system", "user"]
-        assert len(prompt.heads) == 3
 
 
 def story_of(prompt: Prompt) -> str:
@@ -56,56 +45,35 @@ def test_questions_put_at_once_have_everything_but_the_question_in_common(calls)
     at_once: dict[tuple[str, str], set[str]] = {}
     for seat, _, prompt in calls.made:
         at_once.setdefault((seat, prompt.heads[0]), set()).add(story_of(prompt))
+        assert ([message.role for message in prompt.messages], len(prompt.heads)) == (["system", "user"], 3)
     assert all(len(stories) == 1 for stories in at_once.values())
+    assert len({prompt.messages[0].content for prompt in calls.prompts}) == 1, "the system message is one for all seats"
 
 
 @pytest.mark.parametrize("name", ["paper", "big", "compact"])
 def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
-    events, compared = [], 0
-    config = CONFIGS[name].model_copy(update={"max_rounds": 2})
-    everything = play(lambda *_: None, config, "anew")
-    calls, at = Calls(compact=name == "compact"), iter(range(10**6))
+    calls, events, deliveries = Calls(), [], iter(range(10**6))
+    compared = 0
 
     def watch(seat, asks, view):
         nonlocal compared
         made = len(calls.made)
         calls(seat, asks, view)
-        if next(at) % 7:
+        if next(deliveries) % 7:
             return
-        while len(events) < len(everything) and not same_knowledge(view_of(seat, events), view):
-            events.append(everything[len(events)])
         caught_up = view_of(seat, events)
-        for (group, labels), (_, _, prompt) in zip(
-            groups(asks, view, compact=calls.compact), calls.made[made:], strict=True
-        ):
+        for (group, labels), (_, _, prompt) in zip(groups(asks, view), calls.made[made:], strict=True):
             again = PromptWriter().write(group, caught_up, with_label=labels)
             assert contents(again) == contents(prompt)
             assert (again.heads, again.chain, again.form) == (prompt.heads, prompt.chain, prompt.form)
             compared += 1
 
-    play(watch, config, "anew")
+    play(watch, CONFIGS[name].model_copy(update={"max_rounds": 2}), "anew", events=events)
     assert compared > 10
 
 
-def same_knowledge(one: SeatView, other: SeatView) -> bool:
-    return (one.public, one.private, one.role, one.names) == (other.public, other.private, other.role, other.names)
-
-
-def test_the_system_message_is_one_for_all_seats_with_the_rules_as_they_are_printed():
-    calls, configs = Calls(), set()
-
-    def watch(seat, asks, view):
-        calls(seat, asks, view)
-        configs.add(rules_text(view.config, technical=False))
-
-    play(watch, SMALL)
-    (system,) = {prompt.messages[0].content for prompt in calls.prompts}
-    (rules,) = configs
-    assert f"\nRULES\n\n{rules}\nLiving players as it begins, in seating order: " in system
-
-
 def test_several_requests_become_one_object_with_the_bid_last():
-    calls = Calls(compact=True)
+    calls = Calls()
     play(calls, CONFIGS["compact"])
     several = [(group, prompt) for _, group, prompt in calls.made if len(group) > 1]
     assert several
@@ -138,31 +106,52 @@ def test_requests_that_cannot_go_together_are_refused():
     assert {"bid", "vote", "kill", "speak", "assess_own", "assess_other"} <= refused
 
 
-def first_prompt() -> tuple[PromptWriter, Prompt, Shelf]:
-    """A prompt that asks for a judgement, its writer, and the segments that were reported by then."""
-    calls, shelf = Calls(), Shelf()
-    play(calls, SMALL)
-    seat = next(seat for seat, (ask,), _ in calls.made if ask.kind == "assess_other")
-    for name, (ask,), prompt in calls.made:
-        if name == seat:
-            shelf.add(prompt.fresh)
-            if ask.kind == "assess_other":
-                return calls.writers[seat], prompt, shelf
-    raise AssertionError
-
-
 def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form():
-    writer, prompt, shelf = first_prompt()
-    again = writer.reask(prompt, 'I think {"deceptive"', 'the reply was cut off in "deceptive"')
+    calls = Calls()
+    play(calls, SMALL)
+    seat, _, prompt = next(each for each in calls.made if each[1][0].kind == "assess_other")
+    fault = ('I think {"deceptive"', 'the reply was cut off in "deceptive"')
+    again = calls.writers[seat].reask(prompt, *fault)
     assert again.messages[:2] == prompt.messages
-    assert [message.role for message in again.messages[2:]] == ["assistant", "user"]
-    assert again.messages[2].content == 'I think {"deceptive"'
-    assert 'the reply was cut off in "deceptive".\n' in again.messages[3].content
-    assert again.messages[3].content.endswith(prompt.messages[1].content[-200:].split("\n")[-1])
-    assert f"\n{FORM_LINE}\n" in again.messages[3].content
-    assert (again.form, again.chain) == (prompt.form, prompt.chain)
-    assert again.heads[:3] == prompt.heads
-    shelf.add(again.fresh)
-    assert shelf.messages(again.heads) == contents(again)
+    (assistant, shown), (user, asked) = contents(again)[2:]
+    assert (assistant, shown, user) == ("assistant", fault[0], "user")
+    assert f"{fault[1]}.\n" in asked
+    assert asked.endswith("\n".join(prompt.messages[1].content.split("\n")[-2:]))
+    assert (again.form, again.chain, again.heads[:3]) == (prompt.form, prompt.chain, prompt.heads)
     # the same again is nothing new
-    assert writer.reask(prompt, 'I think {"deceptive"', 'the reply was cut off in "deceptive"').fresh == ()
+    assert calls.writers[seat].reask(prompt, *fault).fresh == ()
+
+
+def test_most_of_a_games_prompt_text_has_been_sent_before():
+    calls = Calls()
+    table.play("lines", CONFIGS["paper"], watch=lambda ask, view, _answer: calls(view.me, (ask,), view))
+    share = prefix_share(map(whole, calls.prompts))
+    assert share is not None
+    assert share > 0.91
+
+
+def strict(schema, depth=1):
+    """See that a schema is within what servers take in strict mode."""
+    assert depth <= 5
+    assert set(schema) <= {"type", "properties", "required", "additionalProperties", "enum", "description"}
+    if schema["type"] == "object":
+        assert schema["additionalProperties"] is False
+        assert schema["required"] == list(schema["properties"])
+        for part in schema["properties"].values():
+            strict(part, depth + 1)
+    else:
+        types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        assert {*types} <= {"string", "integer", "number", "boolean", "null"}
+        assert len(schema.get("enum", "x")) <= 500
+
+
+def test_every_form_is_within_strict_mode_and_offers_null_exactly_where_it_is_legal(calls):
+    for _, (ask, *others), prompt in calls.made:
+        strict(prompt.form.schema)
+        assert re.fullmatch(r"\w{1,64}", prompt.form.name, re.ASCII)
+        target = prompt.form.schema["properties"].get("target")
+        if target is not None and not others:
+            assert target["enum"] == list(ask.legal)
+            assert target["type"] == (["string", "null"] if None in ask.legal else "string")
+            offered = prompt.messages[1].content.rpartition('"target": ')[2].partition(">")[0]
+            assert offered.endswith(", null") is (None in ask.legal)

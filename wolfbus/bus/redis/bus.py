@@ -49,9 +49,12 @@ class RedisBus:
         self._readers: set[RedisReader] = set()
         self._links.reach(min(OPENING_S, address.patience_s))
 
-    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+    def append(self, stream: str, entries: Sequence[Entry], within_s: float | None = None) -> None:
         """Append entries with explicit, ascending ids; see `Bus.append`."""
-        self._links.run(stream, lambda link: append(link, stream, entries))
+        if within_s is None:
+            self._links.run(stream, lambda link: append(link, stream, entries))
+        else:
+            self._links.try_once(stream, lambda link: append(link, stream, entries), within_s)
 
     def post(self, stream: str, entry: Entry) -> str:
         """Append to a stream with many writers; returns the id ``MILLISECONDS-n``. May stand twice after a break."""

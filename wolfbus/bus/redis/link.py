@@ -174,6 +174,10 @@ class RedisLink:
         """Return the socket's number, for selectors."""
         return self._connection.fileno()
 
+    def wait_for_replies(self, seconds: float) -> None:
+        """Wait no longer for a reply than this from now on."""
+        self._connection.wait_for_replies(seconds)
+
     def send(self, commands: Sequence[Sequence[Word]]) -> None:
         """Send commands without waiting for replies."""
         if self.asking:

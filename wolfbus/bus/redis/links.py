@@ -182,6 +182,7 @@ class Links:
     def __init__(self, address: Address) -> None:
         self.address = address
         self.nodes = Nodes(address)
+        self._reply_s = min(REPLY_TIMEOUT_S, address.patience_s)
         self._idle: dict[Address, deque[RedisLink]] = {}
         self._closed = threading.Event()
 
@@ -226,6 +227,21 @@ class Links:
         """
         return self._persist(lambda: self._where_it_is(key, work), patience_s)
 
+    def try_once(self, key: str, work: Callable[[RedisLink], T], within_s: float) -> T:
+        """Return what `work` returns, on a connection that stands already, if no reply takes longer than `within_s`.
+
+        Raises:
+            BusDown: there is none, it broke or took longer, or `close` was called.
+        """
+        self.check_open()
+        try:
+            node = self.nodes.of(key)
+            if not self._idle.get(node):
+                raise BusDown(f"no connection to Redis at {node.place} stands")
+            return self._once(node, work, within_s=within_s)
+        except (*BROKEN, AskError) as error:
+            raise BusDown(f"Redis at {self.address.place} did not answer at once: {error}") from error
+
     def run_at(self, node: Address, work: Callable[[RedisLink], T]) -> T:
         """Return what `work` returns on one node, without patience; raises as `run` does."""
         return self._persist(lambda: self._once(node, work), 0.0)
@@ -253,15 +269,21 @@ class Links:
         except AskError as error:
             return self._once(self.nodes.told(error, node), work, asking=True)
 
-    def _once(self, node: Address, work: Callable[[RedisLink], T], *, asking: bool = False) -> T:
+    def _once(
+        self, node: Address, work: Callable[[RedisLink], T], *, asking: bool = False, within_s: float | None = None
+    ) -> T:
         try:
             try:
                 link = self._idle[node].pop()
             except LookupError:
-                link = self._link(node, min(REPLY_TIMEOUT_S, self.address.patience_s))
+                link = self._link(node, self._reply_s)
             try:
                 link.asking = asking
+                if within_s is not None:
+                    link.wait_for_replies(within_s)
                 result = work(link)
+                if within_s is not None:
+                    link.wait_for_replies(self._reply_s)
             except BaseException:
                 link.close()
                 raise
@@ -273,7 +295,7 @@ class Links:
         return result
 
     def _link(self, node: Address, opening_s: float) -> RedisLink:
-        return RedisLink(node, min(REPLY_TIMEOUT_S, self.address.patience_s), opening_s)
+        return RedisLink(node, self._reply_s, opening_s)
 
     def _keep(self, node: Address, link: RedisLink) -> None:
         self._idle.setdefault(node, deque()).append(link)

@@ -29,11 +29,12 @@ from wolfbus.study.scheduler import KEPT_S, Halt, StudyNews
 from wolfbus.study.shared_agenda import SharedAgenda
 
 if TYPE_CHECKING:
+    from moderator.house.session import HouseSession
     from moderator.house.settings import Agenda, ModeratorSettings
     from moderator.house.settings import GameReport as Told
     from players.llm.budget import Amount
     from players.llm.redis_budget import RedisBudget
-    from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
+    from wolfbus.cli.studying.loading import HouseAddress, LoadedStudy
     from wolfbus.study.folder import StudyFolder
     from wolfbus.study.plan import Plan
     from wolfbus.study.settings import StudySettings
@@ -47,12 +48,16 @@ class HousePlayers:
     """Moderates a house and has its agents play; a `StudyPlayers`.
 
     Args:
-        options: the bus, a Redis; the house on it; and whether its tickets say who is heard.
+        address: the house, and its bus, a Redis.
         plan: the study's games.
         study: the study's settings.
         folder: the study's; it notes the session that is opened, where none of earlier runs goes on.
-        news: where all that happens is told.
+        tell: told all that happens, from another thread.
         say: told what is waited for, in one line, from another thread.
+        tickets: whether the house's tickets say who is heard.
+
+    Attributes:
+        begun: ids of games that earlier runs of the study have left in the house, under way or over.
 
     Raises:
         WolfError: another moderates the house, or it is in the middle of other games.
@@ -61,16 +66,18 @@ class HousePlayers:
 
     def __init__(
         self,
-        options: RunOptions,
+        address: HouseAddress,
         plan: Plan,
         study: StudySettings,
         folder: StudyFolder,
-        news: queue.SimpleQueue[StudyNews],
+        tell: Callable[[StudyNews], None],
         say: Callable[[str], None],
+        *,
+        tickets: bool,
     ) -> None:
         from moderator.house.settings import Agenda, ModeratorSettings
 
-        url, house = options.url, options.house or ""
+        url, house = address.url, address.name
         session, ours = f"{plan.study}-{secrets.token_hex(4)}", folder.sessions()
         # noted before it can be opened, so that it is known for ours whenever this run ends
         folder.note({"session": session})
@@ -79,7 +86,7 @@ class HousePlayers:
         self._folder = folder.path
         self._plan = plan
         self._games = study.games
-        self._news = news
+        self._tell = tell
         self._stopping = Stopping()
         self._lock = threading.Lock()
         self._asked: dict[str, PlannedGame] = {}
@@ -87,6 +94,7 @@ class HousePlayers:
         with contextlib.ExitStack() as around:
             self._bus = around.enter_context(contextlib.closing(open_bus(url)))
             _wait_until_free(self._bus, house)
+            self.begun = _begun_of(self._bus, house, ours)
             around.pop_all()
         self._agenda: Agenda = Agenda(session, ours, self._is_kept, say)
         settings = ModeratorSettings(
@@ -96,11 +104,11 @@ class HousePlayers:
             games=None,
             seed=plan.seed,
             at_once=study.at_once,
-            tickets=options.tickets,
+            tickets=tickets,
             keep_s=KEPT_S,
             agenda=self._agenda,
         )
-        if not options.tickets and (holders := _holders(url, house)):
+        if not tickets and (holders := _holders(url, house)):
             say(
                 f"house {house} has {counted(holders, 'ticket')}, and this run does not go by them: "
                 "who holds one, and never played here, is not heard, and who plays is each agent's "
@@ -125,7 +133,7 @@ class HousePlayers:
                     self._asked[planned.game] = planned
                     self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
             if early is not None:
-                self._news.put(early)
+                self._tell(early)
 
     def end(self, reason: str) -> None:
         """Leave all games where they are, to the run that resumes."""
@@ -158,7 +166,7 @@ class HousePlayers:
                 self._halt(why)
 
     def _halt(self, why: str) -> None:
-        self._news.put(Halt(" ".join(why.split())))
+        self._tell(Halt(" ".join(why.split())))
 
     # -- what comes of games
 
@@ -190,7 +198,7 @@ class HousePlayers:
             if self._asked.pop(planned.game, None) is None:
                 self._early[planned.game] = result
                 return
-        self._news.put(result)
+        self._tell(result)
 
     def _is_kept(self, game: str) -> bool:
         planned = self._planned(game)
@@ -227,19 +235,30 @@ def _holders(url: str, house: str) -> int:
         return 0
 
 
-def is_left_open(url: str, house: str, ours: Collection[str]) -> bool:
-    """Return whether a house is still in the middle of one of these sessions, as far as its bus can be asked."""
+def _session_of(bus: Bus, house: str, ours: Collection[str]) -> HouseSession | None:
+    """Return the session that runs in a house if it is one of these; raises BusError."""
     from moderator.house.session import HouseSession
 
     if not ours:
-        return False
+        return None
     session = HouseSession()
+    session.catch_up(bus, house)
+    return session if session.running and session.name in ours else None
+
+
+def _begun_of(bus: Bus, house: str, ours: Collection[str]) -> frozenset[str]:
+    """Return ids of the games that one of these sessions has begun, where it goes on; raises BusError."""
+    session = _session_of(bus, house, ours)
+    return frozenset() if session is None else frozenset({*session.under_way, *session.closed})
+
+
+def is_left_open(address: HouseAddress, ours: Collection[str]) -> bool:
+    """Return whether a house is still in the middle of one of these sessions, as far as its bus can be asked."""
     try:
-        with contextlib.closing(open_bus(url)) as bus:
-            session.catch_up(bus, house)
+        with contextlib.closing(open_bus(address.url)) as bus:
+            return _session_of(bus, address.name, ours) is not None
     except BusError:
         return False
-    return session.running and session.name in ours
 
 
 _LOOK_S: Final = 0.2

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.options import GIVE_UP
+from wolfbus.cli.options import GIVE_UP, brains_of_seats, load_config
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
@@ -112,8 +112,6 @@ def _study_of(
     config, models = GameConfig(), _models(tables, source)
     players: Any = None
     if config_file is not None:
-        from wolfbus.cli.options import load_config
-
         loaded = load_config(config_file)
         config, players = loaded.config, loaded.players
         if not tables:
@@ -133,7 +131,7 @@ def _study_of(
     if isinstance(chosen, str):
         seats = expand(chosen, config.seats, known=not house)
     elif chosen is not None:
-        seats = _seats(chosen, config, source)
+        seats = brains_of_seats(chosen, config, source, " under [rules]")
     brains = seats if seats is not None else settings.agents or ()
     _check(settings, brains, source, house=house)
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
@@ -178,19 +176,22 @@ def _models(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:
     return models_from_tables(tables, source)
 
 
-def _seats(players: tuple[str, ...] | dict[str, str], config: GameConfig, source: str) -> tuple[str, ...]:
-    if not isinstance(players, dict):
-        if len(players) != config.seats:
-            raise ConfigError(f"{source}: players: {len(players)} brains for {config.seats} seats")
-        return players
-    if config.names is None:
-        raise ConfigError(f"{source}: players by name need `names` under [rules], in seating order")
-    rest = players.get("default")
-    if stranger := next((name for name in players if name not in {*config.names, "default"}), None):
-        raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
-    if rest is None and (nobody := [name for name in config.names if name not in players]):
-        raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
-    return tuple(players.get(name, rest or "") for name in config.names)
+@dataclass(frozen=True, slots=True)
+class HouseAddress:
+    """A house whose agents play a study.
+
+    Attributes:
+        name: its name.
+        url: its bus, a Redis.
+        told: how it is told on a command line, NAME or NAME@URL, without a password.
+    """
+
+    name: str
+    url: str = field(repr=False)
+    told: str
+
+    def __str__(self) -> str:
+        return self.told
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ class RunOptions:
 
     Attributes:
         url: the bus.
-        house: name of the house on that bus whose agents play; None if brains of our own do.
+        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if brains of our own do.
         tickets: hear holders of a ticket only, each as its ticket says.
         share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
         resume: go on with what is in the folder.
@@ -212,7 +213,7 @@ class RunOptions:
     """
 
     url: str = field(default="memory://", repr=False)
-    house: str | None = None
+    houses: tuple[str, ...] = field(default=(), repr=False)
     tickets: bool = False
     share: str | None = None
     resume: bool = False
@@ -223,9 +224,16 @@ class RunOptions:
     quiet: bool = False
     plain: bool = False
 
+    def addresses(self) -> list[HouseAddress]:
+        """Return where the houses are whose agents play."""
+        parted = [words.partition("@") for words in self.houses]
+        return [
+            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name) for name, at, url in parted
+        ]
+
     def again(self) -> str:
-        """Return them as they are told on a command line to go on; the bus as `shown_url` shows it."""
-        told = [] if self.house is None else ["--house", self.house]
+        """Return them as they are told on a command line to go on; each bus as `shown_url` shows it."""
+        told = [word for address in self.addresses() for word in ("--house", address.told)]
         told += ["--tickets"] if self.tickets else []
         told += [] if self.share is None else ["--share", self.share]
         told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]

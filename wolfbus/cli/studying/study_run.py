@@ -153,7 +153,7 @@ class StudyRun:
     def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
         """Tell before anything is spent what the games that are missing will about take."""
         options = self.options
-        if options.quiet or options.house is not None or options.replay_cassette is not None or not pending:
+        if options.quiet or options.houses or options.replay_cassette is not None or not pending:
             return
         from wolfbus.cli.brains import tell_expected
 
@@ -178,8 +178,9 @@ class StudyRun:
         design |= balance
         design["equal_shares"] = len({share for _, share in plan.shares}) == 1
         design["notes"] = design_notes(plan.kind, balance, plan.design.rotation, plan.design.cycle)
-        if self.options.house is not None:
+        if self.options.houses:
             design["notes"].append(house_note(tickets=self.options.tickets))
+        houses = ", ".join(address.name for address in self.options.addresses())
         head: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -190,9 +191,9 @@ class StudyRun:
             "agents": list(plan.agents),
             "seats": None if self.study.seats is None else list(self.study.seats),
             # what agents of a house are made of is in the records, as far as they say
-            "models": self.study.used_models(plan.agents) if self.options.house is None else {},
-            "prompts": prompts_hash(plan.agents) if self.options.house is None else None,
-            **({} if self.options.house is None else {"house": self.options.house, "tickets": self.options.tickets}),
+            "models": self.study.used_models(plan.agents) if not self.options.houses else {},
+            "prompts": prompts_hash(plan.agents) if not self.options.houses else None,
+            **({} if not houses else {"house": houses, "tickets": self.options.tickets}),
             "design": design,
             "primary": None if settings.report is None else list(settings.report.primary),
             "budget_usd": settings.budget,
@@ -220,18 +221,18 @@ class StudyRun:
             self.manifest.amend(design=design, agents=brains)
 
     def _is_left_open(self, folder: StudyFolder) -> bool:
-        if self.options.house is None:
+        if not self.options.houses:
             return False
         from wolfbus.cli.studying.elsewhere import is_left_open
 
-        return is_left_open(self.options.url, self.options.house, folder.sessions())
+        return any(is_left_open(address, folder.sessions()) for address in self.options.addresses())
 
     # -- playing
 
     @contextlib.contextmanager
     def _brain_context(self, spent: Spent) -> Iterator[tuple[BrainContext | None, Budget | None]]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        if self.options.house is not None:
+        if self.options.houses:
             yield None, None
             return
         from players.context import BrainContext
@@ -305,10 +306,15 @@ class StudyRun:
 
         how, say = self.options, scheduler.say
         before = budget.spent if budget is not None else NOTHING
-        if how.house is not None:
-            from wolfbus.cli.studying.elsewhere import HousePlayers
+        if how.houses:
+            addresses, settings = how.addresses(), self.study.settings
+            if len(addresses) == 1:
+                from wolfbus.cli.studying.elsewhere import HousePlayers
 
-            return HousePlayers(how, self.plan, self.study.settings, folder, news, say)
+                return HousePlayers(addresses[0], self.plan, settings, folder, news.put, say, tickets=how.tickets)
+            from wolfbus.cli.studying.houses import ManyHouses
+
+            return ManyHouses(addresses, self.plan, settings, folder, news, say, tickets=how.tickets)
         if how.share is not None:
             from wolfbus.cli.studying.elsewhere import SharedPlayers
 

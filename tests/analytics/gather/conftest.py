@@ -1,0 +1,25 @@
+"""Four records of games played to their end."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.whole.house import play_many
+from wolfbus.config import GameConfig
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gathered")
+    proofs = play_many(folder, [1, 2, 3, 4], ["scripted"] * 6 + ["random"] * 2, GameConfig())
+    assert all(proof.verified for proof in proofs)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    """A copy of them to change."""
+    return Path(shutil.copytree(played, tmp_path / "records"))

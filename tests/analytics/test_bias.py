@@ -1,0 +1,135 @@
+"""Biases that were planted are found, and no others; deception round by round; thoughts against words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analytics.columns import columns_of
+from tests.analytics.script import Script, measured, random_game
+from tests.simulator import draw_agents, simulate
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.vocabulary import ROLES
+
+SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")
+
+
+def games(**planted: float):
+    """Games in which suspicion, and flags, lean by so much."""
+    columns = simulate(draw_agents(3, 1, spread=0.0), 60, 1, statement_sd=0.2)
+    judgements, statements, seats = dict(columns.judgements), columns.statements, dict(columns.seats)
+    rng = np.random.default_rng(0)
+    # names go round the table, so that a name is no seat
+    names = rng.permuted(np.tile(np.arange(8, dtype="i4"), (60, 1)), axis=1)
+    seats["name"] = names.ravel()
+    of = judgements["statement"]
+    own = judgements["observer_agent"] == judgements["target_agent"]
+    lean = {
+        "seat": judgements["target"] - 3.5,
+        "turn": statements["turn"][of] - 12.5,
+        "length": statements["length"][of] / 10 - 3.2,
+        "own_agent": own - own.mean(),
+        "name": (names[judgements["game"], judgements["target"]] == 5) * 1.0,
+    }
+    judgements["s"] = judgements["s"] * 0.5 + 0.25 + sum(by * lean[name] for name, by in planted.items())
+    return replace(columns, judgements=judgements, seats=seats)
+
+
+@pytest.mark.parametrize(("name", "by"), [("seat", 0.01), ("turn", -0.004), ("length", 0.02), ("own_agent", -0.03)])
+def test_a_planted_bias_is_found_in_its_size_and_no_other(name, by):
+    found = measured("bias", games(**{name: by}))
+    assert found[name]["value"] == pytest.approx(by, abs=0.012 if name == "own_agent" else 0.004)
+    assert found[name]["low"] < by < found[name]["high"]
+    assert not found[name]["low"] < 0 < found[name]["high"]
+    others = [each for each in SLOPES if each != name]
+    # one of several 95 % intervals may leave out 0 by chance
+    assert sum(found[each]["low"] < 0 < found[each]["high"] for each in others) >= len(others) - 1
+    assert found["names"]["p"] > 0.05
+
+
+def test_a_name_that_meets_more_suspicion_is_found_among_all():
+    found = measured("bias", games(name=0.06))["names"]
+    assert found["p"] < 0.01
+    row = found["by_name"]["Name 5"]
+    assert row["low"] > 0
+    assert row["value"] == pytest.approx(0.06, abs=0.02)
+
+
+def test_who_knows_the_roles_has_no_part_in_it():
+    columns = games(seat=0.05)
+    informed = columns.judgements["target"] > 0
+    knowing = replace(columns, judgements={**columns.judgements, "informed": informed})
+    assert measured("bias", knowing)["seat"]["reason"] == "it is the same everywhere"
+
+
+def test_what_a_role_is_suspected_of_is_no_bias():
+    # Werewolves speak later, and are suspected more
+    columns = games()
+    wolf = columns.statements["role"] == ROLES.index("Werewolf")
+    turn = np.where(wolf, columns.statements["turn"] + 20, columns.statements["turn"]).astype("i2")
+    s = columns.judgements["s"] + 0.2 * wolf[columns.judgements["statement"]]
+    later = replace(
+        columns,
+        statements={**columns.statements, "turn": turn},
+        judgements={**columns.judgements, "s": s},
+    )
+    found = measured("bias", later)["turn"]
+    assert found["value"] == pytest.approx(0, abs=0.002)
+
+
+def test_a_judgement_that_is_made_twice_is_held_against_itself():
+    once = columns_of(replace(random_game(seed).rows(), game=f"a{seed}", seed=f"seed {seed}") for seed in range(6))
+    assert measured("bias", once)["retest"]["n"] == 0
+    both = [replace(random_game(s).rows(), game=f"{copy}{s}", seed=f"seed {s}") for s in range(6) for copy in "ab"]
+    counted = sum(row.d is not None for game in both[::2] for row in game.judgements)
+    found = measured("bias", columns_of(both))["retest"]
+    assert (found["n"], found["difference"]["value"], found["agreement"]["value"]) == (counted, 0.0, 1.0)
+    assert found["correlation"] == pytest.approx(1.0)
+    other = columns_of(both)
+    noise = np.random.default_rng(1).normal(0, 0.1, len(other.judgements["s"]))
+    shaken = replace(other, judgements={**other.judgements, "s": np.clip(other.judgements["s"] + noise, 0, 1)})
+    found = measured("bias", shaken)["retest"]
+    assert found["correlation"] < 0.99
+    assert found["difference"]["value"] > 0.05
+
+
+def test_suspicion_of_living_werewolves_round_by_round_is_a_plain_mean():
+    columns = columns_of(random_game(seed).rows() for seed in range(8))
+    rows = columns.rounds
+    found = {row["round"]: row for row in measured("lying", columns)["retention"]}
+    for round_, row in found.items():
+        here = (rows["round"] == round_) & ~rows["informed"]
+        wolf = rows["target_role"] == ROLES.index("Werewolf")
+        assert row["werewolves"]["value"] == pytest.approx(rows["d"][here & wolf].mean())
+        assert row["others"]["value"] == pytest.approx(rows["d"][here & ~wolf].mean())
+        assert row["difference"]["value"] == pytest.approx(row["werewolves"]["value"] - row["others"]["value"])
+        assert (row["werewolves"]["n"], row["others"]["n"]) == (int((here & wolf).sum()), int((here & ~wolf).sum()))
+
+
+WOLF, SEER = RoleClaim(target="Sia", role="Werewolf"), RoleClaim(target="Sia", role="Seer")
+
+
+CHECKED = InspectionClaim(target="Doc", role="Villager", round=1)
+
+
+@pytest.mark.parametrize(
+    ("thought", "said", "told"),
+    [
+        ([WOLF], [SEER], True),
+        ([SEER], [SEER], False),
+        ([CHECKED], [AccusationClaim(target="Doc")], True),
+        ([AccusationClaim(target="Doc")], [AccusationClaim(target="Doc")], False),
+        ([WOLF], [AccusationClaim(target="Doc")], None),
+        ([], [SEER], None),
+    ],
+)
+def test_a_thought_contradicts_what_gives_the_same_player_another_side_or_role(thought, said, told):
+    script = Script().dawn()
+    script.said("Vic", False, {})
+    rows = script.rows()
+    claims = tuple(ScoredClaim(claim=claim, verdict="true") for claim in said)
+    statements = (replace(rows.statements[0], claims=claims, thought_claims=tuple(thought)),)
+    found = measured("lying", columns_of([replace(rows, statements=statements)]))["thoughts"]["overall"]["contradict"]
+    assert (found["value"], found["n"]) == (told, int(told is not None))

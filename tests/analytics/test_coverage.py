@@ -1,0 +1,82 @@
+"""95 % intervals hold the true value about that often, however few games there are; `pytest -s` prints the shares."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from analytics.measures.bootstrap import of_games, rate_of_games
+from tests.simulator import draw_agents
+from tests.simulator.coverage import of_draws, of_headlines, table
+
+CORRELATED = {"game_sd": 1.0, "pair_sd": 0.5, "deceives_sd": 0.7, "statements": 12, "rounds": 2, "confesses": 0.7}
+"""Games whose judgements hang together."""
+METRICS = (
+    *("accuracy", "accuracy_lift", "balanced_accuracy", "precision", "recall", "f1", "mcc", "auc", "auprc"),
+    *("auc_before", "brier", "brier_skill", "suspicion_gap", "deception_rate", "lie_rate", "confession_rate"),
+    *("truth_accuracy", "vote_hit_lift"),
+)
+
+
+def of_rate(share: float, blocks: int, size: int, likeness: float, runs: int) -> float:
+    """Return the coverage of a rate of games whose chance differs between blocks."""
+
+    def draw(rng: np.random.Generator) -> tuple[float | None, float | None]:
+        chance = np.full(blocks, share)
+        if likeness:
+            chance = rng.beta(share * (1 / likeness - 1), (1 - share) * (1 / likeness - 1), blocks)
+        found = rate_of_games(rng.binomial(size, chance).astype(float), np.full(blocks, float(size)), blocks * size)
+        return found[:2]
+
+    return of_draws(draw, share, runs)
+
+
+def of_slopes(statistic: str, games: int, runs: int) -> float:
+    """Return the coverage of the mean or median over games of a skewed number of each."""
+    true = math.exp(0.125) if statistic == "mean" else 1.0
+    return of_draws(lambda rng: of_games(rng.lognormal(0, 0.5, games).tolist(), statistic)[:2], true, runs)
+
+
+def test_eight_games_are_covered_and_a_rate_near_one_too():
+    covered = of_headlines(draw_agents(3, 5), 8, 25, ["accuracy", "recall", "auc"], **CORRELATED)
+    covered["wins in 12 games, 95 %"] = of_rate(0.95, 12, 1, 0.0, 200)
+    covered["wins in 10 blocks of 4"] = of_rate(0.6, 10, 4, 0.15, 200)
+    covered["median slope of 12 games"] = of_slopes("median", 12, 60)
+    print(table("coverage of 95 % intervals", {name: {"": share} for name, share in covered.items()}))
+    assert min(covered.values()) >= 0.87
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_000)
+def test_headline_metrics_are_covered_from_five_blocks_on():
+    sizes, studies = (5, 8, 12, 20, 50), 300
+    found = {n: of_headlines(draw_agents(3, 5), n, studies, METRICS, **CORRELATED) for n in sizes}
+    print(table("coverage by blocks", {name: {str(n): found[n][name] for n in sizes} for name in METRICS}))
+    for n in sizes:
+        # of 300 studies, .95 is .925 to .975; five blocks are the fewest, and hold a little less
+        assert np.mean(list(found[n].values())) >= (0.93 if n >= 8 else 0.91), n
+        assert min(found[n].values()) >= (0.91 if n >= 8 else 0.86), n
+
+
+@pytest.mark.soak
+def test_rates_of_games_and_numbers_of_single_games_are_covered():
+    shares = (0.5, 0.8, 0.95, 0.98)
+    rates = {
+        f"{blocks} blocks of {size}, likeness {likeness}": {
+            str(share): of_rate(share, blocks, size, likeness, 2_000) for share in shares
+        }
+        for blocks, size, likeness in (
+            *((8, 1, 0.0), (12, 1, 0.0), (40, 1, 0.0), (100, 1, 0.0)),
+            *((5, 8, 0.0), (10, 8, 0.0), (10, 8, 0.1), (10, 4, 0.3), (30, 2, 0.2)),
+        )
+    }
+    print(table("coverage of rates of games", rates))
+    lengths = {name: {str(n): of_slopes(name, n, 300) for n in (5, 8, 12, 30)} for name in ("mean", "median")}
+    print(table("coverage over games", lengths))
+    # of eight games, a rate of .98 is 1 or 7/8: no interval of such counts covers every share alike
+    assert min(share for row in rates.values() for share in row.values()) >= 0.85
+    assert np.mean([share for row in rates.values() for share in row.values()]) >= 0.93
+    # the mean of a skewed number is what a few games tell least of
+    assert min(share for row in lengths.values() for share in row.values()) >= 0.86

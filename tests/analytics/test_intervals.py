@@ -1,0 +1,222 @@
+"""Intervals of the tables' figures: in every draw, a figure is what a plain loop over the drawn games makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import GroupKFold
+
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
+from analytics.findings import Metrics, metrics
+from analytics.measures import bootstrap
+from analytics.measures.bootstrap import Draws
+from analytics.measures.formulas import Confusion
+from analytics.measures.study import Study
+from tests.analytics.script import held_by, leaves, measured, random_game, tails
+from wolfbus.vocabulary import ROLES
+
+FEW = 40
+"""Draws that a loop can follow."""
+BLOCKS = 20
+GAMES = [random_game(seed).rows() for seed in range(24)]
+BLOCK_OF = {game.game: f"b{at % BLOCKS:02}" for at, game in enumerate(GAMES)}
+
+
+def in_blocks(games) -> Columns:
+    """The games as columns, four pairs of them in one block each, with truths drawn by lot."""
+    builder = ColumnsBuilder()
+    for game in games:
+        builder.add(game, BLOCK_OF[game.game])
+    columns = builder.columns()
+    lot = np.random.default_rng(5).choice([NO_CLAIM, TRUE, MISTAKE, LIE], len(columns.statements["d"]))
+    return replace(columns, statements={**columns.statements, "truth": lot.astype("i1")})
+
+
+COLUMNS = in_blocks(GAMES)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return measured("intervals", COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def few():
+    """The intervals of few draws, and how often each block comes in them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "DRAWS", FEW)
+        bootstrap.draws_of.cache_clear()
+        found = measured("intervals", COLUMNS)
+    bootstrap.draws_of.cache_clear()
+    return found, Draws([BLOCKS], draws=FEW).counts()
+
+
+def rows_drawn(counts, blocks) -> Iterator[np.ndarray]:
+    """Indices of the rows of every draw, each as often as its block is drawn."""
+    return (np.repeat(np.arange(len(blocks)), row[blocks]) for row in counts)
+
+
+def percentiles(values, blocks=BLOCKS, within=1e-9):
+    """The interval of a figure by draw, None where it is undefined; behind the draws may stand what it is of each block
+    alone, which tells how many blocks it rests on."""
+    drawn, alone = values[:FEW], values[FEW:]
+    held = [value for value in drawn if value is not None]
+    assert len(held) >= 0.95 * FEW
+    blocks = sum(value is not None for value in alone) if alone else blocks
+    return pytest.approx(np.quantile(held, tails(blocks)).tolist(), abs=within)
+
+
+def looped(name, counts):
+    """What a table of the paper says in every draw, and then of every block alone."""
+    single = {}
+    for game in GAMES:
+        single[game.game] = Metrics()
+        single[game.game].add(game)
+    for row in [*counts, *np.eye(BLOCKS, dtype=int)]:
+        drawn = Metrics()
+        for game in GAMES:
+            for _ in range(row[COLUMNS.block_names.index(BLOCK_OF[game.game])]):
+                drawn.merge(single[game.game])
+        yield drawn.sections(name)[name]
+
+
+FIGURES = {
+    "table1": [("Villager", "suspicion"), ("overall", "flagged")],
+    "table2": [("Villager", "Villager"), ("Werewolf", "Doctor")],
+    "table5": [("omission", "suspicion"), ("overall", "flagged")],
+    "production": [("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote")],
+}
+"""Of each table some figures: their row, and their name in it."""
+
+
+@pytest.mark.parametrize("table", FIGURES)
+def test_a_table_is_that_of_the_games_drawn(few, table):
+    found, counts = few
+    results = list(looped(table, counts))
+    for row, name in FIGURES[table]:
+        cells = [result[row].get(name, {"rate": None}) for result in results]
+        values = [cell.get("mean", cell.get("rate")) if isinstance(cell, dict) else cell for cell in cells]
+        assert found[table][row][name] == percentiles(values), (row, name)
+
+
+def scored(score="s"):
+    """Labels, scores and blocks of the judgements that have a score, and the roles of both sides."""
+    table = COLUMNS.judgements
+    kept = COLUMNS.scored() & ~np.isnan(table[score])
+    d, blocks = COLUMNS.label()[kept] == 1, COLUMNS.blocks[table["game"][kept]]
+    sides = {"by_observer": table["observer_role"][kept], "by_speaker": table["target_role"][kept]}
+    return d, table[score][kept], blocks, sides
+
+
+@pytest.mark.parametrize("part", [("overall",), ("by_observer", "Werewolf"), ("by_speaker", "Villager")])
+def test_table_4_is_that_of_the_judgements_drawn(few, part):
+    found, counts = few
+    labels, scores, blocks, sides = scored()
+    kept = np.ones(len(labels), bool) if len(part) == 1 else sides[part[0]] == ROLES.index(part[1])
+    d, s, blocks = labels[kept], scores[kept], blocks[kept]
+    rows = list(rows_drawn(counts, blocks))
+    brier = {at: sk.brier_score_loss(d[own], s[own]) for at, own in enumerate(rows)}
+    values = {
+        "brier": list(brier.values()),
+        "brier_skill": [1 - brier[at] / (d[own].mean() * (1 - d[own].mean())) for at, own in enumerate(rows)],
+        "auc": [sk.roc_auc_score(d[own], s[own]) for own in rows],
+        "auprc": [sk.average_precision_score(d[own], s[own]) for own in rows],
+        "auprc_lift": [sk.average_precision_score(d[own], s[own]) - d[own].mean() for own in rows],
+    }
+    row, point = found["table4"]["suspicion"], measured("table4", COLUMNS)["suspicion"]
+    for key in part:
+        row, point = row[key], point[key]
+    assert (point["n"], point["deceptive"]) == (len(d), d.sum())
+    assert (point["brier"], point["auc"]) == pytest.approx((sk.brier_score_loss(d, s), sk.roc_auc_score(d, s)))
+    for name, drawn in values.items():
+        assert row[name] == percentiles(drawn, len(np.unique(blocks))), name
+
+
+def confusion(d, flags) -> dict:
+    return Confusion.of(np.bincount(2 * d + flags, minlength=4).reshape(2, 2)).measures()
+
+
+def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
+    found, counts = few
+    d, before, blocks, _ = scored("before")
+    own = measured("thresholds", COLUMNS)["before"]["youden"]
+    flags = np.empty(len(d), bool)
+    for (_, test), at in zip(GroupKFold(5).split(d, groups=blocks), own["fold_thresholds"], strict=True):
+        flags[test] = before[test] >= at
+    results = [confusion(d[rows], flags[rows]) for rows in rows_drawn(counts, blocks)]
+    for name, interval in found["thresholds"]["before"]["youden"].items():
+        assert interval == percentiles([result[name] for result in results]), name
+
+
+def test_maps_keep_their_held_out_probabilities_in_every_draw(few):
+    found, counts = few
+    d, s, blocks, _ = scored()
+    made, folds = np.empty(len(d)), np.empty(len(d), int)
+    for fold, (train, test) in enumerate(GroupKFold(5).split(s, groups=blocks)):
+        fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(s[train], d[train])
+        made[test], folds[test] = fitted.predict(s[test]), fold
+
+    def within_folds(of):
+        parts = [of[folds[of] == fold] for fold in range(5)]
+        pairs = [(d[own].sum() * (~d[own]).sum(), own) for own in parts]
+        areas = [sk.roc_auc_score(d[own], made[own]) if weight else 0.0 for weight, own in pairs]
+        return np.average(areas, weights=[weight for weight, _ in pairs])
+
+    rows = list(rows_drawn(counts, blocks))
+    row = found["recalibration"]["isotonic"]
+    for when, scores, area in (
+        ("before", s, lambda of: sk.roc_auc_score(d[of], s[of])),
+        ("after", made, within_folds),
+    ):
+        assert row[when]["brier"] == percentiles([sk.brier_score_loss(d[of], scores[of]) for of in rows])
+        assert row[when]["auc"] == percentiles([area(of) for of in rows], within=2e-3)
+
+
+def test_a_figure_that_is_also_a_headline_has_one_interval(whole):
+    headlines = measured("variability", COLUMNS)["metrics"]
+    pairs = {"deception_rate": whole["table1"]["overall"]["deceptive_share"]}
+    for role in ROLES:
+        pairs[f"deception_rate/{role}"] = whole["production"]["by_role"][role]
+    for score, suffix in (("suspicion", ""), ("before", "_before")):
+        table = whole["table4"][score]
+        pairs |= {name + suffix: table["overall"][name] for name in ("brier", "brier_skill", "auc", "auprc", "ece")}
+        pairs |= {f"auc{suffix}/{role}": table["by_observer"][role]["auc"] for role in ROLES}
+    for name, leaf in pairs.items():
+        assert leaf == pytest.approx([headlines[name]["low"], headlines[name]["high"]], abs=1e-9), name
+
+
+def test_the_intervals_hold_the_values_that_they_are_of(whole):
+    told, study = metrics(GAMES), Study(COLUMNS)
+    values = {
+        **{name: told[name] for name in ("table1", "table5")},
+        **{name: measured(name, study) for name in ("table4", "thresholds", "recalibration")},
+        "table2": {o: {t: cell["mean"] for t, cell in row.items()} for o, row in told["table2"].items()},
+        "production": {
+            part: {key: cell["rate"] for key, cell in told["production"][part].items()} for part in whole["production"]
+        },
+        "truth_detection": measured("truth", study)["detection"],
+    }
+    assert set(values) == set(whole)
+    for path, end in leaves(whole):
+        if end is None or {"deceptive_share", "ece"} & set(path):
+            continue
+        value = values
+        for at, key in enumerate(path[:-1]):
+            value = value[key]["held_out"] if path[0] == "thresholds" and at == 2 else value[key]
+        assert (end - value if path[-1] == 0 else value - end) <= 1e-9, path
+
+
+def test_what_only_a_few_of_many_games_hold_has_no_interval_and_an_agent_may_be_called_overall():
+    builder = ColumnsBuilder()
+    for at, game in enumerate(GAMES):
+        # the names of agents in three games are their own
+        named = {name: "overall" for name, seat in game.seats.items() if seat.agent == "one"}
+        builder.add(held_by(game, dict.fromkeys(game.seats, "rare") if at < 3 else named))
+    found = measured("intervals", builder.columns())["production"]["by_brain"]
+    assert found["rare"] is None
+    assert found["overall"] is not None

@@ -1,0 +1,137 @@
+"""Primary metrics: few, declared, adjusted together; in a study of noise no sentence is bold."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analytics.columns import columns_of
+from analytics.findings import findings
+from analytics.gather import StudySource
+from analytics.measures.study import Study, variability
+from tests.analytics.script import gathered, measured, random_game
+from tests.simulator import draw_agents, simulate
+from tests.simulator.coverage import many
+from wolfbus.cli import run
+from wolfbus.vocabulary import ROLES
+
+BOLD = {"above", "below"}
+USUAL = (
+    "suspicion_gap",
+    "balanced_accuracy",
+    "truth_balanced_accuracy",
+    "vote_hit_lift",
+    "best_detector",
+    "best_deceiver",
+)
+"""Primary metrics of a study that declares none."""
+
+
+def noise(games: int, seed: int, agents: int = 4):
+    """Agents that flag by lot, whatever is said, and label by lot what they say."""
+    base = draw_agents(agents, seed, spread=0.0, role_spread=0.0)
+    setting = {"hit": -0.3, "alarm": -0.3, "deceptive": (0.4,) * 4, "game_sd": 0.7, "pair_sd": 0.7}
+    return simulate(base, games, seed, statements=12, rounds=2, confesses=0.8, **setting)
+
+
+def bold(columns) -> set[str]:
+    return {name for name, row in measured("primary", columns)["metrics"].items() if row["verdict"] in BOLD}
+
+
+def test_what_is_there_is_found_and_what_is_not_is_not():
+    agents = draw_agents(4, 3, spread=0.0, role_spread=0.0)
+    agents.detects[0] += 2.0
+    found = measured("primary", simulate(agents, 80, 3))
+    rows = found["metrics"]
+    assert list(rows) == list(USUAL)
+    assert {name: rows[name]["verdict"] for name in ("balanced_accuracy", "truth_balanced_accuracy")} == {
+        "balanced_accuracy": "above",
+        "truth_balanced_accuracy": "above",
+    }
+    assert (rows["best_detector"]["verdict"], rows["best_detector"]["agent"]) == ("above", "agent-00")
+    assert rows["vote_hit_lift"]["verdict"] == "unclear"
+    assert all(row["p"] <= row["p_adjusted"] for row in rows.values())
+    assert (found["declared"], found["blocks"], found["exact"]) == (False, 80, False)
+
+
+def test_a_difference_is_the_value_minus_its_baseline_with_the_bootstraps_interval():
+    columns = columns_of(random_game(seed).rows() for seed in range(12))
+    found = measured("primary", columns, ["accuracy", "accuracy_lift", "auprc", "auprc_lift", "werewolf_wins"])[
+        "metrics"
+    ]
+    told = variability(Study(columns))["metrics"]
+    for name in ("accuracy", "auprc"):
+        lift = told[f"{name}_lift"]
+        assert found[name]["difference"]["value"] == pytest.approx(lift["value"])
+        for end in ("low", "high"):
+            assert found[name]["difference"][end] == pytest.approx(lift[end], abs=1e-9)
+            assert found[f"{name}_lift"]["difference"][end] == pytest.approx(lift[end], abs=1e-9)
+        assert found[name]["p"] == pytest.approx(found[f"{name}_lift"]["p"])
+    assert (found["werewolf_wins"]["verdict"], found["werewolf_wins"]["p_adjusted"]) == ("undefined", None)
+
+
+def test_the_signs_of_few_blocks_are_flipped_every_way():
+    columns = simulate(draw_agents(3, 1), 8, 1)
+    votes = columns.votes
+    others = votes["voter_role"] != ROLES.index("Werewolf")
+    hits = (votes["target_role"] == ROLES.index("Werewolf")) - 2 / 7
+    parts = np.bincount(votes["game"][others], hits[others], 8)
+    sums = np.abs(np.array(list(product((1, -1), repeat=8))) @ parts)
+    found = measured("primary", columns, ["vote_hit_lift"])
+    assert (found["flips"], found["exact"]) == (256, True)
+    assert found["metrics"]["vote_hit_lift"]["p"] == np.mean(sums >= sums[0] - 1e-9)
+
+
+@pytest.mark.parametrize("games", [0, 1, 7])
+def test_too_few_games_say_nothing(games):
+    found = measured("primary", columns_of(random_game(seed).rows() for seed in range(games)))
+    assert {row["verdict"] for row in found["metrics"].values()} <= {"few", "undefined"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "judged_by"),
+    [
+        ([["auc", "best_deceiver"]] * 2, ["auc", "best_deceiver"]),
+        ([["auc", "best_deceiver"], ["auc"]], USUAL),
+        ([["auc"], None], USUAL),
+        ([["of a later version"]], USUAL),
+        ([], USUAL),
+    ],
+)
+def test_studies_declare_their_metrics_and_must_agree(declared, judged_by):
+    studies = tuple(StudySource(Path(str(at)), {"primary": names}) for at, names in enumerate(declared))
+    found = findings(gathered([random_game(1).rows()], studies=studies))["primary"]
+    assert (list(found["metrics"]), found["declared"]) == (list(judged_by), judged_by != USUAL)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["acuracy"], ["no metric 'acuracy'", "accuracy", "best_detector"]),
+        (["auc", "auc"], ["'auc' is there twice"]),
+        ([], ["declare 1 to 6"]),
+        (["auc", "brier", "recall", "f1", "mcc", "ece", "precision"], ["7 metrics; declare 1 to 6"]),
+    ],
+)
+def test_a_wrong_declaration_is_one_line(names, words, tmp_path, capsys):
+    (tmp_path / "study.toml").write_text(f"games = 1\nplayers = 'scripted'\n[report]\nprimary = {names}\n")
+    assert run(["run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out")]) == 2
+    line = capsys.readouterr().err
+    assert "study.toml: [report] primary: " in line
+    assert line.count("\n") == 1
+    assert all(word in line for word in words)
+
+
+@pytest.mark.parametrize(
+    # 5 % of 20 studies are 1; more than 4 come of one in four hundred such runs
+    ("games", "studies", "most"),
+    [(10, 20, 4), many(8, 400, 20), many(12, 400, 20), many(40, 400, 20)],
+)
+def test_noise_is_hardly_ever_bold(games, studies, most):
+    found = [bold(noise(games, seed)) for seed in range(studies)]
+    names = {name: sum(name in each for each in found) for name in USUAL}
+    print(f"{games} games: {sum(map(bool, found))} of {studies} studies of noise have a bold sentence: {names}")
+    assert sum(map(bool, found)) <= most

@@ -1,0 +1,185 @@
+"""What holds of every view of a game: it is harmless whatever is said, bears what is missing, and tells the end."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analytics.fold import GameFold
+from tests.cli_views.conftest import Replay
+from tests.cli_views.games import HOSTILE, HOSTILE_NAMES, SEEDS, drawn, hostile, is_harmless, lines_of, lively, recorded
+from tests.game.driver import play
+from tests.llm.calls.woven import SHORT, call, lines, weave
+from wolfbus.cli.terminal.playback import shown
+from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
+
+REASON = "the budget of $1 is spent"
+PLAYED_BACK = ("--speed", "1000000", "--plain")
+
+
+def test_whatever_is_said_no_view_is_wide_long_or_dangerous(replay: Replay):
+    said = replay("hostile", *PLAYED_BACK)
+    assert said.code == 0, said.err[-300:]
+    plain, ending = said.err.splitlines(), said.out.splitlines()
+    assert max(map(len, plain)) < 800
+    assert len(ending) <= 30
+    pages = [("--until", "60"), ("--until", str(len(hostile("1")))), ("--until", "200")]
+    pages += [("--as", name, *until) for name in HOSTILE_NAMES for until in ((), ("--until", "60"))]
+    paged = [line for words in pages for line in replay("hostile", *words).out.splitlines()]
+    assert len(paged) > 500
+    assert max(map(len, paged)) <= 110
+    assert all(is_harmless(line) for line in (*plain, *ending, *paged, *drawn(hostile("1"))))
+
+
+def test_nothing_in_a_name_or_a_statement_is_taken_for_markup():
+    shown = "\n".join(line for until in range(50, len(hostile("1")), 50) for line in drawn(hostile("1")[:until]))
+    assert "[red]Ada[b]" in shown
+    assert "[bold red]markup[/]" in shown
+
+
+def test_whole_escape_sequences_go_and_ordinary_words_of_any_language_stay():
+    words = {
+        "a\x1b[31mb\x1b[0m \x1b]0;title\x07c \x1b]8;;http://h\x1b\\d\x1b(0e\x9b1mf": "ab c def",
+        "one\r\n\ttwo\u2028three": "one two three",
+        "\u200b\x1b[2J": "(nothing that can be printed)",
+        "x" * 50_000: "x" * 599 + "…",
+        **{each: each for each in ("Zoë said: “no” – why?", "漢字 and кириллица", "e\u0301 ở tiếng Việt", "2 < [x]")},
+    }
+    said = iter(words)
+    events = [each.event for each in lively("1")]
+    spoken = [event for event in events if event.type == "statement"][: len(words)]
+    told = [event.model_copy(update={"text": next(said)}) if event in spoken else event for event in events]
+    found = [line.partition("“")[2] for line in lines_of(recorded(told)) if "“" in line]
+    assert found[: len(words)] == [f"{shown}”" for shown in words.values()]
+
+
+def test_a_record_with_holes_is_shown_as_far_as_it_goes():
+    draws = random.Random(5)
+    for each in lively("7"):
+        lines_of([each])
+    for _ in range(5):
+        records = [each for each in lively("7") if draws.random() < 0.5]
+        draws.shuffle(records)
+        assert lines_of(records)
+        assert drawn(records)
+
+
+@pytest.mark.parametrize("reason", [REASON, *HOSTILE])
+def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay: Replay, reason: str):
+    cut = recorded([*(each.event for each in lively("1")[:60]), Stopped(reason=reason)])
+    said, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", "61").out.splitlines()
+    plain, live = said.err.splitlines(), drawn(cut)
+    assert said.code == 1
+    assert all(is_harmless(line) for line in (*plain, *page, *live, *said.out.splitlines()))
+    assert page[1].startswith("broken off in round 1 · ")
+    assert not any("waiting for" in line for line in page)
+    assert said.out.startswith("THE GAME WAS BROKEN OFF in round 1")
+    if reason == REASON:
+        assert plain[-3] == f"stopped      the game was broken off: {REASON}"
+        assert " answers: " in plain[-2]
+        assert f"line 61: the game was stopped before its end: {REASON}" in plain[-1]
+        assert any(f"The game was broken off: {REASON}" in line for line in live)
+        assert f"  stopped  the game was broken off: {REASON}" in page
+        assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round 1: {REASON}")
+
+
+def test_a_record_that_stops_before_its_game_does_is_no_proof_and_has_no_digest(replay: Replay):
+    events = weave(play(SHORT, "1").events)
+    told = json.loads(replay(recorded(events[:100]), "--json").out)
+    assert told["problems"] == ["line 101: missing: the record stops before its game ended"]
+    assert (told["verified"], told["digest"], told["rounds"]) == (False, None, None)
+    one_round = play(SHORT.model_copy(update={"max_rounds": 1}), "1").events
+    assert " after 1 round (" in replay(recorded(one_round), "--tables").out
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_statement_has_its_plain_line_and_the_line_of_its_assessment(seed: str):
+    told = lines_of(lively(seed))
+    kinds = [each.event.type for each in lively(seed)]
+    for words, kind in (("“", "statement"), ("self: ", "statement"), ("says nothing (timed out)", "silence")):
+        assert sum(words in line for line in told) == kinds.count(kind)
+
+
+def test_events_out_of_the_ordinary_have_their_lines():
+    note = "\x1b[2Jno such request was ever made"
+    late = Rejected(sender="a", reason="closed", size=1, note="closed")
+    odd = Rejected(sender="agent-\x1b[1m3", reason="unknown", size=214, note=note)
+    opened, *_, ended = (each.event for each in lively("1"))
+    told = lines_of(recorded([opened, Absent(seat="Ada"), Returned(seat="Ada"), odd, *[late] * 5, ended]))
+    assert [line.strip() for line in told[-10:-7]] == [
+        "Ada has stopped answering",
+        "Ada answers again",
+        "rejected a message of agent-3 (214 bytes): no such request was ever made",
+    ]
+    assert told[-1].endswith("; 5 answers came too late; 1 message rejected")
+    assert lines_of(recorded([opened, late, ended]))[-1].endswith("; 1 answer came too late")
+
+
+def test_only_calls_that_a_server_may_have_worked_on_lack_tokens():
+    unknown = {"prompt_tokens": None, "cached_tokens": None, "completion_tokens": None}
+    lost = {**unknown, "reply": None}
+    refused = {**lost, "charged": False}
+    slow = {"attempts": 2, "failures": ("http://a: 429: slow",)}
+    busy = "http://a asked to be left alone for another 9 s, longer"
+    calls = [
+        call("1/debate/1/bid/Ada", **fields)
+        for fields in (
+            {},
+            unknown,
+            {**unknown, "cassette": True},
+            {**lost, "attempts": 0, "error": "the circuit is open"},
+            {**refused, **slow, "error": "http://a: 429: slow (2 attempts)"},
+            {**refused, "error": "http://a: connection refused"},
+            {**refused, "failures": ("http://a: 429",), "error": busy},
+            {**lost, **slow, "error": "http://a: no reply within 3 s (2 attempts)"},
+        )
+    ]
+    opened, *_, ended = (each.event for each in lively("1"))
+    told = lines_of(recorded([opened, *calls, ended]))[-1].strip()
+    assert told == "8 model calls (5 failed) · 1 from a cassette · 1,050 tokens (without 2 uncounted calls)"
+    fold = GameFold()
+    for event in (opened, *calls):
+        fold.feed(event)
+    (sums,) = fold.rows().calls.values()
+    found = sums.result()
+    assert (found["calls"], found["failed"], found["cassette"]) == (8, 5, 1)
+    assert [found[f"{name}_missing"] for name in ("prompt_tokens", "completion_tokens", "cost_usd")] == [2, 2, 3]
+
+
+class Gone(io.StringIO):
+    """A stream whose reader has gone."""
+
+    tried = 0
+
+    def write(self, _text: str) -> int:
+        self.tried += 1
+        raise BrokenPipeError
+
+
+def test_a_stream_without_our_characters_gets_question_marks_and_one_whose_reader_has_gone_is_left_alone(monkeypatch):
+    raw, gone = io.BytesIO(), Gone()
+    for stream in (io.TextIOWrapper(raw, encoding="ascii"), gone):
+        monkeypatch.setattr("sys.stderr", stream)
+        with shown(quiet=False, plain=True) as shower:
+            for each in lively("1"):
+                shower.see(each)
+    assert b"): ?Look at " in raw.getvalue()
+    assert gone.tried == 1
+
+
+def test_what_needs_no_heavy_library_loads_none(tmp_path: Path):
+    (tmp_path / "game.ndjson").write_bytes(lines(lively("1")))
+    code = (
+        "import sys; from wolfbus.cli import run\n"
+        "run(['--help']); run(['replay', 'game.ndjson', '--until', '60', '--speed', '1000000', '--plain'])\n"
+        "import wolfbus.service.logs, wolfbus.cli.options\n"
+        "sys.exit(bool({'rich', 'structlog', 'http.server'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

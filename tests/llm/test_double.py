@@ -1,0 +1,276 @@
+"""The model double over real HTTP: answers as OpenAI gives them, refusals, ugly replies, errors, and its command."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.golden.running import wolfbus
+from tests.llm.tables import tables
+from wolfbus.cli import cli
+from wolfbus.errors import ConfigError
+from wolfbus.reading import Question, read
+from wolfbus.testing.model_behaviour import ERRORS, UGLY, UglySort
+from wolfbus.testing.model_server import ModelProcess, ModelServer
+from wolfbus.vocabulary import Kind
+
+TABLES: Any = tables(__file__)
+TEMPLATES: dict[Kind, str] = TABLES["templates"]
+LEGAL = ("Raj", "Bo", "Chioma", None)
+BID = {"type": "object", "properties": {"thought": {"type": "string"}, "bid": {"type": "integer", "enum": [0, 1, 2]}}}
+SCHEMA = {"type": "json_schema", "json_schema": {"name": "bid", "strict": True, "schema": BID}}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        yield running
+
+
+class Client:
+    """Asks a double, each time over a connection of its own."""
+
+    def __init__(self, url: str, key: str = "none") -> None:
+        self._place = url.split("/")[2]
+        self._key = key
+
+    def send(self, body: bytes | None, path: str = "/v1/chat/completions") -> tuple[int, Any]:
+        with contextlib.closing(http.client.HTTPConnection(self._place, timeout=20)) as connection:
+            way = "GET" if body is None else "POST"
+            connection.request(way, path, body, {"Authorization": f"Bearer {self._key}"})
+            response = connection.getresponse()
+            told = response.read()
+        return response.status, json.loads(told) if told.startswith(b"{") else told.decode()
+
+    def ask(self, kind: Kind = "bid", number: int = 0, **more: Any) -> tuple[int, Any]:
+        question = f"Question {number}.\nYou are Ada, a Villager.\nLiving players: Ada, Raj, Bo, Chioma.\n"
+        prompt = f'[1] Raj: "Hm."\n\n{question}\nReply with one JSON object, in this form:\n{TEMPLATES[kind]}'
+        messages = [{"role": "system", "content": "The rules."}, {"role": "user", "content": prompt}]
+        return self.send(json.dumps({"model": "m", "messages": messages, **more}).encode())
+
+    def said(self, kind: Kind = "bid", number: int = 0, **more: Any) -> str:
+        status, told = self.ask(kind, number, **more)
+        assert status == 200, told
+        return told["choices"][0]["message"]["content"] or ""
+
+
+def test_it_answers_as_openai_does_by_the_seed_and_the_messages_alone(server: ModelServer) -> None:
+    client = Client(server.url)
+    status, told = client.ask("bid", response_format=SCHEMA)
+    assert (status, told["object"], told["model"]) == (200, "chat.completion", "m")
+    (choice,), usage = told["choices"], told["usage"]
+    assert choice["finish_reason"] == "stop"
+    assert read(choice["message"]["content"], Question("bid")).reading == "clean"
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    assert server.stats().prompt_tokens == usage["prompt_tokens"]
+    first = client.said("speak")
+    assert first != client.said("speak", 1)
+    server.behave(latency=0.001, jitter=0.001, models=("m",))
+    assert client.said("speak", temperature=0.1) == first
+    server.behave(seed=4)
+    assert client.said("speak") != first
+
+
+ODD_NAMES = """
+names = ["I", "Ann Marie", "Ann", "a*b(c", "{t}", "100%"]
+villagers = 2
+debate_turns = 2
+max_rounds = 1
+bid_max = 1000
+models.m.endpoint = "here"
+endpoints.here.url = "URL"
+"""
+
+
+def test_it_plays_the_same_game_by_the_words_of_prompts_as_by_their_schemas(tmp_path: Path) -> None:
+    told = []
+    for number, traits in enumerate(({}, {"takes_schema": False, "takes_json_mode": False})):
+        with ModelServer(**traits) as server:
+            (tmp_path / "game.toml").write_text(ODD_NAMES.replace("URL", server.url))
+            words = ["--config", "game.toml", "--players", "llm:m", "--seed", "7", "--game", f"g{number}"]
+            told.append(json.loads(wolfbus(tmp_path, "play", *words, "--json", "--no-probe").out))
+    assert told[0]["digest"] == told[1]["digest"]
+    record = [json.loads(line) for line in Path(tmp_path, told[1]["record"]).read_text().splitlines()]
+    answers = [event for event in record if event["type"] == "answered"]
+    assert len({event["content"]["bid"] for event in answers if event["kind"] == "bid"}) > 3
+    # what is usual, a clean reading, is left out
+    assert not [event for event in answers if "reading" in event or "outcome" in event]
+
+
+def test_the_key_is_asked_for_and_a_wrong_one_is_shown_in_part() -> None:
+    with ModelServer(key="sk-right-right-right") as server:
+        assert Client(server.url, "sk-right-right-right").ask()[0] == 200
+        status, told = Client(server.url, "sk-wrong-key-of-somebody").ask()
+        assert (status, Client(server.url, "").ask()[0], Client(server.url).send(None, "/v1/models")[0]) == (401,) * 3
+    assert told["error"]["code"] == "invalid_api_key"
+    assert "sk-wrong" in told["error"]["message"]
+    assert "body" in told["error"]["message"]
+    assert "sk-wrong-key-of-somebody" not in told["error"]["message"]
+
+
+@pytest.mark.parametrize("body", TABLES["senseless"])
+def test_bodies_that_make_no_sense_are_refused(server: ModelServer, body: str) -> None:
+    status, told = Client(server.url).send(body.encode())
+    assert (status, told["error"]["type"]) == (400, "invalid_request_error")
+
+
+@pytest.mark.parametrize(("traits", "asked", "message", "param"), TABLES["refused"])
+def test_what_it_cannot_do_is_refused_in_the_words_of_real_servers(
+    server: ModelServer, traits: Any, asked: dict[str, Any], message: str, param: str
+) -> None:
+    server.behave(**traits)
+    status, told = Client(server.url).ask(**asked)
+    assert (status, told["error"]["param"] or "") == (400, param)
+    assert message in told["error"]["message"]
+
+
+@pytest.mark.parametrize(("sort", "kind", "expected"), TABLES["readings"])
+def test_the_reading_ladder_sees_each_sort_of_ugliness_as_what_it_is(
+    server: ModelServer, sort: UglySort, kind: Kind, expected: list[str]
+) -> None:
+    client, sample = Client(server.url), 20
+    good = [client.said(kind, number) for number in range(sample)]
+    server.behave(ugly={sort: 1.0})
+    said = [client.said(kind, number) for number in range(sample)]
+    reads = [read(text, Question(kind, legal=LEGAL, names=("Ada", "Raj", "Bo", "Chioma"))) for text in said]
+    seen = Counter(got.reading or got.fault for got in reads)
+    assert set(seen) <= set(expected)
+    # abstentions hold no name to spoil
+    assert seen["clean"] < sample / 3 or expected == ["clean"]
+    if expected != ["clean"]:
+        assert sum(one == other for one, other in zip(good, said, strict=True)) == seen["clean"]
+
+
+def test_mixes_of_ugliness_and_of_errors_keep_to_their_shares_and_hold_every_sort(server: ModelServer) -> None:
+    kinds, client = list(TEMPLATES), Client(server.url)
+    server.behave(ugly=0.5)
+    for number in range(300):
+        client.ask(kinds[number % len(kinds)], number)
+    assert set(server.stats().ugly) == set(UGLY)
+    assert 120 < sum(server.stats().ugly.values()) < 180
+    server.behave(ugly=0.0, errors=0.4, trickle=0.0, retry_after=3.0)
+    fine: Counter[int | None] = Counter()
+    for number in range(100):
+        try:
+            fine[client.ask("bid", number)[0]] += 1
+        except (http.client.HTTPException, OSError):
+            fine[None] += 1
+    met = server.stats().errors
+    assert set(met) == set(ERRORS)
+    assert 25 < sum(met.values()) < 55
+    assert fine[200] == 100 - sum(met.values()) + met["trickle"]
+    assert fine[None] == met["reset"] + met["half"]
+    assert {str(status) for status in fine} - {"None", "200"} == {"429", "500", "502", "503", "408"}
+
+
+def test_calls_under_way_are_counted_until_they_go_and_a_server_that_is_down_comes_back_on_its_port(
+    server: ModelServer,
+) -> None:
+    server.behave(hangs=1.0)
+    prompt = json.dumps({"model": "m", "messages": [{"role": "user", "content": "?"}]})
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(prompt)}\r\n\r\n{prompt}"
+    callers = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in range(7)]
+    for each in callers:
+        each.sendall(head.encode())
+    assert server.wait(lambda stats: stats.open == 7)
+    callers.pop().close()
+    assert server.wait(lambda stats: stats.open == 6), "a client that goes away is no longer served"
+    server.down()
+    for each in callers:
+        with contextlib.suppress(ConnectionError):
+            assert each.recv(1) == b""
+        each.close()
+    stats = server.stats()
+    assert (stats.calls, stats.peak, stats.open, stats.errors) == (7, 7, 0, {"hang": 7})
+    with pytest.raises(ConnectionRefusedError):
+        Client(server.url).ask()
+    server.behave(hangs=0.0)
+    server.up()
+    assert Client(server.url).ask()[0] == 200
+
+
+@pytest.mark.parametrize(("traits", "why"), TABLES["traits"])
+def test_traits_that_make_no_sense_are_refused_in_a_line(traits: Any, why: str) -> None:
+    with pytest.raises(ConfigError, match=f"^fake model: {why}") as caught:
+        ModelServer(**traits)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("options", "why"), TABLES["options"])
+def test_options_that_make_no_sense_are_refused(options: list[str], why: str) -> None:
+    result = CliRunner().invoke(cli, ["fake-model", *options])
+    assert result.exit_code == 2
+    assert why in result.output
+
+
+def test_a_process_counts_for_others_and_its_key_is_not_on_its_command_line() -> None:
+    with ModelProcess(errors={"500": 1.0}, key="sk-planted") as process:
+        client = Client(process.url, "sk-planted")
+        assert client.ask()[0] == 500
+        stats = process.stats()
+        assert (stats.calls, stats.errors, stats.cpu_s > 0) == (1, {"500": 1}, True)
+        process.reset()
+        assert process.stats().calls == 0
+        words = ["ps", "-o", "args=", "-p", str(process.pid)]
+        shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        assert "model_server" in shown
+        assert "sk-planted" not in shown
+        taken = int(process.url.split(":")[2].removesuffix("/v1"))
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{taken}"), ModelProcess(port=taken):
+            pass
+
+
+def test_it_ends_with_its_parent() -> None:
+    words = (
+        "import os, sys; from wolfbus.testing.model_server import ModelProcess; "
+        "process = ModelProcess().__enter__(); print(process.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    # the child has our pipe for its errors too, so this comes back once both are gone
+    parent = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, timeout=30, check=False)
+    assert parent.returncode == -signal.SIGKILL
+    assert int(parent.stdout) > 0
+
+
+def test_the_command_takes_every_switch_tells_its_url_and_ends_with_its_totals(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    switches = ["--no-schema", "--no-json-mode", "--no-system", "--no-temperature", "--needs", "max_completion_tokens"]
+    names = ["--model", "m", "--model", "two", "--reasoning", "--key", "sk-2", "--hangs", "0", "--latency", "0"]
+    ugly = ["--jitter", "0.001", "--ugly", "fence=1.0", "--errors", "500=0.0", "--seed", "7", "--host", "localhost"]
+    heard: list[Any] = []
+
+    def client() -> None:
+        said = ""
+        while "/v1\n" not in said:
+            said += capfd.readouterr().out
+        asked = Client(said.split()[-1], "sk-2")
+        plain = b'{"model": "m", "messages": [{"role": "user", "content": "?"}]}'
+        heard.extend([said, asked.ask()[1]["error"]["message"], asked.send(plain)[0]])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=client)
+    thread.start()
+    with pytest.raises(SystemExit, match="0"):
+        cli(["fake-model", "--port", "0", *switches, *names, *ugly])
+    thread.join()
+    said, refused, status = heard
+    assert said.startswith("fake model: listening at http://localhost:")
+    assert "does not support 'system'" in refused
+    assert status == 200
+    ended = capfd.readouterr()
+    assert ended.out.startswith("fake model: 2 calls, at most 1 at once; 0 met errors, 1 replies were ugly; 1 prompt ")
+    assert ended.err == ""

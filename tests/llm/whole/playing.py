@@ -1,0 +1,117 @@
+"""Plays games of language models by the command, and a provider that answers them in this process by a function."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from players.llm.provider import Failure, ProviderReply, Request
+from players.llm.providers.mock import MockProvider
+from tests.golden.running import Said, wolfbus
+from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
+
+Script = Callable[[Request], ProviderReply | Failure | float]
+"""What comes of a request; a number is seconds that pass before an obliging reply."""
+
+SHORT = {"debate_turns": 2, "max_rounds": 1}
+_open: list[MockProvider] = []
+
+
+def open_provider(_endpoint: object, _keys: object) -> MockProvider:
+    return _open[-1]
+
+
+@contextmanager
+def scripted(script: Script) -> Iterator[MockProvider]:
+    """Let endpoints with this module as their provider answer by a script."""
+
+    async def answer(request: Request) -> ProviderReply | Failure:
+        came = script(request)
+        if isinstance(came, ProviderReply | Failure):
+            return came
+        await asyncio.sleep(came)
+        return obliging(request)
+
+    _open.append(MockProvider(answer))
+    yield _open[-1]
+    _open.pop()
+
+
+def play(
+    folder: Path,
+    *words: str,
+    players: str = "llm:m",
+    game: str = "g",
+    url: str = "",
+    provider: str = __name__,
+    **more: Any,
+) -> tuple[Said, Path]:
+    """Play a game of model ``m``; return what was said and the record.
+
+    Args:
+        folder: where.
+        words: further options.
+        players: who plays.
+        game: its name.
+        url: where the model is.
+        provider: what answers where there is no URL; a script of ours unless given.
+        more: further lines for tables, ``model`` and ``endpoint``, and rules by their names.
+    """
+    model, endpoint, rules = more.pop("model", ""), more.pop("endpoint", ""), SHORT | more
+    lines = [f"{name} = {json.dumps(value)}" for name, value in rules.items() if not isinstance(value, dict)]
+    tables = [(name, value) for name, value in rules.items() if isinstance(value, dict)]
+    lines += [f"{name}.{key} = {json.dumps(value)}" for name, table in tables for key, value in table.items()]
+    where = f'provider = "{provider}"' if not url else f'url = "{url}"'
+    lines += ["[endpoints.here]", where, endpoint, "[models.m]", 'endpoint = "here"', model]
+    (folder / "game.toml").write_text("\n".join(lines))
+    names = ["--players", players, "--seed", "5", "--game", game, "--out", str(folder)]
+    said = wolfbus(folder, "play", "--config", "game.toml", *names, "--quiet", "--no-probe", *words)
+    return said, folder / f"{game}.ndjson"
+
+
+def proven(record: Path) -> Proof:
+    proof = prove(open_source(str(record)), ProofCriteria(), keep=True)
+    assert proof.verified, proof.problems
+    return proof
+
+
+def played(folder: Path, *words: str, **more: Any) -> Proof:
+    """Play a game to its end, and prove its record."""
+    said, record = play(folder, *words, **more)
+    assert said.code == 0, said.err
+    return proven(record)
+
+
+def of(proof: Proof, kind: str) -> list[Any]:
+    return [recorded.event for recorded in proof.records if recorded.event.type == kind]
+
+
+def readings(proof: Proof) -> Counter[str]:
+    return Counter(event.reading if event.outcome == "accepted" else event.outcome for event in of(proof, "answered"))
+
+
+def filled(schema: Any, rng: random.Random, word: str = "word") -> Any:
+    """Some value that meets the JSON Schema of a form; strings hold `word`."""
+    if "enum" in schema:
+        return rng.choice(schema["enum"])
+    kind = schema["type"]
+    if kind == "object":
+        return {name: filled(part, rng, f"{word}-{name}") for name, part in schema["properties"].items()}
+    if kind == "boolean":
+        return rng.random() < 0.5
+    if kind == "number":
+        return round(rng.random(), 2)
+    # a vote's reason may be left out; given, it is a statement
+    return word
+
+
+def obliging(request: Request, word: str = "word") -> ProviderReply:
+    """A reply in the form that was asked for, always the same to the same prompt."""
+    value = filled(request.form.schema, random.Random(repr(request.messages)), word)
+    return ProviderReply(json.dumps(value), finish="stop", prompt_tokens=10, completion_tokens=5)

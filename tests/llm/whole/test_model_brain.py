@@ -1,0 +1,189 @@
+"""A language model in a seat: readings, one re-ask, defaults, the compact protocol, walls around prompts."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import random
+import re
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from players.context import BrainContext
+from players.llm.provider import ProviderReply
+from players.llm.settings import Endpoint, Model
+from players.spec import build
+from tests.llm.whole import playing
+from tests.llm.whole.playing import filled, obliging, of, played, readings, scripted
+from wolfbus.config import Deadlines, GameConfig
+from wolfbus.messages.requests import Ask
+from wolfbus.record.digest import Digest
+from wolfbus.record.prompts import PromptBook
+from wolfbus.view import SeatView
+
+PROTOCOLS = pytest.mark.parametrize("protocol", ["paper", "compact"])
+
+
+@PROTOCOLS
+def test_every_call_in_the_record_rebuilds_its_prompt_and_is_no_part_of_the_digest(
+    tmp_path: Path, protocol: str
+) -> None:
+    def script(request):
+        first = len(request.messages) == 2 and random.Random(repr(request.messages)).random() < 0.1
+        return ProviderReply("I would rather not say.") if first else obliging(request)
+
+    with scripted(script) as provider:
+        proof = played(tmp_path, protocol=protocol, max_rounds=2)
+    book, digest, rebuilt = PromptBook(), Digest(), Counter()
+    for recorded in proof.records:
+        book.feed(recorded.event, recorded.n)
+        if recorded.event.type == "model_call":
+            rebuilt[tuple(book.messages(recorded.event))] += 1
+        elif recorded.event.type != "prompt_text":
+            digest.feed(recorded.event)
+    sent = Counter(tuple((each.role, each.content) for each in request.messages) for request in provider.requests)
+    assert rebuilt == sent
+    assert digest.hexdigest() == proof.digest
+
+
+def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_path: Path) -> None:
+    def script(request):
+        return ProviderReply("I would rather not say.") if len(request.messages) == 2 else obliging(request)
+
+    with scripted(script) as provider:
+        proof = played(tmp_path)
+    assert {event.reading for event in of(proof, "answered") if event.kind != "speak"} == {"reasked"}
+    assert any(call.reask for call in of(proof, "model_call"))
+    again = next(request for request in provider.requests if len(request.messages) > 2)
+    assert again.messages[-2].role == "assistant"
+    assert "JSON" in again.messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault", "raw"),
+    [
+        (ProviderReply("<html>502</html>"), "unparseable", "<html>502</html>"),
+        (ProviderReply(None, refusal="I cannot help with deception."), "refused", "I cannot help with deception."),
+    ],
+)
+def test_what_cannot_be_read_twice_is_the_default_with_the_raw_text_and_the_fault(
+    tmp_path: Path, reply: ProviderReply, fault: str, raw: str
+) -> None:
+    with scripted(lambda _request: reply):
+        proof = played(tmp_path, "--give-up", "0", players="llm:m*1,scripted*7")
+    faults = [event for event in of(proof, "answered") if event.fault and event.kind != "speak"]
+    assert {(event.outcome, event.fault, event.raw) for event in faults} == {("defaulted", fault, raw)}
+
+
+def test_the_compact_protocol_needs_half_the_calls_and_is_marked(tmp_path: Path) -> None:
+    per_answer = {}
+    for protocol in ("paper", "compact"):
+        with scripted(obliging):
+            proof = played(tmp_path, game=protocol, protocol=protocol, debate_turns=8)
+        assert set(readings(proof)) == {"clean"}
+        per_answer[protocol] = len(of(proof, "model_call")) / len(of(proof, "answered"))
+        assert proof.records[0].event.config.protocol == protocol
+    assert per_answer["paper"] == 1
+    assert per_answer["compact"] < 0.55
+    several = [call for call in of(proof, "model_call") if len(call.requests) > 1]
+    assert several
+    assert all(request.split("/")[4] == call.seat for call in several for request in call.requests)
+
+
+@pytest.mark.parametrize("kind", ["speak", "vote"])
+def test_a_compact_label_is_that_of_the_words_it_came_with(tmp_path: Path, kind: str) -> None:
+    """The first reply has no usable words and calls itself a lie; the second one is honest."""
+
+    def script(request):
+        reply = obliging(request)
+        value = json.loads(reply.text)
+        words = value.get("speech" if kind == "speak" else "vote")
+        if words is not None:
+            first = len(request.messages) == 2
+            value["label"] |= {"deceptive": first, "kind": "fabrication" if first else "none", "confidence": 0.9}
+            if first and kind == "speak":
+                value["speech"] = {"thought": "none"}
+            elif first:
+                words["target"] = "Zebulon"
+            else:
+                words["text" if kind == "speak" else "reason"] = f"Honest words {random.random()}"
+        return dataclasses.replace(reply, text=json.dumps(value))
+
+    with scripted(script):
+        proof = played(tmp_path, protocol="compact")
+    said = {event.statement: event for event in of(proof, "statement")}
+    own = [event for event in of(proof, "answered") if event.kind == "assess_own"]
+    labels = [event for event in own if (said[event.about].phase == "vote") is (kind == "vote")]
+    assert {(event.content.deceptive, event.reading) for event in labels} == {(False, "reasked")}
+    assert all(call.labels for call in of(proof, "model_call") if call.kind in {"speak", "vote"})
+
+
+def test_calls_under_way_are_given_up_when_the_seat_is(tmp_path: Path) -> None:
+    begun, answered = threading.Event(), []
+
+    class Replies:
+        def answer(self, ask: Ask, answer: Any) -> None:
+            answered.append(answer)
+
+        def segments(self, _texts: Any) -> None:
+            begun.set()
+
+    ask = Ask(id="g/1/debate/1/bid/Ada", kind="bid", round=1, phase="debate", turn=1, deadline_s=60.0)
+    model = Model(model="m", endpoint=Endpoint(provider=playing.__name__))
+    with scripted(lambda _request: 60.0) as provider, BrainContext({"m": model}) as brain_context:
+        brain = build("llm:m", brain_context)
+        brain.start((ask,), SeatView(me="Ada", names=("Ada", "Bo"), config=GameConfig()), Replies())
+        assert begun.wait(10)
+        brain.close()
+    assert (provider.open, answered) == (0, [])
+
+
+@PROTOCOLS
+def test_no_prompt_of_a_seat_holds_another_seats_private_text(tmp_path: Path, protocol: str) -> None:
+    """Every private text of every seat carries a canary; the prompts show whose."""
+    numbers = itertools.count()
+
+    def seat_of(request) -> str:
+        return re.findall(r"^You are ([^\n,]+), ", request.messages[1].content, re.MULTILINE)[0]
+
+    def script(request):
+        word = f"canary<{seat_of(request)}>{next(numbers)}"
+        value = filled(request.form.schema, random.Random(repr(request.messages)), word)
+        return ProviderReply(json.dumps(value), thought=word)
+
+    with scripted(script) as provider:
+        proof = played(tmp_path, protocol=protocol, max_rounds=2)
+    wolves = {seat.name for seat in proof.records[0].event.seats if seat.role == "Werewolf"}
+    own = 0
+    for request in provider.requests:
+        seat, text = seat_of(request), "\n".join(message.content for message in request.messages)
+        for owner, member in re.findall(r"canary<([^>]+)>\d+([-\w]*)", text):
+            own += owner == seat
+            public = member.endswith(("-text", "-reason"))
+            whisper = member.endswith("-word") and {owner, seat} <= wolves
+            assert owner == seat or public or whisper, f"{seat}'s prompt holds {owner}'s {member}"
+    assert own > 0
+
+
+def test_a_model_that_is_slower_than_the_grace_wakes_its_seat(tmp_path: Path) -> None:
+    names = list("ABCDEFGH")
+    roles = dict(zip(names, ["Werewolf", "Werewolf", *["Villager"] * 4, "Seer", "Doctor"], strict=True))
+    slow = iter([1.0, 1.0])
+    with scripted(lambda _request: next(slow, 0.03)):
+        proof = played(
+            tmp_path,
+            players="llm:m*1,scripted*7",
+            names=names,
+            roles=roles,
+            strikes=2,
+            absent_grace=0.01,
+            max_rounds=2,
+            deadlines=dict.fromkeys(Deadlines.model_fields, 0.5),
+        )
+    assert of(proof, "absent")
+    assert of(proof, "returned")

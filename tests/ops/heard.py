@@ -1,0 +1,65 @@
+"""Runs commands in this process that stay until somebody ends them, and hears what they say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import signal
+import sys
+import threading
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+
+from wolfbus import cli
+
+
+class Heard(io.StringIO):
+    """What a command says; once that is what somebody has waited for, the command is asked to stop."""
+
+    def __init__(self, is_enough):
+        super().__init__()
+        self.is_enough = is_enough
+
+    def write(self, text):
+        super().write(text)
+        if self.is_enough is not None and self.is_enough(self.getvalue()):
+            self.is_enough = None
+            os.kill(os.getpid(), signal.SIGTERM)
+        return len(text)
+
+
+def run(*words, until=None):
+    """Run a command here, to its end or until it has said enough; returns its exit code and all that it said.
+
+    Args:
+        words: the command line.
+        until: returns whether what was said is enough; None to hear it to its end.
+    """
+    said = Heard(until)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with logs_as_they_were(), redirect_stdout(said), redirect_stderr(said):
+            code = cli.run(list(words))
+    except Exception:
+        # what a user would see of it
+        code = -1
+        said.write(traceback.format_exc())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return code, said.getvalue()
+
+
+@contextlib.contextmanager
+def logs_as_they_were():
+    """Put back what a service sets for its whole process."""
+    root = logging.getLogger()
+    handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        sys.excepthook, threading.excepthook = hooks
+        logging.captureWarnings(capture=False)

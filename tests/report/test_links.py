@@ -1,0 +1,115 @@
+"""Numbers of the page lead to the statements behind them: what a link means, and how many statements the page holds."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import cache
+from urllib.parse import parse_qsl
+
+import pytest
+
+from analytics.findings import tables_of
+from analytics.gather import Gathered
+from analytics.report.report import Report
+from tests.analytics.script import gathered
+from tests.report import sample
+
+GAMES = sample.games(3)
+READ = gathered(GAMES)
+STATEMENTS = sum(len(game.statements) for game in GAMES)
+
+
+def page(read: Gathered = READ, **options) -> str:
+    return Report({**sample.findings(), **tables_of(read)}, read).html(**options)
+
+
+@cache
+def meant() -> dict[str, tuple[str, int]]:
+    """By what is asked for: its words, and how many statements the page says that it means."""
+    found = re.findall(r'<li id="statements\?([^"]+)">([^<]+): ([\d,]+) in the index', page())
+    return {html.unescape(query): (words, int(count.replace(",", ""))) for query, words, count in found}
+
+
+def judged_as(flag: bool | None, label: bool | None) -> set[str]:
+    """All names of what a judgement is against a self-label."""
+    if flag is None:
+        return set()
+    told = {"judged", *(["flagged"] if flag else [])}
+    return told if label is None else told | {"scored", ("tn", "fp", "fn", "tp")[2 * label + flag]}
+
+
+def selected(query: str) -> int:
+    """How many statements are selected, by a look at every one of its judgements."""
+    wanted, count = dict(parse_qsl(query)), 0
+    agents = {name: str(place) for place, name in enumerate(READ.columns.agents)}
+    for place, game in enumerate(GAMES, 1):
+        for row in game.statements:
+            said = {None: None, True: "deceptive", False: "truthful"}[row.d]
+            own = {"role": row.role, "agent": agents[row.agent], "said": said, "kind": row.kind, "phase": row.phase,
+                   "round": str(row.round), "game": str(place)}  # fmt: skip
+            truths = {row.truth, "checkable"} if row.truth else {"none"}
+            heard = [judgement for judgement in game.judgements if judgement.statement == row.number]
+            count += (
+                all(wanted.get(name, value) == value for name, value in own.items())
+                and wanted.get("truth", next(iter(truths))) in truths
+                and (
+                    not {"observer", "by", "judged"} & set(wanted)
+                    or any(
+                        wanted.get("judged", "judged") in judged_as(each.d, row.d)
+                        and wanted.get("observer", each.observer_role) == each.observer_role
+                        and wanted.get("by", agents[each.observer_agent]) == agents[each.observer_agent]
+                        for each in heard
+                    )
+                )
+            )
+    return count
+
+
+def test_every_link_of_the_page_means_what_a_look_at_each_statement_finds():
+    assert len(meant()) > 50
+    for query, (_, count) in meant().items():
+        assert count == selected(query), query
+
+
+def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
+    found = tables_of(READ)
+    counts = {f"role={role}": row["statements"] for role, row in found["table1"].items() if role != "overall"}
+    counts |= {f"role={role}&said=deceptive": found["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
+    counts |= {
+        f"kind={kind}": row["count"] for kind, row in found["table5"].items() if kind != "overall" and row["count"]
+    }
+    assert {query: meant()[query][1] for query in counts} == counts
+    words = {
+        "role=Werewolf&said=deceptive": "Statements by speakers dealt Werewolf that their speakers call deceptive",
+        "observer=Seer&judged=fn": "Statements not flagged though labelled deceptive by a Seer",
+        "agent=0": "Statements by agent big",
+    }
+    assert {query: meant()[query][0] for query in words} == words
+
+
+def shown(text: str) -> int:
+    return len(re.findall(r'<li id="g\d+s\d+"', text))
+
+
+def test_few_statements_are_all_there_and_of_many_the_same_whole_games(monkeypatch):
+    every, some = page(), page(statements=STATEMENTS - 1)
+    assert shown(every) == STATEMENTS
+    assert f"All {STATEMENTS} statements of 3 games are here." in every
+    assert 0 < shown(some) < STATEMENTS
+    assert f"A sample: all {shown(some)} statements of" in some
+    assert re.findall(r'<h3 id="game-\d', page(gathered(GAMES[::-1]), statements=STATEMENTS - 1)) == re.findall(
+        r'<h3 id="game-\d', some
+    )
+    monkeypatch.setattr("analytics.report.entries.SAMPLED", STATEMENTS // 2)
+    assert 0 < shown(page(statements=STATEMENTS - 1)) <= STATEMENTS // 2
+    monkeypatch.setattr("analytics.report.html.SIZE", 60_000)
+    assert 0 <= shown(page()) < STATEMENTS
+
+
+@pytest.mark.parametrize("read", [READ, gathered([])], ids=["games", "none"])
+def test_a_page_stands_on_its_own(read):
+    text = page(read)
+    assert text.startswith("<!doctype html>")
+    assert text.rstrip().endswith("</html>")
+    assert not re.search(r"<(?:img|iframe|link)\b|@import|url\(", text)

@@ -1,0 +1,79 @@
+"""A game in which few answers were usable does not look like a success."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from analytics.findings import Metrics, metrics
+from analytics.fold import fold
+from analytics.report.terminal import text
+from tests.game.driver import Missing, play
+from wolfbus.config import GameConfig
+
+CONFIG = GameConfig(debate_turns=2, max_rounds=2)
+MODEL = "llm:any@http://127.0.0.1:8102/v1"
+LOST = {
+    "bid": Missing("defaulted", "failed"),
+    "assess_other": Missing("timed_out"),
+    "vote": Missing("defaulted", "refused"),
+}
+
+
+def played_by(lost: dict[str, Missing], *brains: str):
+    opened, *rest = play(CONFIG, "1", lambda question: lost.get(question.kind)).events
+    for brain in brains:
+        seats = tuple(seat.model_copy(update={"brain": brain}) for seat in opened.seats)
+        yield fold([opened.model_copy(update={"seats": seats}), *rest])
+
+
+def warned(result) -> list[str]:
+    shown = " ".join(text(result).partition("smoothed suspicion")[0].split())
+    return re.findall(r"WARNING: (.*?the model)", shown)
+
+
+def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
+    result = metrics(played_by(LOST, MODEL))
+    row = result["repair"]["by_brain"][MODEL]["overall"]
+    faults, lost = row["faults"], row["defaulted"] + row["timed_out"]
+    assert row["defaulted"] == faults["failed"] + faults["refused"]
+    assert row["lost_share"] == lost / row["replies"] > 0.1
+    causes = {"failed": faults["failed"], "refused": faults["refused"], "timed out": row["timed_out"]}
+    told = ", ".join(f"{cause} {count}" for cause, count in sorted(causes.items(), key=lambda each: -each[1]))
+    assert warned(result) == [
+        f"{lost} of {row['replies']} answers of {MODEL} are defaults ({told}): what follows says little of the model"
+    ]
+    assert text(result).startswith("WARNING: ")
+
+
+@pytest.mark.parametrize("brain", ["scripted", "random", "silent", "random:7"])
+def test_built_in_brains_are_not_warned_of(brain):
+    assert "WARNING" not in text(metrics(played_by(LOST, brain)))
+
+
+def test_brains_that_mostly_answer_and_requests_that_an_agent_declines_are_not_warned_of():
+    result = metrics(played_by({"inspect": Missing("timed_out")}, MODEL))
+    row = result["repair"]["by_brain"][MODEL]["overall"]
+    assert 0 < row["lost_share"] <= 0.1
+    assert warned(result) == []
+    row.update(replies=100, declined=95, defaulted=0, timed_out=0)
+    assert warned(result) == warned(Metrics().result()) == []
+    row.update(timed_out=1)
+    assert warned(result) == [
+        f"1 of 5 answers of {MODEL} are defaults (timed out 1): what follows says little of the model"
+    ]
+
+
+def test_brains_whose_names_differ_in_the_middle_stay_apart_in_every_table():
+    brains = [f"llm:any@http://a.very.long.host.example:{port}/v1/of/a/very/deep/path/{'x' * 60}" for port in (81, 82)]
+    result = metrics(played_by(LOST, *brains))
+    assert len(set(warned(result))) == 2
+    shown = text(result)
+    report = shown[shown.index("Replies by agent") :]
+    head = next(line for line in report.splitlines() if line.startswith("  Agent "))
+    names = "".join(line[: head.index("Replies")].strip() for line in report.splitlines())
+    assert names.count("llm:any@http") == 2
+    assert "xx #2" in names
+    assert "Extracted: JSON taken out of prose" in report
+    assert "Timed out: too late" in " ".join(report.split())

@@ -1,0 +1,347 @@
+"""What an archive makes of a session, whatever the bus has forgotten and whatever lies in its folder; its subscriptions
+only write down what is asked of them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from analytics.archive.archive import SessionArchive
+from wolfbus.bus.protocol import Entry
+from wolfbus.messages.codec import encode
+from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, SessionSoFar
+
+OPEN = HouseOpened(session="s")
+STORIES = tomllib.loads(Path(__file__).with_name("archive.toml").read_text("utf-8"))["story"]
+
+
+class Desk:
+    """An archive, and what it asked of its subscriptions."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.followed, self.told = [], []
+        self.news_again, self.done = 0, False
+        self.archive = SessionArchive("fed", folder, (), self)
+        self.lost = partial(self.archive.lost, "")
+
+    def follow(self, game, after):
+        self.followed.append((game, after))
+
+    def follow_news(self):
+        self.news_again += 1
+
+    def tell(self, message):
+        self.told.append(message)
+
+    def unfollow(self, game):
+        pass
+
+    def look(self):
+        pass
+
+    def over(self):
+        self.done = True
+
+    # -- what the archive is told
+
+    def news(self, *told, start=None):
+        """News as they stand on the stream of games; with ids from a number on."""
+        ids = [""] * len(told) if start is None else [f"1-{start + place}" for place in range(len(told))]
+        self.archive.hear([Entry(encode(one), one.type, "x", id=id_) for one, id_ in zip(told, ids, strict=True)])
+
+    def take(self, record, first=0, last=None):
+        self.archive.take(record.game, record.entries[first:last])
+
+    @property
+    def results(self):
+        return self.archive.results()
+
+    @property
+    def archived(self):
+        """Seal and success of all that was said to be archived."""
+        return [(told.hash, told.error) for told in self.told]
+
+    def path(self, record):
+        return self.folder / f"{record.game}.ndjson"
+
+    def assert_keeps(self, record):
+        """It is said to be archived, its file is whole, and it is counted."""
+        assert self.archived[-1] == (record.heads[-1], None)
+        assert self.path(record).read_bytes() == b"".join(record.lines)
+        assert self.results.metrics["outcomes"]["games"] == 1
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return Desk(tmp_path)
+
+
+@pytest.fixture
+def record(records):
+    return records[0]
+
+
+def opened(record, number=1):
+    return GameOpened(game=record.game, number=number)
+
+
+def closing(record, number=1, lines=None):
+    lines = len(record) if lines is None else lines
+    return GameClosed(game=record.game, number=number, outcome="ended", lines=lines, hash=record.heads[lines])
+
+
+class Story:
+    """Does what the lines of ``archive.toml`` say, and sees whether it is as they say."""
+
+    def __init__(self, desk, records, anew, caplog):
+        self.desk, self.caplog = desk, caplog
+        self.a, other = records
+        self.records = {"A": self.a, "B": self.a.done_anew(anew) if anew else self.a, "C": other}
+
+    def cut(self, span, what):
+        """What there is of each line of a span, and its record."""
+        name, _, lines = span.partition(":")
+        first, _, last = lines.partition("-")
+        return getattr(self.records[name], what)[int(first or 0) : int(last) if last else None]
+
+    def message(self, word):
+        kind, game, lines = [*word.split(":"), "", ""][:3]
+        if kind in {"open", "over"}:
+            games = int(game) if game.isdigit() else 1
+            return (
+                OPEN if kind == "open" else HouseClosed(session=game if game == "other" else "s", games=games, failed=0)
+            )
+        make = opened if kind == "begun" else closing
+        return make(self.records[game], 2 if game == "C" else 1, **({"lines": int(lines)} if lines else {}))
+
+    def news(self, *words):
+        self.desk.news(*map(self.message, words))
+
+    def take(self, *spans):
+        game = self.records[spans[0][0]].game
+        self.desk.archive.take(game, [entry for span in spans for entry in self.cut(span, "entries")])
+
+    def lost(self):
+        self.desk.archive.lost(self.a.game, "it was cut")
+
+    def forgotten(self):
+        self.desk.archive.lost("", "it was cut")
+
+    def miss(self, *why):
+        self.desk.archive.miss(self.a.game, " ".join(why))
+
+    def blocked(self):
+        self.desk.path(self.a).mkdir()
+
+    def unblocked(self):
+        self.desk.path(self.a).rmdir()
+
+    # -- what then must be so
+
+    def followed(self, times, after=None):
+        assert [where for _, where in self.desk.followed] == [after] * int(times)
+
+    def asked(self, times):
+        assert self.desk.news_again == int(times)
+
+    def told(self, *ends):
+        told = [(one.closed, one.error is None) for one in self.desk.told]
+        assert told == [(self.records[end[-1]].heads[-1], end[0] != "!") for end in ends]
+
+    def error(self, *words):
+        assert " ".join(words) in self.desk.told[-1].error
+
+    def logged(self, *words):
+        assert any(message.endswith(" ".join(words)) for message in self.caplog.messages)
+
+    def kept(self, span):
+        assert self.desk.path(self.records[span[0]]).read_bytes() == b"".join(self.cut(span, "lines"))
+
+    def aside(self, game):
+        there = self.desk.path(self.records[game])
+        assert (there.exists(), there.with_name(f"{there.name}.forgotten").exists()) == (False, True)
+
+    def waits(self, game=None, lines=0):
+        expected = {self.records[game].game: (int(lines), None)} if game else {}
+        assert self.desk.archive.look_around().waited_for == expected
+
+    def going(self):
+        assert not self.desk.done
+
+    def done(self):
+        assert self.desk.done
+
+    def fine(self, games):
+        assert self.desk.results.fine
+        assert self.desk.results.metrics["outcomes"]["games"] == int(games)
+
+    def failed(self, *words):
+        assert not self.desk.results.fine
+        assert " ".join(words) in self.desk.results.report()
+
+
+@pytest.mark.parametrize("story", STORIES, ids=[story["claim"] for story in STORIES])
+def test_what_an_archive_makes_of_what_it_is_told(desk, records, story, caplog):
+    told = Story(desk, records, story.get("anew"), caplog)
+    for line in story["steps"].strip().splitlines():
+        verb, *words = line.split()
+        if verb != "#":
+            getattr(told, verb)(*words)
+
+
+@pytest.mark.parametrize("shorter", [1, 2, 0])
+def test_a_file_that_is_longer_than_its_game_became_when_it_was_done_anew_is_read_from_the_start(desk, record, shorter):
+    anew = record.done_anew(since=len(record) - 60)
+    # the game's last lines but one went another way; that these are no end of a game does not matter here
+    lines = len(anew) - shorter
+    desk.news(OPEN, opened(record))
+    desk.take(record)
+    desk.news(closing(record))
+    assert desk.told.pop().hash == record.heads[-1]
+    desk.news(closing(anew, lines=lines))
+    # had it been read on behind the file's last line, nothing might ever have come
+    assert desk.followed[-1] == (record.game, "0-0")
+    desk.take(anew, 0, lines)
+    assert desk.archived == [(anew.heads[lines], None)]
+    assert desk.path(record).read_bytes() == b"".join(anew.lines[:lines])
+
+
+def test_a_file_that_was_changed_after_it_was_archived_is_found_before_the_end(desk, records):
+    for number, record in enumerate(records, 1):
+        desk.news(OPEN, opened(record, number), closing(record, number))
+        desk.take(record)
+    sizes = [desk.path(record).stat().st_size for record in records]
+    cut = b"".join(records[0].lines[:3])
+    desk.path(records[0]).write_bytes(cut)
+    desk.path(records[1]).unlink()
+    desk.news(HouseClosed(session="s", games=2, failed=0))
+    assert [game.error.partition("ndjson: ")[2] for game in desk.results.games] == [
+        f"was archived with {sizes[0]} bytes, but now: it has {len(cut)} bytes",
+        f"was archived with {sizes[1]} bytes, but now: no such file or directory",
+    ]
+    assert not desk.results.fine
+
+
+# -- a session whose stream was cut, and summed up
+
+
+def of_s(number):
+    return GameOpened(game=f"s-{number}", number=number)
+
+
+def failed(number):
+    return GameClosed(game=f"s-{number}", number=number, outcome="failed", lines=0, hash="")
+
+
+def so_far(before, games, ended, failed=0):
+    return SessionSoFar(session="s", before=before, games=games, ended=ended, stopped=0, failed=failed, lost=0)
+
+
+def test_sums_are_kept_of_games_nobody_asks_about_and_only_the_others_are_acknowledged(desk):
+    desk.news(OPEN, start=1)
+    for number in range(1, 2001):
+        desk.news(of_s(number), failed(number), start=2 * number)
+    desk.news(so_far(f"1-{4002 - 20}", 1990, 0, 1990), start=4002)
+    desk.told.clear()
+    desk.archive.acknowledge_all()
+    assert sorted(told.game for told in desk.told) == [f"s-{n}" for n in range(1991, 2001)]
+    assert len(desk.results.games) == 1010
+
+
+def test_news_that_are_read_again_count_nothing_twice(desk, records, monkeypatch):
+    names = [*(record.game for record in records), "s-3"]
+    monkeypatch.setattr("analytics.archive.index.game_id", lambda _session, number: names[number - 1])
+    told = [OPEN]
+    for number, record in enumerate(records, 1):
+        desk.path(record).write_bytes(b"".join(record.lines))
+        told += [opened(record, number), closing(record, number)]
+    told += [of_s(3), failed(3), so_far("1-8", 3, 2, 1)]
+    for _ in range(3):
+        desk.news(*told, start=1)
+        desk.lost("the stream of games ends earlier")
+    desk.news(*told, HouseClosed(session="s", games=3, failed=1), start=1)
+    found = desk.results.as_json()
+    assert (found["games"], found["archived"], found["settled"], found["failed"]) == (3, 3, 2, 1)
+    assert found["metrics"]["outcomes"]["games"] == 2
+
+
+def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(desk, record, monkeypatch):
+    # records on file have names of their own here
+    monkeypatch.setattr(
+        "analytics.archive.index.game_id", lambda _session, number: record.game if number == 2 else "none"
+    )
+    desk.path(record).write_bytes(b"".join(record.lines))
+    desk.news(of_s(4), start=500)
+    assert desk.followed == []
+    desk.news(so_far("1-500", 3, 3), start=501)
+    assert desk.followed == [("s-4", "0-0")]
+    found = desk.results
+    told = found.as_json()
+    assert (told["games"], told["archived"], told["settled"]) == (1, 1, 1)
+    assert sum(row["k"] for row in found.metrics["outcomes"]["winners"].values()) == 1
+
+
+# -- what lies in the folder
+
+
+def test_a_file_left_after_any_line_is_gone_on_with_and_ends_up_the_same(tmp_path, record):
+    for kept in range(0, len(record) + 1, 41):
+        desk = Desk(tmp_path / str(kept))
+        desk.folder.mkdir()
+        torn = record.lines[kept][: 3 * kept] if kept < len(record) else b""
+        desk.path(record).write_bytes(b"".join(record.lines[:kept]) + torn[:-1])
+        desk.news(OPEN, opened(record))
+        # the last line comes once more, and proves that the bus still tells the same story
+        assert desk.followed == [(record.game, f"{max(kept - 1, 0)}-0")]
+        for start in range(max(kept - 1, 0), len(record), 100):
+            desk.take(record, start, start + 100)
+        desk.news(closing(record))
+        desk.assert_keeps(record)
+
+
+def damaged(record):
+    return [*record.lines[:30], record.lines[30].replace(b'"n":31', b'"n":32'), *record.lines[31:]]
+
+
+@pytest.mark.parametrize(
+    ("there", "kept"),
+    [(lambda _: b"", 0), (lambda record: record.lines[0][:40], 0), (lambda record: b"".join(damaged(record)), 30)],
+    ids=["empty", "half a line", "damaged"],
+)
+def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, record, there, kept):
+    desk.path(record).write_bytes(there(record))
+    desk.news(OPEN, opened(record))
+    # nothing is cut off before there is something better
+    assert desk.path(record).read_bytes() == there(record)
+    after = max(kept - 1, 0)
+    assert desk.followed == [(record.game, f"{after}-0")]
+    desk.take(record, after)
+    desk.news(closing(record))
+    desk.assert_keeps(record)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (lambda _: b"shopping list\n", "not a wolfbus record"),
+        (lambda other: other.path.read_bytes(), "holds the record of game"),
+        (lambda _: b"x" * (2 << 20), "longer than 1 MiB"),
+    ],
+)
+def test_a_file_that_is_no_record_of_this_game_is_left_alone(desk, records, content, reason):
+    record, other = records
+    there = content(other)
+    desk.path(record).write_bytes(there)
+    desk.news(OPEN, opened(record))
+    desk.take(record)
+    desk.news(closing(record))
+    (told,) = desk.told
+    assert told.error.startswith(f"{desk.path(record)}: ")
+    assert reason in told.error
+    assert told.error.endswith("; it is left alone")
+    assert desk.path(record).read_bytes() == there
