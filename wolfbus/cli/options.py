@@ -69,47 +69,28 @@ def title(text: str) -> str:
     return line
 
 
-def _name(text: str) -> str:
+def read_name(text: str) -> str:
+    """Return a name that can stand in the names of streams and files; raises ValueError."""
     if re.fullmatch(ID_PATTERN, text) is None:
         told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
         raise ValueError(f"{text!r:.80}: {told}")
     return text
 
 
-@checked
-def stream_name(text: str) -> str:
-    """Return a name that can stand in the names of streams and files: that of a house, of an agenda or of a game."""
-    return _name(text)
+stream_name = checked(read_name)
+"""Callback of an option that names a house, an agenda or a game."""
 
 
-def house_names(_context: click.Context, _option: click.Parameter, told: tuple[str, ...]) -> tuple[str, ...]:
-    """Return houses, each NAME or NAME@URL, once their names and addresses can be understood."""
-    from wolfbus.bus.url import read_address
-
-    for words in told:
-        name, at, url = words.partition("@")
-        try:
-            _name(name)
-            if at:
-                read_address(_shared(url))
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from None
-    if len(set(told)) < len(told):
-        raise click.BadParameter("a house is told twice")
-    return told
-
-
-def _shared(text: str) -> str:
+def read_shared_bus(text: str) -> str:
+    """Return the address of a bus where processes meet; raises ValueError."""
     if text.startswith("memory:"):
         told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
         raise ValueError(f"{told}, as in {DEFAULT_BUS}")
     return text
 
 
-@checked
-def shared_bus(text: str) -> str:
-    """Return the address of a bus where processes meet."""
-    return _shared(text)
+shared_bus = checked(read_shared_bus)
+"""Callback of an option that names such a bus."""
 
 
 @checked

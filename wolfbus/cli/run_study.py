@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
-from wolfbus.cli.options import config_option, house_names, model_options, refuse, seed_option, stream_name
+from wolfbus.cli.options import (
+    config_option,
+    model_options,
+    read_name,
+    read_shared_bus,
+    refuse,
+    seed_option,
+    stream_name,
+)
 from wolfbus.errors import ConfigError
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.manifest import FILE
@@ -22,6 +30,23 @@ from wolfbus.study.settings import MOST_GAMES
 if TYPE_CHECKING:
     from wolfbus.cli.studying.loading import RunOptions
     from wolfbus.cli.studying.study_run import StudyRun
+
+
+def _house_names(_context: click.Context, _option: click.Parameter, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return houses, each NAME or NAME@URL, once their names and addresses can be understood."""
+    from wolfbus.bus.url import read_address
+
+    for words in told:
+        name, at, url = words.partition("@")
+        try:
+            read_name(name)
+            if at:
+                read_address(read_shared_bus(url))
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    if len(set(told)) < len(told):
+        raise click.BadParameter("a house is told twice")
+    return told
 
 
 @click.command()
@@ -60,7 +85,7 @@ if TYPE_CHECKING:
     "--house",
     "houses",
     multiple=True,
-    callback=house_names,
+    callback=_house_names,
     metavar="NAME[@URL]",
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
     "them, and without it whoever has joined plays. This process is the house's moderator. The "
