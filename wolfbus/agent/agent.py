@@ -52,8 +52,8 @@ class Agent:
     Attributes:
         name: what records call the agent, as ``outside:NAME``.
         version: its version, for the moderator's log.
-        quick: True calls plain methods at once instead of in a thread each: for agents that answer
-            in microseconds.
+        quick: True calls plain methods at once instead of in a thread each, mostly on the thread that reads
+            the bus, so they must not block either: for agents that answer in microseconds.
         game: id of the game, set before `seated`.
         seat: the seat's name, set before `seated`.
     """

@@ -1,4 +1,4 @@
-"""One reader and one batching writer per process, so that no actor ever blocks on the bus.
+"""One reader and one batching writer per process, so that no actor blocks on the bus for more than a moment.
 
 Both own one thread, call back from it, and outlive any exception a callback raises (it is logged). The threads are no
 daemons: leave the ``with`` block, or call `close`.
