@@ -84,6 +84,15 @@ def test_an_unfinished_record_is_exported_as_far_as_it_goes(tmp_path, lines):
     assert {seat["won"] for seat in table(tmp_path / "out", "seats")} == {""}
 
 
+def test_a_game_that_two_files_hold_is_exported_once(one, tmp_path):
+    write(one / "again", game("g"))
+    exported = write_csv([one], tmp_path / "out", tables=["games"])
+    assert exported.counts == {"games": 1}
+    (note,) = exported.problems
+    assert "again/g.ndjson" in note.problem
+    assert not note.counted
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 def test_files_without_a_game_are_named_and_give_no_row(tmp_path, writer):
     (tmp_path / "empty.ndjson").touch()

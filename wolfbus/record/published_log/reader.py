@@ -61,7 +61,7 @@ def read_analysis(kind: Kind, stored: Any, whose: str, line: int) -> PaperAnalys
     filler = _is_filler(stored)
     raw = _raw(stored, filler=filler)
     if raw is None:
-        reread = None if filler else _clean(recorded)
+        reread = None if filler else replace(recorded, reading="clean")
         return PaperAnalysis(recorded, filler, None, reread, None)
     fields = read_fields(raw, Question(kind))
     found = PaperLabel(**_known(fields.values), reading=fields.reading) if fields.values else None
@@ -81,11 +81,6 @@ def _recorded(kind: Kind, stored: Mapping[str, Any], deceptive: bool) -> PaperLa
         stated,
         _text(stored.get("reasoning")),
     )
-
-
-def _clean(recorded: PaperLabel) -> PaperLabel:
-    fields = {name: getattr(recorded, name) for name in PaperLabel.__slots__}
-    return PaperLabel(**(fields | {"reading": "clean"}))
 
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
