@@ -210,12 +210,7 @@ class GameState:
 
         Over the living who have judged it at least once; over all who have, once it left the game. None without any.
         """
-        values = [
-            self.suspicion.of(observer, target)
-            for observer in self.seats
-            if (target in self.left or observer not in self.left) and self.suspicion.judged(observer, target)
-        ]
-        return sum(values) / len(values) if values else None
+        return self.suspicion.met(target, self.seats, self.left)
 
     def waiting_for(self) -> dict[Kind, tuple[SeatName, ...]]:
         """Return the seats whose answers are not in the record yet, by kind of request and in seating order."""

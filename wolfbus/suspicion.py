@@ -7,6 +7,7 @@ of that pair follows.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from functools import lru_cache
 
 from wolfbus.messages.base import SeatName
@@ -43,6 +44,23 @@ class Suspicion:
     def judged(self, observer: SeatName, target: SeatName) -> bool:
         """Return whether the pair had a usable judgement."""
         return (observer, target) in self._pairs
+
+    def met(self, target: SeatName, observers: Iterable[SeatName], left: Container[SeatName]) -> float | None:
+        """Return the mean D that `target` meets, in [0, 1]; None where nobody counts.
+
+        Those count who have judged it at least once, and of them only who has not left, unless `target` has.
+
+        Args:
+            target: the seat.
+            observers: all seats.
+            left: those that have left the game.
+        """
+        values = [
+            self.of(observer, target)
+            for observer in observers
+            if (target in left or observer not in left) and self.judged(observer, target)
+        ]
+        return sum(values) / len(values) if values else None
 
     def pairs(self) -> dict[tuple[SeatName, SeatName], float]:
         """Return D for all pairs with a judgement, in the order of their first one."""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.golden.played import unpacked
 from tests.golden.running import wolfbus
+from tests.stage.watching import Watched, watch
 from wolfbus.cli.viewing import served_with
 from wolfbus.stage.serving import StageServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +30,19 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for study in ("scripted", "models"):
         unpacked(study, folder)
     return folder
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    """Opens pages, see `watch`, and sees in the end that they did nothing wrong."""
+    with contextlib.ExitStack() as around:
+
+        def watched(*where: Any, **how: Any) -> Watched:
+            seen = watch(browser, *where, **how)
+            around.callback(seen.close)
+            return seen
+
+        yield watched
 
 
 @pytest.fixture(scope="session")

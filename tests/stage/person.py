@@ -85,6 +85,9 @@ class Person(threading.Thread):
                 self.answer(step["asks"])
                 if step["over"]:
                     break
+            else:
+                # the server ends, and might leave what is asked of it now unanswered
+                return
             self.raw += events.raw
         self.last = json.loads(self.get("/data.json")[2])
 

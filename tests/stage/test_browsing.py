@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
-from tests.stage.watching import watch
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
@@ -13,8 +12,8 @@ def study_of(games, name: str) -> str:
     return next((games / name / "records").glob("*.ndjson*")).name.rsplit("-", 1)[0]
 
 
-def test_games_are_found_by_words_and_opened_at_their_best_moment(browser, stage):
-    seen = watch(browser, f"{stage}/", ".games")
+def test_games_are_found_by_words_and_opened_at_their_best_moment(watched, stage):
+    seen = watched(f"{stage}/", ".games")
     page = seen.page
     assert serious(page) == []
     page.get_by_label("Search").fill("seven")
@@ -22,11 +21,10 @@ def test_games_are_found_by_words_and_opened_at_their_best_moment(browser, stage
     page.get_by_role("link", name="Kira falsely claims to be the Seer").click()
     page.locator(".beat").first.wait_for()
     assert seen.at() == "day 2, turn 1: Kira speaks"
-    seen.close()
 
 
-def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(browser, stage, games):
-    seen = watch(browser, f"{stage}/s/{study_of(games, 'models')}", ".board")
+def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stage, games):
+    seen = watched(f"{stage}/s/{study_of(games, 'models')}", ".board")
     page = seen.page
     assert serious(page) == []
     assert page.locator(".board svg.forest").count() == 8
@@ -41,22 +39,20 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(browser, stag
     assert page.locator(".squares a").count() == 1
     page.locator(".squares a").click()
     page.locator(".beat").first.wait_for()
-    seen.close()
 
 
-def test_two_studies_are_compared(browser, stage, games):
+def test_two_studies_are_compared(watched, stage, games):
     address = f"{stage}/c?a={study_of(games, 'models')}&b={study_of(games, 'scripted')}"
-    seen = watch(browser, address, ".rows", **PHONE)
+    seen = watched(address, ".rows", **PHONE)
     assert serious(seen.page) == []
     assert not seen.overflows()
     assert (
         "n 64" in seen.page.get_by_role("row").filter(has_text="called deceptive by their speakers").first.inner_text()
     )
-    seen.close()
 
 
-def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(browser, stage):
-    seen = watch(browser, f"{stage}/learn", ".round", **PHONE)
+def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage):
+    seen = watched(f"{stage}/learn", ".round", **PHONE)
     page = seen.page
     assert serious(page) == []
     assert not seen.overflows()
@@ -64,7 +60,6 @@ def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(browser, stage)
     assert slider.get_attribute("aria-valuetext") == "0.7"
     slider.fill("0")
     assert page.get_by_role("img").get_attribute("aria-label").endswith(", ".join(["50%"] * 9))
-    seen.close()
 
 
 def test_an_address_that_is_not_there_says_so(browser, stage):
@@ -75,11 +70,11 @@ def test_an_address_that_is_not_there_says_so(browser, stage):
     page.close()
 
 
-def test_a_study_in_a_file_holds_its_games(browser, games, tmp_path):
+def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path):
     written = wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html"))
     assert written.code == 0, written.err
     address = f"file://{tmp_path}/study.html"
-    seen = watch(browser, address, ".board")
+    seen = watched(address, ".board")
     seen.page.locator(".squares a").first.click()
     seen.page.locator(".beat").first.wait_for()
     seen.press("ArrowRight")
@@ -90,4 +85,3 @@ def test_a_study_in_a_file_holds_its_games(browser, games, tmp_path):
     seen.page.locator(".board").wait_for()
     assert not seen.overflows()
     assert {each.split("#")[0] for each in seen.asked} == {address}
-    seen.close()

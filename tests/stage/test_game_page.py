@@ -11,7 +11,6 @@ import pytest
 
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
-from tests.stage.watching import watch
 from wolfbus.stage.files import PARTS, bundled
 
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
@@ -32,8 +31,8 @@ SMALL = """[...document.querySelectorAll("button:not(.marks *, .bands *)")]
     .map((button) => button.outerHTML.slice(0, 80))"""
 
 
-def test_a_game_is_read_by_keys(browser, stage):
-    seen = watch(browser, f"{stage}/g/seven")
+def test_a_game_is_read_by_keys(watched, stage):
+    seen = watched(f"{stage}/g/seven")
     assert seen.at() == "before the game"
     seen.press("ArrowRight", "ArrowRight")
     assert seen.at() == "day 1, turn 1: Bruno speaks"
@@ -54,21 +53,19 @@ def test_a_game_is_read_by_keys(browser, stage):
     assert not seen.page.locator(".now .thought").first.is_visible()
     seen.press("t")
     assert seen.page.locator(".now .thought").first.is_visible()
-    seen.close()
 
 
-def test_it_plays_by_itself_and_stops_when_told(browser, stage):
-    seen = watch(browser, f"{stage}/g/seven#n=26")
+def test_it_plays_by_itself_and_stops_when_told(watched, stage):
+    seen = watched(f"{stage}/g/seven#n=26")
     seen.page.clock.install()
     seen.press(" ")
     seen.page.clock.run_for(60_000)
     assert seen.at() == "the end: the Werewolves win"
     assert seen.page.get_by_role("button", name="play", exact=True).is_visible()
-    seen.close()
 
 
-def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(browser, stage):
-    seen = watch(browser, f"{stage}/g/seven#n=16&as=seat:Ada")
+def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(watched, stage):
+    seen = watched(f"{stage}/g/seven#n=16&as=seat:Ada")
     assert seen.place() == 16
     assert seen.page.get_by_label("See as").input_value() == "seat:Ada"
     assert seen.page.locator(".now .thought, .now .chip, .now .dot").count() == 0
@@ -79,11 +76,10 @@ def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(browser
     assert seen.page.locator(".players small", has_text="Werewolf").count() == 2
     seen.page.locator(".player", has_text="Kira").click()
     seen.page.locator(".player", has_text="Seer").wait_for()
-    seen.close()
 
 
-def test_roles_can_be_hidden_until_the_end(browser, stage):
-    seen = watch(browser, f"{stage}/g/seven#n=16")
+def test_roles_can_be_hidden_until_the_end(watched, stage):
+    seen = watched(f"{stage}/g/seven#n=16")
     seen.press("h")
     shown = seen.page.locator("body").inner_text()
     for word in ("Werewolf ", "◆", "fabrication", "A false report", "falsely"):
@@ -91,11 +87,10 @@ def test_roles_can_be_hidden_until_the_end(browser, stage):
     assert seen.page.locator(".now .dot").count() == 5
     seen.press("End")
     assert seen.page.locator(".now .cast small", has_text="Werewolf").count() == 2
-    seen.close()
 
 
-def test_a_number_leads_to_the_statements_that_made_it(browser, stage):
-    seen = watch(browser, f"{stage}/g/seven#n=16")
+def test_a_number_leads_to_the_statements_that_made_it(watched, stage):
+    seen = watched(f"{stage}/g/seven#n=16")
     cell = seen.page.get_by_role("button", name="Leon about Kira: 79%")
     cell.click()
     assert cell.evaluate("node => node === document.activeElement")
@@ -117,12 +112,11 @@ def test_a_number_leads_to_the_statements_that_made_it(browser, stage):
     ]
     seen.page.locator(".now summary").click()
     assert "the report is invented" in seen.page.locator(".now .why").inner_text()
-    seen.close()
 
 
-def test_what_a_model_was_asked_can_be_read(browser, stage, games):
+def test_what_a_model_was_asked_can_be_read(watched, stage, games):
     game = next(iter(sorted((games / "models").rglob("*.ndjson*")))).name.split(".")[0]
-    seen = watch(browser, f"{stage}/g/models~{game}")
+    seen = watched(f"{stage}/g/models~{game}")
     while seen.page.locator(".now [data-call]").count() == 0:
         seen.press("ArrowRight")
     seen.press("p")
@@ -134,11 +128,10 @@ def test_what_a_model_was_asked_can_be_read(browser, stage, games):
     seen.page.wait_for_function("before => document.querySelector('.call nav').innerText !== before", arg=before)
     box.get_by_role("button", name="Close").click()
     assert seen.page.get_by_role("dialog").count() == 0
-    seen.close()
 
 
-def test_the_seal_says_what_it_does_not_prove(browser, stage):
-    seen = watch(browser, f"{stage}/g/seven")
+def test_the_seal_says_what_it_does_not_prove(watched, stage):
+    seen = watched(f"{stage}/g/seven")
     seen.page.get_by_role("button", name="sealed").click()
     assert "nor that the moderator was honest" in seen.page.get_by_role("dialog").inner_text()
     seen.press("Escape")
@@ -151,14 +144,12 @@ def test_the_seal_says_what_it_does_not_prove(browser, stage):
     with seen.page.expect_download() as got:
         seen.page.get_by_role("button", name="Picture of this statement").click()
     assert got.value.path().read_bytes().startswith(b"\x89PNG")
-    seen.close()
 
 
 @pytest.mark.parametrize("screen", ["light", "dark", "phone"])
-def test_everybody_can_use_it(browser, stage, screen):
+def test_everybody_can_use_it(watched, stage, screen):
     size = {"width": 390, "height": 844} if screen == "phone" else {"width": 1280, "height": 800}
-    seen = watch(
-        browser,
+    seen = watched(
         f"{stage}/g/seven#n=22",
         viewport=size,
         color_scheme="dark" if screen == "dark" else "light",
@@ -177,33 +168,30 @@ def test_everybody_can_use_it(browser, stage, screen):
         assert not seen.overflows()
     seen.press("End", "Home")
     assert serious(seen.page) == []
-    seen.close()
 
 
-def test_printed_it_holds_the_whole_game(browser, stage, tmp_path):
-    seen = watch(browser, f"{stage}/g/seven")
+def test_printed_it_holds_the_whole_game(watched, stage, tmp_path):
+    seen = watched(f"{stage}/g/seven")
     assert len(re.findall(rb"/Type\s*/Page\b", seen.page.pdf())) >= 3
     assert seen.place() == 0
     seen.page.emulate_media(media="print")
     assert not seen.page.locator(".game > .bar").is_visible()
-    seen.close()
 
 
-def test_a_file_shows_the_same_and_asks_nobody(browser, games, tmp_path):
+def test_a_file_shows_the_same_and_asks_nobody(watched, games, tmp_path):
     written = wolfbus(games, "page", "seven.ndjson", "-o", str(tmp_path / "page.html"))
     assert written.code == 0, written.err
     address = f"file://{tmp_path}/page.html"
-    seen = watch(browser, f"{address}#n=16&as=public")
+    seen = watched(f"{address}#n=16&as=public")
     assert seen.place() == 16
     assert seen.page.locator(".now .thought").count() == 0
     seen.press("5")
     seen.page.locator(".player[aria-pressed=true]", has_text="Esther").wait_for()
     seen.press("0", "End", "h", "?", "Escape")
     assert seen.asked == [address]
-    seen.close()
 
 
-def test_hostile_words_stay_words(browser, stage):
+def test_hostile_words_stay_words(watched, stage):
     def worsen(data: Any) -> Any:
         for number, beat in enumerate(data["beats"]):
             if (spoken := beat.get("spoken")) is not None:
@@ -219,7 +207,7 @@ def test_hostile_words_stay_words(browser, stage):
         data["problems"] = [HOSTILE]
         return data
 
-    seen = watch(browser, f"{stage}/g/seven#n=29", changed=worsen)
+    seen = watched(f"{stage}/g/seven#n=29", changed=worsen)
     seen.page.locator(".now").wait_for()
     for summary in seen.page.locator("summary").all()[:6]:
         summary.click()
@@ -230,16 +218,14 @@ def test_hostile_words_stay_words(browser, stage):
     assert "\u202e" not in seen.page.content()
     assert seen.page.locator("main img, main script").count() == 0
     assert not seen.overflows()
-    seen.close()
 
 
-def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_none(browser, stage, games):
+def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_none(browser, watched, stage, games):
     lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
     (games / "broken.ndjson").write_bytes(b"".join([*lines[:200], lines[200].replace(b"0.", b"1.", 1), *lines[201:]]))
-    seen = watch(browser, f"{stage}/g/broken", ".problem")
+    seen = watched(f"{stage}/g/broken", ".problem")
     assert "line 201" in seen.page.locator(".problem").inner_text()
     assert seen.page.locator(".beat").count() == 1
-    seen.close()
     page = browser.new_page()
     page.goto(f"{stage}/g/nothing")
     assert "no game of that name" in page.locator(".problem").inner_text()
@@ -248,8 +234,8 @@ def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_no
     page.close()
 
 
-def test_a_game_of_many_events_opens_within_a_second_and_steps_within_a_frame(browser, stage):
-    seen = watch(browser, f"{stage}/g/many")
+def test_a_game_of_many_events_opens_within_a_second_and_steps_within_a_frame(watched, stage):
+    seen = watched(f"{stage}/g/many")
     assert seen.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
     tools = seen.page.context.new_cdp_session(seen.page)
     tools.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -266,7 +252,6 @@ def test_a_game_of_many_events_opens_within_a_second_and_steps_within_a_frame(br
         steps.append(spent() - before)
     assert seen.place() == 60
     assert statistics.median(steps) <= 0.016
-    seen.close()
 
 
 def test_the_page_is_small_and_its_scripts_are_ours():

@@ -19,8 +19,7 @@ from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that nothing happened to."""
     folder = tmp_path_factory.mktemp("whole")
-    done = run_here(study_file(folder, STUDY), "--out", folder / "out")
-    assert done.returncode == 0, done.stderr
+    run_here(study_file(folder, STUDY), "--out", folder / "out", code=0)
     return folder / "out"
 
 

@@ -56,16 +56,22 @@ def run(*arguments: str | Path, largest_file: int | None = None) -> subprocess.C
     )
 
 
-def run_here(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run it in this process, which is quicker: for what neither workers nor signals are part of."""
+def run_here(*arguments: str | Path, code: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run it in this process, which is quicker: for what neither workers nor signals are part of.
+
+    Args:
+        arguments: of `wolfbus run`.
+        code: the exit code that it has to end with; None for any.
+    """
     words = ["run", "--quiet", *map(str, arguments)]
     thresholds = gc.get_threshold()
     try:
         with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
-            code = cli.run(words)
+            ended = cli.run(words)
     finally:
         gc.set_threshold(*thresholds)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), error.getvalue())
+    assert code in {None, ended}, error.getvalue()
+    return subprocess.CompletedProcess(words, ended, out.getvalue(), error.getvalue())
 
 
 def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subprocess.CompletedProcess[str]:

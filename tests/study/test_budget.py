@@ -111,8 +111,7 @@ def told(folder: Path, url: str, text: str = SHORT) -> Path:
 def paid(server, tmp_path_factory) -> Path:
     """A study of models with all the money that it needs."""
     folder = tmp_path_factory.mktemp("paid")
-    done = run_here(told(folder, server.url), "--out", folder / "out", "--budget", "1000")
-    assert done.returncode == 0, done.stderr
+    run_here(told(folder, server.url), "--out", folder / "out", "--budget", "1000", code=0)
     return folder / "out"
 
 
@@ -132,8 +131,7 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     enough = manifest(paid)["totals"]["cost_usd"]
     out, file = tmp_path / "out", told(tmp_path, server.url)
     budget = f"{enough * 0.6:.6f}"
-    done = run_here(file, "--out", out, "--workers", workers, "--budget", budget)
-    assert done.returncode == 1, done.stderr
+    done = run_here(file, "--out", out, "--workers", workers, "--budget", budget, code=1)
     last = done.stderr.strip().splitlines()[-1]
     assert "the budget ends here" in last
     assert "--budget MORE" in last
@@ -144,11 +142,9 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert len(list((out / "records").iterdir())) == totals["ended"]
     if workers == "1":
         # the same budget is spent already
-        again = run_here("--resume", "--out", out)
-        assert again.returncode == 1
+        again = run_here("--resume", "--out", out, code=1)
         assert "the budget ends here" in again.stderr
-    done = run_here("--resume", "--out", out, "--workers", "1", "--budget", "1000")
-    assert done.returncode == 0, done.stderr
+    run_here("--resume", "--out", out, "--workers", "1", "--budget", "1000", code=0)
     mine, its = without_times(manifest(out)), without_times(manifest(paid))
     # what a model answers does not depend on who asked before; what its server had in its cache does
     for each in (mine, its):
@@ -205,13 +201,11 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
 
 
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
-    done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out")
-    assert done.returncode == 2
+    done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out", code=2)
     assert "needs the price of double" in done.stderr
 
 
 def test_a_model_that_does_not_answer_is_told_before_anything_is_played(tmp_path):
-    done = run_here("--players", "llm:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out", "--workers", "2")
-    assert done.returncode == 1
+    done = run_here("--players", "llm:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out", "--workers", "2", code=1)
     assert "127.0.0.1:9" in done.stderr.strip().splitlines()[-1]
     assert not (tmp_path / "out" / "study.json").exists()

@@ -62,8 +62,7 @@ def opened_of(out):
 
 def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, study, at, redis_url, out):
     with players(redis_url, *AGENTS) as agents:
-        done = run_here(study, "--out", out, *at)
-        assert done.returncode == 0, done.stderr
+        done = run_here(study, "--out", out, *at, code=0)
         assert all(line.startswith("wolfbus: waiting for agents: ") for line in done.stderr.splitlines())
         # the house is closed, and they have left
         assert [agent.wait(20) for agent in agents] == [0, 0, 0]
@@ -89,15 +88,13 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, 
         assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in told
         assert manifest(out)["totals"]["pending"] == 16
         with players(redis_url, ("bea", GATED, 16)):
-            done = run_here("--resume", "--out", out, *at)
-            assert done.returncode == 0, done.stderr
+            run_here("--resume", "--out", out, *at, code=0)
     assert_like_of_house(whole, out)
 
 
 def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at, redis_url, tmp_path, out, bus):
     with players(redis_url, ("ann", "scripted", 5), ("bea", "random", 3)):
-        done = run_here(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at)
-        assert done.returncode == 0, done.stderr
+        run_here(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at, code=0)
     told = manifest(out)
     assert told["agents"] == ["random", "scripted"]
     assert told["design"]["kind"] == "joined"
@@ -113,8 +110,7 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
         assert (opened.game, opened.seed) == (game["game"], game["seed"])
         assert sorted(brains) == ["random"] * 3 + ["scripted"] * 5
     # there is nothing left to play, and that is seen without any agents
-    again = run_here("--resume", "--out", out, *at)
-    assert again.returncode == 0, again.stderr
+    run_here("--resume", "--out", out, *at, code=0)
     assert without_times(manifest(out)) == without_times(told)
     # but a house that a run of this study has left open is closed
     with (out / "journal.jsonl").open("a") as file:
@@ -122,7 +118,7 @@ def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at,
     word = Entry(encode(HouseOpened(session="left-open")), "house_opened", "moderator")
     epoch = bus.claim(HOUSE, "a run that was killed")
     assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(streams.games(HOUSE), word)])]) == [None]
-    assert run_here("--resume", "--out", out, *at).returncode == 0
+    run_here("--resume", "--out", out, *at, code=0)
     assert [entry.type for entry in every_entry(bus, streams.games(HOUSE))][-1] == "house_closed"
 
 
@@ -157,16 +153,14 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
     wait_for(lambda: moderating.health.state == "waiting for agents")
     at = ("--out", out, "--house", "main", "--bus", redis_url)
     try:
-        done = run_here(study, *at)
-        assert done.returncode == 1
+        done = run_here(study, *at, code=1)
         assert done.stderr.startswith("wolfbus: house main is moderated by ")
         assert done.stderr.endswith(" already: stop that moderator, or take another --house\n")
         assert done.stderr.count("\n") == 1
     finally:
         moderating.stop()
     # it was stopped in the middle of its session, which is not ours to end
-    done = run_here("--resume", *at)
-    assert done.returncode == 1
+    done = run_here("--resume", *at, code=1)
     (told,) = done.stderr.splitlines()
     assert "house main is in the middle of session " in told
     assert "wolfbus moderator --house main" in told
@@ -197,8 +191,7 @@ def test_a_study_does_not_change_sides(whole, at, out):
     assert (done.returncode, done.stderr) == (2, f"wolfbus: {whole}: it was begun without --house\n")
     shutil.copytree(whole, out)
     (out / "study.json").write_text(json.dumps({**manifest(whole), "house": HOUSE, "tickets": False}))
-    done = run_here("--resume", "--out", out, "--games", "17")
-    assert done.returncode == 2
+    done = run_here("--resume", "--out", out, "--games", "17", code=2)
     assert f"add --house {HOUSE}" in done.stderr
 
 
@@ -224,8 +217,7 @@ def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_th
         gate.touch()
         assert journal_lines(out) < 17
         begun = {each.name: each.stat().st_mtime_ns for each in (out / "records").iterdir()}
-        done = run_here("--resume", "--out", out, *at)
-        assert done.returncode == 0, done.stderr
+        run_here("--resume", "--out", out, *at, code=0)
         assert [agent.wait(20) for agent in agents] == [0, 0]
     assert_like_of_house(whole, out)
     assert all((out / "records" / name).stat().st_mtime_ns == time for name, time in begun.items())
@@ -260,14 +252,12 @@ def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(whole, s
         lost = stuck.games()
         gate.touch()
         bus.trim(streams.record(HOUSE, lost[0]), "3-0")
-        done = run_here("--resume", "--out", out, *at)
-        assert done.returncode == 1
+        done = run_here("--resume", "--out", out, *at, code=1)
         assert "1 of 16 games failed; try them again with: wolfbus run --resume" in done.stderr
         assert "it cannot be taken up from its record" in done.stdout
         assert manifest(out)["totals"]["failed"] == 1
     with players(redis_url, *PAIR):
-        done = run_here("--resume", "--out", out, *at)
-        assert done.returncode == 0, done.stderr
+        run_here("--resume", "--out", out, *at, code=0)
     assert_like_of_house(whole, out)
 
 

@@ -30,7 +30,7 @@ def filled(text):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("played")
-    assert run_here(study_file(folder, "games = 2\nseed = 3"), "--out", folder / "out").returncode == 0
+    run_here(study_file(folder, "games = 2\nseed = 3"), "--out", folder / "out", code=0)
     return folder / "out"
 
 
@@ -82,8 +82,7 @@ def test_a_journal_that_does_not_say_what_is_spent_is_refused_with_line_and_memb
     path = copy / "journal.jsonl"
     with path.open("a") as journal:
         journal.write(f"{line}\n")
-    done = run_here("--resume", "--out", copy)
-    assert done.returncode == 2
+    done = run_here("--resume", "--out", copy, code=2)
     assert done.stderr.startswith(f"wolfbus: {path}: line 3: {words}")
 
 
@@ -99,7 +98,7 @@ def test_lines_of_a_journal_that_say_nothing_are_passed_over_and_the_last_that_s
     path.write_bytes(text + b"\xff\n" + said + b'{"number":2,"ga')
     (copy / ".study.json.1.new").write_text("half")
     (copy / "mine.new").write_text("kept")
-    assert run_here("--resume", "--out", copy).returncode == 0
+    run_here("--resume", "--out", copy, code=0)
     assert without_times(manifest(copy)) == without_times(before)
     assert [path.name for path in copy.glob("*.new")] == ["mine.new"]
 
@@ -113,9 +112,13 @@ def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(played, tmp_path
         assert told["dirty"] in {True, False}
     else:
         assert told is None
-    monkeypatch.setenv("PATH", "")
-    assert run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "out").returncode == 0
-    assert manifest(tmp_path / "out")["git"] is None
+    with monkeypatch.context() as without:
+        without.setenv("PATH", "")
+        run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "a", code=0)
+    # installed below somebody else's checkout
+    monkeypatch.setattr(wolfbus, "__file__", str(tmp_path / "wolfbus" / "__init__.py"))
+    run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "b", code=0)
+    assert manifest(tmp_path / "a")["git"] is manifest(tmp_path / "b")["git"] is None
 
 
 def test_progress_tells_rate_time_left_wins_failures_and_cost():

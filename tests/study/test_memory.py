@@ -23,8 +23,7 @@ def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str
         gc.collect()
         gc.disable()
         try:
-            done = run_here(study_file(tmp_path, f"games = {games}"), "--out", tmp_path / f"{games}", "--bus", url)
-            assert done.returncode == 0, done.stderr
+            run_here(study_file(tmp_path, f"games = {games}"), "--out", tmp_path / f"{games}", "--bus", url, code=0)
             kept = sum(str(type(each).__module__).startswith(("moderator.", "analytics.")) for each in gc.get_objects())
             return gc.collect(), kept
         finally:
@@ -33,7 +32,7 @@ def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str
     left(1)
     (found, kept), (more, also) = left(2), left(12)
     # ten games in rings of references would be thousands
-    assert more - found < 100
+    assert more - found < 500
     # one that is kept has hundreds
     assert also - kept <= 20
 

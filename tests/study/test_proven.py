@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
 
 import pytest
 
+from tests.study.forged import GAMES, Study, another_game, forge, hash_of, other_words, villagers_win
 from tests.study.runs import SHORT, journal_lines, manifest, run_here, without_times
 from wolfbus.cli import FAILED, USAGE, run
-from wolfbus.record.line import Recorded, seal
-from wolfbus.record.reader import open_lines, read_record
 
-GAMES = 7
 PENDING = {"state": "pending", "winner": None, "digest": None, "head": None}
-
-
-def hash_of(heads):
-    """The hash of a study, as README and docs tell how to take it: over one line a game, in the order of their ids."""
-    return hashlib.sha256(
-        "".join(f'["{game}","{head}"]\n' for game, head in sorted(heads.items())).encode()
-    ).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +20,7 @@ def played(tmp_path_factory):
     """A study of games that the villagers do not all win."""
     folder = tmp_path_factory.mktemp("proven")
     (folder / "study.toml").write_text(f'games = {GAMES}\nseed = 5\nplayers = "scripted"\n{SHORT}')
-    assert run_here(folder / "study.toml", "--out", folder / "s").returncode == 0
+    run_here(folder / "study.toml", "--out", folder / "s", code=0)
     return folder / "s"
 
 
@@ -44,70 +34,16 @@ def told(capsys):
     return told
 
 
-class Study:
-    """A copy of that study, to be tampered with."""
+@pytest.fixture
+def failing(told):
+    """Run a command that has to say that something is wrong; returns stdout and stderr."""
 
-    def __init__(self, folder, told):
-        self.folder, self._told = folder, told
-        self.journal = folder / "journal.jsonl"
+    def failing(*words):
+        code, out, err = told(*words)
+        assert code == FAILED, words
+        return out, err
 
-    def __fspath__(self):
-        return str(self.folder)
-
-    def __str__(self):
-        return str(self.folder)
-
-    @property
-    def manifest(self):
-        return manifest(self.folder)
-
-    @property
-    def games(self):
-        return self.manifest["games"]
-
-    @property
-    def others(self):
-        """Games that the villagers did not win."""
-        return [game for game in self.games if game["winner"] != "villagers"]
-
-    def record(self, game):
-        return self.folder / game["record"]
-
-    def edit(self, change):
-        found = self.manifest
-        change(found)
-        (self.folder / "study.json").write_text(json.dumps(found))
-
-    def edit_games(self, *numbers, **members):
-        self.edit(lambda found: [found["games"][number - 1].update(members) for number in numbers])
-
-    def drop_heads(self):
-        """Make it what an earlier version left, with neither heads nor hash, and lose the journal."""
-        self.edit(lambda found: [found.pop("study_hash"), *(game.pop("head") for game in found["games"])])
-        self.journal.unlink()
-
-    def forge_winners(self):
-        """Forge every winner but the villagers'; returns the records."""
-        paths = [self.record(game) for game in self.others]
-        assert len(paths) >= 4
-        for path in paths:
-            forge(path, villagers_win)
-        return paths
-
-    def counted(self, *words, of=None):
-        """How many games a reader of the study counts: the export, which is quicker than a report."""
-        out = self.folder.parent / "counted"
-        self._told("export", "csv", of or self, "--out", out, "--tables", "games", "--force", *words)
-        return (out / "games.csv").read_text().count("\n") - 1
-
-    def resume(self):
-        done = run_here("--resume", "--out", self.folder)
-        assert done.returncode == 0, done.stderr
-        return done
-
-    @property
-    def aside(self):
-        return {path.name for path in (self.folder / "aside").iterdir()}
+    return failing
 
 
 @pytest.fixture
@@ -115,35 +51,11 @@ def study(played, tmp_path, told):
     return Study(shutil.copytree(played, tmp_path / "s"), told)
 
 
-def forge(path, change, later=0.0):
-    """Change a record's events, compute its chain anew, and return its new head."""
-    head, lines = "", []
-    for recorded in read_record(open_lines(path)):
-        time = recorded.time + (later if recorded.n % 7 == 0 else 0.0)
-        sealed, line = seal(head, Recorded(recorded.n, time, recorded.audience, change(recorded.event)))
-        head = sealed.hash
-        lines.append(line + b"\n")
-    path.write_bytes(b"".join(lines))
-    return head
-
-
-def villagers_win(event):
-    return event.model_copy(update={"winner": "villagers"}) if event.type == "ended" else event
-
-
-def other_words(event):
-    return event.model_copy(update={"thought": "I never thought so."}) if event.type == "answered" else event
-
-
-def another_game(event):
-    return event.model_copy(update={"game": "stranger"}) if event.type == "opened" else event
-
-
 # -- what every reader says of a study that was forged
 
 
 @pytest.mark.parametrize("heads", [True, False])
-def test_forged_winners_are_named_by_every_reader_and_left_out(study, told, tmp_path, heads):
+def test_forged_winners_are_named_by_every_reader_and_left_out(study, failing, tmp_path, heads):
     if not heads:
         study.drop_heads()
     forged = study.forge_winners()
@@ -151,8 +63,7 @@ def test_forged_winners_are_named_by_every_reader_and_left_out(study, told, tmp_
     if heads:
         readers += [("report", study, "--json"), ("compare", study, study, "--json")]
     for words in readers:
-        code, out, err = told(*words)
-        assert code == FAILED, words
+        out, err = failing(*words)
         for path in forged:
             line = next(line for line in err.splitlines() if line.startswith(f"wolfbus: {path}: "))
             assert "in the record villagers" in line
@@ -163,29 +74,27 @@ def test_forged_winners_are_named_by_every_reader_and_left_out(study, told, tmp_
     assert study.counted("--include-differing") == GAMES
 
 
-def test_texts_that_no_digest_holds_differ_by_the_head(study, told):
+def test_texts_that_no_digest_holds_differ_by_the_head(study, failing):
     game = study.games[0]
     forge(study.record(game), other_words)
-    code, _, err = told("verify", study, "--prove")
-    assert code == FAILED
+    _, err = failing("verify", study, "--prove")
     (line,) = err.splitlines()
     assert f"head {game['head'][:12]}…, in the record " in line
     assert "digest " not in line
     assert study.counted() == GAMES - 1
 
 
-def test_a_forged_manifest_differs_from_the_journal(study, told):
+def test_a_forged_manifest_differs_from_the_journal(study, failing):
     game = study.others[0]
     head = forge(study.record(game), villagers_win)
     study.edit_games(game["number"], winner="villagers", head=head)
-    code, _, err = told("verify", study)
-    assert code == FAILED
+    _, err = failing("verify", study)
     told_of = {line.partition(": ")[2] for line in err.splitlines()}
     assert any(game["game"] in line and "(journal.jsonl)" in line for line in told_of)
     assert f"{study.folder / 'study.json'}: study_hash: not the hash over the heads of its games" in told_of
 
 
-def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(study, told):
+def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(study, told, failing):
     published = study.manifest["study_hash"]
     assert told("verify", study, "--expect", published)[0] == 0
     heads = {game["game"]: forge(study.record(game), other_words) for game in study.games}
@@ -196,27 +105,24 @@ def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_a
     assert code == 0
     assert f"{GAMES} of {GAMES} records proven" in out
     assert "Not shown by this: that labels" in out
-    code, out, _ = told("verify", study, "--expect", published)
-    assert code == FAILED
+    out, _ = failing("verify", study, "--expect", published)
     assert f"NO: {published} was expected" in out
 
 
-def test_records_that_differ_are_not_the_bytes_that_were_published_though_the_hash_is(study, told):
+def test_records_that_differ_are_not_the_bytes_that_were_published_though_the_hash_is(study, failing):
     study.forge_winners()
-    code, out, _ = told("verify", study, "--expect", study.manifest["study_hash"])
-    assert code == FAILED
+    out, _ = failing("verify", study, "--expect", study.manifest["study_hash"])
     assert "NO: the hash is the one expected, and what is named above is not what it is of" in out
 
 
-def test_a_record_that_is_missing_added_or_doubled_is_named(study, told):
+def test_a_record_that_is_missing_added_or_doubled_is_named(study, failing):
     first, second, third, *_ = map(study.record, study.games)
     again, stranger = (study.folder / "records" / f"{name}.ndjson" for name in ("again", "stranger"))
     shutil.copy(second, again)
     shutil.copy(third, stranger)
     forge(stranger, another_game)
     first.unlink()
-    code, _, err = told("verify", study)
-    assert code == FAILED
+    _, err = failing("verify", study)
     lines = {line.split(": ")[1]: line for line in err.splitlines()}
     assert "missing: study" in lines[str(first)]
     assert "stands in" in lines[str(again)]
@@ -224,13 +130,12 @@ def test_a_record_that_is_missing_added_or_doubled_is_named(study, told):
     assert study.counted() == GAMES - 1
 
 
-def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stands(study, told):
+def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stands(study, failing):
     game = study.others[0]
     path, genuine = study.record(game), study.folder / "records" / "zz.ndjson"
     shutil.copy(path, genuine)
     forge(path, villagers_win)
-    code, _, err = told("verify", study)
-    assert code == FAILED
+    _, err = failing("verify", study)
     assert f"wolfbus: {path}: game {game['game']} stands in {genuine}, too" in err
     assert study.counted() == GAMES
     # a link to a forged record is no better than the record
@@ -240,27 +145,25 @@ def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stan
     assert study.counted() == GAMES - 1
 
 
-def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, told):
+def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, told, failing):
     study.edit_games(1, **PENDING)
     assert told("verify", study)[2].startswith(f"wolfbus: {study.folder / 'study.json'}: study_hash: ")
     # the journal has it
     assert study.counted() == GAMES
     study.journal.unlink()
-    code, _, err = told("verify", study)
-    assert code == FAILED
+    _, err = failing("verify", study)
     assert f"notes no end of game {study.games[0]['game']} (pending)" in err
     assert study.counted() == GAMES - 1
 
 
-def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(study, told, tmp_path):
+def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(study, told, tmp_path, failing):
     game = study.others[0]
     forge(study.record(game), villagers_win)
     alone = tmp_path / "alone"
     shutil.copytree(study.folder / "records", alone)
     assert told("verify", alone)[0] == 0
     for words in (("verify", alone), ("export", "csv", alone, "--out", tmp_path)):
-        code, out, err = told(*words, "--prove")
-        assert code == FAILED
+        out, err = failing(*words, "--prove")
         assert any(game["game"] in line and "the rules give" in line for line in err.splitlines())
         assert words[0] == "export" or f"{GAMES - 1} of {GAMES} records proven" in out
     assert study.counted("--prove", of=alone) == GAMES - 1
@@ -298,7 +201,7 @@ def test_the_page_says_what_was_checked_and_no_more(study, told):
     assert "This study notes no heads, as an earlier version wrote it" in out
 
 
-def test_a_record_is_verified_by_its_head(played, told, tmp_path):
+def test_a_record_is_verified_by_its_head(played, told, tmp_path, failing):
     game = manifest(played)["games"][0]
     record = played / game["record"]
     assert json.loads(told("replay", record, "--json")[1])["head"] == game["head"]
@@ -312,12 +215,11 @@ def test_a_record_is_verified_by_its_head(played, told, tmp_path):
     assert (code, err, result["fine"]) == (0, "", True)
     assert result["results"][0]["hash"] == game["head"]
     assert result["results"][0]["checked"][0]["proven"] == 1
-    code, out, _ = told("verify", record, "--expect", "0" * 64)
-    assert code == FAILED
+    out, _ = failing("verify", record, "--expect", "0" * 64)
     assert f"NO: {'0' * 64} was expected" in out
     cut = tmp_path / "cut.ndjson"
     cut.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-1]))
-    assert told("verify", cut)[0] == FAILED
+    failing("verify", cut)
 
 
 def test_what_cannot_be_expected_is_refused(played, told):
@@ -325,12 +227,11 @@ def test_what_cannot_be_expected_is_refused(played, told):
     assert told("verify", played, played / "records", "--expect", "0" * 64)[0] == USAGE
 
 
-def test_times_that_run_backwards_are_refused(study, told):
+def test_times_that_run_backwards_are_refused(study, told, failing):
     record = study.record(study.games[0])
     forge(record, lambda event: event, later=1000.0)
     for words in (("replay", record), ("verify", record), ("report", record, "--json")):
-        code, _, err = told(*words)
-        assert code == FAILED
+        _, err = failing(*words)
         assert "line 8: time " in err
         assert "times run backwards" in err
     forged = json.loads(told("replay", record, "--json")[1])
@@ -403,7 +304,7 @@ def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(stu
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
-def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(study, told, tmp_path):
+def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(study, told, tmp_path, failing):
     ada, eve = tmp_path / "ada", tmp_path / "eve"
     signers = {}
     for key in (ada, eve):
@@ -418,9 +319,9 @@ def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(stud
     assert f"written to {study.folder / 'study.json.sig'}" in out
     code, out, _ = told("verify", study, "--signed-by", signers[ada])
     assert (code, "good, by ada@example.org" in out) == (0, True)
-    assert told("verify", study, "--signed-by", signers[eve])[0] == FAILED
+    failing("verify", study, "--signed-by", signers[eve])
     study.forge_winners()
-    assert told("verify", study, "--signed-by", signers[ada])[0] == FAILED
+    failing("verify", study, "--signed-by", signers[ada])
     assert "nothing is signed" in told("verify", study, "--sign", ada)[1]
 
 

@@ -47,9 +47,7 @@ def small(tmp_path, out):
 
 
 def resume(out, *more):
-    done = run_here("--resume", "--out", out, *more)
-    assert done.returncode == 0, done.stderr
-    return done
+    return run_here("--resume", "--out", out, *more, code=0)
 
 
 # -- what they leave
@@ -109,24 +107,21 @@ def test_another_study_is_not_taken_for_this_one(whole, tmp_path, options, words
     other = tmp_path / "other.toml"
     other.write_text(f"{STUDY}\n{SHORT}[rules.deadlines]\nbid = 5.0")
     before = (whole / "study.json").read_bytes()
-    done = run_here(*shlex.split(options.format(other=other)), "--out", whole)
-    assert done.returncode == 2
+    done = run_here(*shlex.split(options.format(other=other)), "--out", whole, code=2)
     (line,) = done.stderr.splitlines()
     assert all(word in line for word in words)
     assert (whole / "study.json").read_bytes() == before
 
 
 def test_resuming_where_nothing_is_creates_nothing(out):
-    done = run_here("--resume", "--out", out)
-    assert done.returncode == 2
+    done = run_here("--resume", "--out", out, code=2)
     assert "no study to resume" in done.stderr
     assert not out.exists()
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_brains_that_cannot_be_made_are_told_before_anything_is_played(out, workers):
-    done = run_here("--players", "nosuchmodule:Brain", "--workers", workers, "--out", out)
-    assert done.returncode == 2
+    done = run_here("--players", "nosuchmodule:Brain", "--workers", workers, "--out", out, code=2)
     assert "nosuchmodule" in done.stderr.strip().splitlines()[-1]
     assert not (out / "study.json").exists()
 

@@ -26,8 +26,7 @@ def played(tmp_path, out):
     def played(text, *options):
         path = tmp_path / "study.toml"
         path.write_text(text)
-        done = run_here(path, "--out", out, *options)
-        assert done.returncode == 0, done.stderr
+        run_here(path, "--out", out, *options, code=0)
         return manifest(out), tomllib.loads((out / "study.toml").read_text("utf-8"))
 
     return played
@@ -91,7 +90,7 @@ def test_the_folders_own_files_say_the_same_study(played, out):
     assert config.config.model_dump(mode="json") == told["config"]
     assert list(config.models) == ["mini"]
     other = out.with_name("other")
-    assert run_here(out / "study.toml", "--out", other).returncode == 0
+    run_here(out / "study.toml", "--out", other, code=0)
     assert tomllib.loads((other / "study.toml").read_text("utf-8")) == again
     members = ("study", "name", "seed", "config", "agents", "design", "budget_usd")
     assert [manifest(other)[name] for name in members] == [told[name] for name in members]

@@ -128,8 +128,7 @@ def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_staye
 
 
 def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
-    done = run_here(study, "--out", out, *share)
-    assert done.returncode == 2
+    done = run_here(study, "--out", out, *share, code=2)
     assert done.stderr.startswith(f"wolfbus: agenda {AGENDA} has the games of another study")
 
 
@@ -150,8 +149,7 @@ def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(st
 
 @pytest.mark.parametrize("more", [["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]])
 def test_options_that_do_not_go_with_sharing_are_refused(study, out, share, more):
-    done = run_here(study, "--out", out, *share, *more)
-    assert done.returncode == 2
+    done = run_here(study, "--out", out, *share, *more, code=2)
     assert "--share" in done.stderr
 
 

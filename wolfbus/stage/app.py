@@ -14,7 +14,7 @@ from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.stage.answers import HEADERS, Guard, Refused, answer, event, line_of, problem, stream
-from wolfbus.stage.document import FORMAT
+from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.inspector import exchange_data
 from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
@@ -246,8 +246,6 @@ class StageApp:
         return answer(await self._library.listing(request.query.get("q", "")))
 
     async def _learn(self, _request: web.Request) -> web.StreamResponse:
-        from wolfbus.stage.learning import learning
-
         return answer(await asyncio.to_thread(learning))
 
     async def _game(self, request: web.Request) -> WatchedGame:

@@ -1,6 +1,7 @@
 """`GameFeed`: one game for one viewer, as the plain values that a page shows; docs/stage-data.md describes them.
 
-Its key moments are derived from its beats: no model is asked.
+Its key moments are derived from its beats: no model is asked. `learning` is what the page ``/learn`` shows: the rules,
+the words, the numbers that it plays with.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
+from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
+from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.record.line import Recorded
+from wolfbus.rules import rules_text
 from wolfbus.stage.beats import Beat, as_json
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.fold import BeatFold
+from wolfbus.suspicion import smooth
 
 MomentKind: TypeAlias = Literal[
     "false_seer_claim", "suspicion_rises", "suspicion_drops", "one_vote", "special_exiled", "kill_blocked"
@@ -248,3 +253,45 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
             {name: told for name in _OF_SEAT if (told := getattr(seat, name)) is not None} for seat in fact.seats
         ],
     }
+
+
+_JUDGEMENTS: Final = (0.6, 0.7, 0.2, 0.3, 0.9, 0.8, 0.85, 0.1)
+"""Suspicion of one player by another, statement by statement, as an example."""
+
+
+class Term(PackageData):
+    """A word and what it means."""
+
+    term: str
+    words: Prose
+
+
+class Glossary(PackageData):
+    """The words of the game, in the order in which they are best read."""
+
+    terms: tuple[Term, ...]
+
+
+def learning() -> dict[str, Any]:
+    """Return the data of the page ``/learn``."""
+    config = GameConfig()
+    glossary = read_data("wolfbus.stage", "glossary", Glossary)
+    return {
+        "format": FORMAT,
+        "rules": rules_text(config),
+        "glossary": [{"term": each.term, "words": each.words} for each in glossary.terms],
+        "alpha": config.alpha,
+        "prior": config.prior,
+        "example": _smoothed_example(config.prior),
+    }
+
+
+def _smoothed_example(prior: float) -> dict[str, Any]:
+    """Return how suspicion follows the same judgements with each weight."""
+    curves = []
+    for tenths in range(11):
+        values = [prior]
+        for suspicion in _JUDGEMENTS:
+            values.append(smooth(values[-1], suspicion, tenths / 10))
+        curves.append({"alpha": tenths / 10, "values": [round(value, 4) for value in values]})
+    return {"prior": prior, "judgements": _JUDGEMENTS, "curves": curves}

@@ -325,11 +325,6 @@ class Seating:
 
     def _status(self, name: SeatName, bid: int | None, suspicion: Suspicion) -> SeatStatus:
         how, round_ = self._left.get(name, (None, None))
-        met = [
-            suspicion.of(observer, name)
-            for observer in self.names
-            if (name in self._left or observer not in self._left) and suspicion.judged(observer, name)
-        ]
         return SeatStatus(
             name,
             self._roles.get(name),
@@ -337,7 +332,7 @@ class Seating:
             how,
             round_,
             bid,
-            sum(met) / len(met) if met else None,
+            suspicion.met(name, self.names, self._left),
             True if name in self.absent else None,
         )
 

@@ -43,13 +43,9 @@ def versions() -> dict[str, Any]:
     return {"wolfbus": wolfbus.__version__, "python": platform.python_version(), "git": git_commit()}
 
 
-def git_commit(folder: Path | None = None) -> dict[str, Any] | None:
-    """Return commit and state of the git checkout that wolfbus runs from; None if it is none, or there is no git.
-
-    Args:
-        folder: the checkout's folder; the one above the package unless given.
-    """
-    root = folder if folder is not None else Path(wolfbus.__file__).resolve().parent.parent
+def git_commit() -> dict[str, Any] | None:
+    """Return commit and state of the git checkout that wolfbus runs from; None if it is none, or there is no git."""
+    root = Path(wolfbus.__file__).resolve().parent.parent
     # an installed copy may lie below somebody else's checkout, and its commit would say nothing
     if not (root / ".git").exists():
         return None
