@@ -18,6 +18,7 @@ from tests.game.driver import play
 from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, lines, weave
 from wolfbus.cli.terminal.playback import shown
+from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
 
 REASON = "the budget of $1 is spent"
@@ -95,6 +96,14 @@ def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay:
         assert any(f"The game was broken off: {REASON}" in line for line in live)
         assert f"  stopped  the game was broken off: {REASON}" in page
         assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}: {REASON}")
+
+
+def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
+    events = play(
+        SHORT, "1", lambda question: Speech(text="I am the Seer.") if question.kind == "speak" else None
+    ).events
+    cut = events[: next(at for at, event in enumerate(events) if event.type == "tally")]
+    assert "claims to be the Seer" in replay(recorded([*cut, Stopped(reason=REASON)])).out
 
 
 def test_a_record_that_stops_before_its_game_does_is_no_proof_and_has_no_digest(replay: Replay):
