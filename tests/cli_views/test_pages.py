@@ -26,8 +26,9 @@ def test_a_page_holds_no_other_seats_private_words_and_names_only_the_roles_that
     wolves = {name for name in NAMES if roles[name] == "Werewolf"}
     assert records[-1].event.type == "ended"
     # a word that was said and that nobody has heard yet among them
-    said = next(each.n for each in records if each.event.type == "answered" and each.event.kind == "speak")
-    for until in (*range(1, len(records), 120), said, len(records)):
+    own = [each for each in records if each.event.type == "answered" and each.event.seat == seat]
+    said = [each.n for each in own if each.event.kind == "speak" and each.event.content is not None][:1]
+    for until in (*range(1, len(records), 120), *said, len(records)):
         view = view_of(records, seat, until)
         page = replay(f"lively-{seed}", "--as", seat, "--until", str(until)).out
         assert set(re.findall(r"secret-of-(\w+)", page)) <= {seat}

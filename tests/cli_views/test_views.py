@@ -18,11 +18,13 @@ from tests.game.driver import play
 from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, lines, weave
 from wolfbus.cli.terminal.playback import shown
+from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
 
 REASON = "the budget of $1 is spent"
-CUT = next(at for at, each in enumerate(lively("1")) if each.event.type == "tally")
-"""Lines of a record that ends when the first day is over, but for its vote."""
+CUT = max(at for at, each in enumerate(lively("1")) if each.event.type == "exile")
+"""Lines of a record that ends when a day is over, but for its vote."""
+ROUND = lively("1")[CUT].event.round
 PLAYED_BACK = ("--speed", "1000000", "--plain")
 
 
@@ -71,8 +73,10 @@ def test_a_record_with_holes_is_shown_as_far_as_it_goes(tmp_path: Path):
         draws.shuffle(records)
         assert lines_of(records)
         assert drawn(records)
-        (tmp_path / "holes.ndjson").write_bytes(lines(recorded(each.event for each in records)))
-        assert wolfbus(tmp_path, "page", "holes.ndjson").code in {0, 1, 2}
+        there = [each.event for each in lively("7") if each.n == 1 or draws.random() < 0.5]
+        (tmp_path / "holes.ndjson").write_bytes(lines(recorded(there)))
+        assert wolfbus(tmp_path, "page", "holes.ndjson").code in {0, 1}
+        assert "</html>" in (tmp_path / "holes.html").read_text("utf-8")[-20:]
 
 
 @pytest.mark.parametrize("reason", [REASON, *HOSTILE])
@@ -82,16 +86,24 @@ def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay:
     plain, live = said.err.splitlines(), drawn(cut)
     assert said.code == 1
     assert all(is_harmless(line) for line in (*plain, *page, *live, *said.out.splitlines()))
-    assert page[1].startswith("broken off in round 1 · ")
+    assert page[1].startswith(f"broken off in round {ROUND} · ")
     assert not any("waiting for" in line for line in page)
-    assert said.out.startswith("THE GAME WAS BROKEN OFF in round 1")
+    assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}")
     if reason == REASON:
         assert plain[-3] == f"stopped      the game was broken off: {REASON}"
         assert " answers: " in plain[-2]
         assert f"line {CUT + 1}: the game was stopped before its end: {REASON}" in plain[-1]
         assert any(f"The game was broken off: {REASON}" in line for line in live)
         assert f"  stopped  the game was broken off: {REASON}" in page
-        assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round 1: {REASON}")
+        assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}: {REASON}")
+
+
+def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
+    events = play(
+        SHORT, "1", lambda question: Speech(text="I am the Seer.") if question.kind == "speak" else None
+    ).events
+    cut = events[: next(at for at, event in enumerate(events) if event.type == "tally")]
+    assert "claims to be the Seer" in replay(recorded([*cut, Stopped(reason=REASON)])).out
 
 
 def test_a_record_that_stops_before_its_game_does_is_no_proof_and_has_no_digest(replay: Replay):
