@@ -15,7 +15,6 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import StatementNumber
 from wolfbus.messages.events import (
-    ANSWERED,
     AnsweredAssessOther,
     AnsweredAssessOwn,
     AnsweredBid,
@@ -23,7 +22,6 @@ from wolfbus.messages.events import (
     AnsweredSpeak,
     AnsweredVote,
     AnsweredWhisper,
-    AnyAnswered,
     AnyEvent,
     Asked,
     ClaimTruth,
@@ -96,6 +94,9 @@ class GameFold:
         if time is not None:
             self._time = time
         self._line = line
+        if event.type == "answered":
+            self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
+            self._calls.answer(event)
         handler = self._HANDLERS.get(event.__class__)
         if handler is not None:
             handler(self, event)
@@ -167,10 +168,6 @@ class GameFold:
         self._book.begin(event.round)
         self._calls.ask(event)
 
-    def _reply(self, event: AnyAnswered) -> None:
-        self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
-        self._calls.answer(event)
-
     def _call(self, event: ModelCall) -> None:
         if event.seat not in self._book.seats:
             raise RulesError(f"a model call for {event.seat!r}, who does not play")
@@ -194,11 +191,9 @@ class GameFold:
             if asking.kind == "speak":
                 self._floor[event.round, event.turn] = asking.seats[0]
 
-    def _keep_call(self, event: ModelCall) -> None:
-        self._model_calls.append(Noted(self._line or 0, self._time or 0.0, event))
-
-    def _keep_step(self, event: Step) -> None:
-        self._course.append(Noted(self._line or 0, self._time or 0.0, event))
+    def _keep(self, event: Step | ModelCall) -> None:
+        kept: list[Any] = self._model_calls if event.type == "model_call" else self._course
+        kept.append(Noted(self._line or 0, self._time or 0.0, event))
 
     def _bid(self, event: AnsweredBid) -> None:
         place, seat = self._places.get(event.batch), self._book.seats[event.seat]
@@ -254,7 +249,6 @@ class GameFold:
         return None if speaker is None else speaker == row.bidder
 
     def _think(self, event: AnsweredSpeak) -> None:
-        self._reply(event)
         self._thoughts[event.seat] = event.thought
 
     def _state(self, event: Statement) -> None:
@@ -266,40 +260,18 @@ class GameFold:
         )
 
     def _label(self, event: AnsweredAssessOwn) -> None:
-        self._reply(event)
-        number, content, beside = _about(event), event.content, self._beside(event)
-        if content is None or event.outcome != "accepted":
-            self._book.label(number, event.outcome, None, None, beside=beside)
-        else:
-            self._book.label(
-                number, event.outcome, event.reading, content.deceptive, content.confidence, content.kind, beside
-            )
+        content = event.content if event.outcome == "accepted" else None
+        self._book.label(_about(event), event.outcome, event.reading, content, self._beside(event))
 
     def _judge(self, event: AnsweredAssessOther) -> None:
-        self._reply(event)
-        number, content, beside = _about(event), event.content, self._beside(event)
-        if content is None or event.outcome != "accepted":
-            self._book.judge(number, event.seat, event.outcome, None, None, beside=beside)
-        else:
-            self._book.judge(
-                number,
-                event.seat,
-                event.outcome,
-                event.reading,
-                content.deceptive,
-                content.suspicion,
-                content.confidence,
-                content.kind,
-                beside,
-            )
+        content = event.content if event.outcome == "accepted" else None
+        self._book.judge(_about(event), event.seat, event.outcome, event.reading, content, self._beside(event))
 
     def _ballot(self, event: AnsweredVote) -> None:
-        self._reply(event)
         self._ballots[event.seat] = event
         self._ballot_lines[event.seat] = self._line
 
     def _protect(self, event: AnsweredProtect) -> None:
-        self._reply(event)
         if event.content is not None and event.content.target is not None:
             self._book.nights.protect(self._book.round, event.seat, event.content.target)
 
@@ -347,7 +319,6 @@ class GameFold:
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
         Opened: _open,
         Asked: _ask,
-        **dict.fromkeys(ANSWERED.values(), _reply),
         AnsweredSpeak: _think,
         Statement: _state,
         AnsweredAssessOwn: _label,
@@ -368,8 +339,7 @@ class GameFold:
         Asked: _place,
         AnsweredBid: _bid,
         AnsweredWhisper: _whisper,
-        ModelCall: _keep_call,
-        **dict.fromkeys(get_args(Step), _keep_step),
+        **dict.fromkeys((ModelCall, *get_args(Step)), _keep),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from analytics.books import RoundSuspicion
 from analytics.rows import Departure, GameRows, SeatRow
@@ -97,20 +98,11 @@ class _Transcript:
             if said.own is not None:
                 outcome, reading, label = self.read(said.own)
                 self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own, outcome))
-                self.book.label(said.number, outcome, reading, label.deceptive, label.confidence, _kind(label))
+                self.book.label(said.number, outcome, reading, label)
             for observer, analysis in said.others.items():
                 outcome, reading, label = self.read(analysis)
                 self.book.reply(observer, "assess_other", outcome, reading, self.fault(analysis, outcome))
-                self.book.judge(
-                    said.number,
-                    observer,
-                    outcome,
-                    reading,
-                    label.deceptive,
-                    label.suspicion,
-                    label.confidence,
-                    _kind(label),
-                )
+                self.book.judge(said.number, observer, outcome, reading, label)
 
     def day(self, day: PaperDay) -> None:
         """Copy a vote and its effect."""
@@ -131,13 +123,14 @@ class _Transcript:
         if name not in self.book.gone:
             self.book.leave(round_, name, how)
 
-    def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel]:
-        """Return an analysis in the chosen reading; an empty label where it has none."""
+    def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel | None]:
+        """Return an analysis in the chosen reading; no label where it has none."""
         label = analysis.label(as_recorded=self.as_recorded)
         if label is None or (self.as_recorded and analysis.filler):
-            return "defaulted", None, PaperLabel(None)
+            return "defaulted", None, None
         # what the paper's code could parse was bare JSON
-        return "accepted", label.reading or "clean", label
+        kind: Deception = "unspecified" if label.deceptive else "none"
+        return "accepted", label.reading or "clean", replace(label, kind=label.kind or kind)
 
     def fault(self, analysis: PaperAnalysis, outcome: Outcome) -> Fault | None:
         """Return why an analysis gives no label in the chosen reading."""
@@ -156,9 +149,3 @@ class _Transcript:
         if target in self.book.seats and target not in self.book.gone:
             return vote.voter, target, "accepted"
         return vote.voter, None, "defaulted"
-
-
-def _kind(label: PaperLabel) -> Deception | None:
-    if label.deceptive is None or label.kind is not None:
-        return label.kind
-    return "unspecified" if label.deceptive else "none"

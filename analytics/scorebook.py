@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import compress
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from analytics.books import NightBook, RoundSuspicion
@@ -25,8 +26,11 @@ from analytics.rows import (
 from analytics.rows.fields import NOTHING, Beside
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import ScoredClaim
-from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
+from wolfbus.messages.content import Judgement, Label, ScoredClaim
+from wolfbus.vocabulary import Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
+
+if TYPE_CHECKING:
+    from wolfbus.record.published_log import PaperLabel
 
 
 class Scorebook:
@@ -133,21 +137,23 @@ class Scorebook:
         number: int,
         outcome: Outcome,
         reading: Reading | None,
-        d: bool | None,
-        c: float | None = None,
-        kind: Deception | None = None,
+        given: Label | PaperLabel | None,
         beside: Beside = NOTHING,
     ) -> None:
-        """Write down the speaker's own label; `d` is None where none came.
+        """Write down the speaker's own label; None where none came.
 
         Raises:
             RulesError: there is no such statement.
         """
         statement = self._open_statement(number)
-        if d is None and self.include_defaulted:
-            d, c, kind = False, FILLER_CONFIDENCE, "none"
-        statement.d, statement.c, statement.kind = d, c, kind
-        statement.outcome, statement.reading, statement.fault = outcome, reading, beside.fault
+        if given is not None:
+            statement.d, statement.c, statement.kind = given.deceptive, given.confidence, given.kind
+        elif self.include_defaulted:
+            statement.d, statement.c, statement.kind = False, FILLER_CONFIDENCE, "none"
+        else:
+            statement.d = statement.c = statement.kind = None
+        statement.outcome, statement.fault = outcome, beside.fault
+        statement.reading = None if given is None else reading
         statement.stated_kind, statement.reasoning = beside.stated_kind, beside.reasoning
         statement.label_thought = beside.thought
 
@@ -157,13 +163,10 @@ class Scorebook:
         observer: SeatName,
         outcome: Outcome,
         reading: Reading | None,
-        d: bool | None,
-        s: float | None = None,
-        c: float | None = None,
-        kind: Deception | None = None,
+        given: Judgement | PaperLabel | None,
         beside: Beside = NOTHING,
     ) -> None:
-        """Write down one judgement; `d` is None where none came, `s` also where the log has only flags.
+        """Write down one judgement; None where none came. A log may have one with a flag and no suspicion.
 
         Raises:
             RulesError: there is no such statement, or nobody of the observer's name plays.
@@ -172,11 +175,14 @@ class Scorebook:
         target = statement.speaker
         seat = self._seat(observer)
         before = after = self._suspicion.now.of(observer, target)
-        if d is not None:
+        if given is not None:
+            d, s, c, kind = given.deceptive, given.suspicion, given.confidence, given.kind
             if s is not None:
                 after = self._suspicion.judge(statement.round, observer, target, s)
         elif self.include_defaulted:
             d, s, c, kind = False, FILLER_SUSPICION, FILLER_CONFIDENCE, "none"
+        else:
+            d = s = c = kind = None
         self._judgements.append(
             JudgementRow(
                 game=self.game,
@@ -198,7 +204,7 @@ class Scorebook:
                 stated_kind=beside.stated_kind,
                 reasoning=beside.reasoning,
                 outcome=outcome,
-                reading=reading,
+                reading=None if given is None else reading,
                 fault=beside.fault,
                 thought=beside.thought,
                 before=before,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.llm.tables import tables
 from wolfbus.config import Deadlines, GameConfig, config_from_table, read_toml
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import KINDS, ROLES
@@ -107,63 +108,9 @@ def test_every_config_can_be_played_or_is_refused_in_one_line(table: dict[str, A
     assert config_from_table(read_toml(to_toml(config), "x"), "x") == config
 
 
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        ({"villagers": True}, "villagers: input should be a valid integer (given True)"),
-        ({"villagers": "4"}, "villagers: input should be a valid integer (given '4')"),
-        ({"villagers": 4.0}, "villagers: input should be a valid integer (given 4.0)"),
-        ({"villagers": -1}, "villagers: input should be greater than or equal to 0 (given -1)"),
-        ({"villagers": 17}, "villagers: input should be less than or equal to 16 (given 17)"),
-        ({"overlap": 1}, "overlap: input should be a valid boolean (given 1)"),
-        ({"alpha": float("nan")}, "alpha: input should be less than or equal to 1 (given nan)"),
-        ({"alpha": True}, "alpha: input should be a valid number (given True)"),
-        ({"overbid_factor": 0}, "overbid_factor: input should be greater than 0 (given 0)"),
-        ({"overbid_factor": float("inf")}, "overbid_factor: input should be less than or equal to 1 (given inf)"),
-        ({"deadlines": {"bid": 0}}, "deadlines.bid: input should be greater than 0 (given 0)"),
-        ({"deadlines": {"bidd": 1}}, "deadlines.bidd: no such field; did you mean 'bid'?"),
-        ({"deadlines": 60}, "deadlines: input should be a table (given 60)"),
-        ({"debate_tunrs": 1}, "debate_tunrs: no such field; did you mean 'debate_turns'?"),
-        ({"zzz": 1}, "zzz: no such field"),
-        ({"a\nb": 1}, "'a\\nb': no such field"),
-        ({"reveal_on_death": "all"}, "reveal_on_death: input should be 'none', 'team' or 'role' (given 'all')"),
-        ({"villagers": 0}, "the roles add up to 4 seats; a game has 5 to 16"),
-        ({"villagers": 15}, "the roles add up to 19 seats; a game has 5 to 16"),
-        ({"werewolves": 0}, "werewolves = 0: a game needs at least one"),
-        ({"werewolves": 6}, "werewolves = 6: they must be fewer than the other seats (6)"),
-        (
-            {"werewolves": 5},
-            (
-                "werewolves = 5: after a first-night kill they would be as many as the other seats (5); "
-                "lower it or set first_night_kill = false"
-            ),
-        ),
-        ({"overbid_at": 11}, "overbid_at = 11: above bid_max = 10, so it could never apply"),
-        (
-            {"debate_turns": 0, "vote_reasons": False},
-            "debate_turns = 0 and vote_reasons = false: nobody would ever make a statement",
-        ),
-        ({"names": "Raj"}, "names: input should be a list (given 'Raj')"),
-        ({"names": ["A", 1]}, "names.1: input should be a valid string (given 1)"),
-        ({"names": ["A", "B"]}, "names: 2 given, but the roles add up to 8 seats"),
-        ({"names": [*EIGHT[:7], "a"]}, "names: 'a' is there twice (case does not count)"),
-        ({"roles": DEALT}, "roles: give `names` as well, in seating order"),
-        ({"names": EIGHT, "roles": 3}, "roles: input should be a table (given 3)"),
-        (
-            {"names": EIGHT, "roles": {**DEALT, "A": "Wolf"}},
-            "roles.A: input should be 'Villager', 'Werewolf', 'Seer' or 'Doctor' (given 'Wolf')",
-        ),
-        ({"names": EIGHT, "roles": {**DEALT, "Z": "Seer"}}, "roles: 'Z' is not among the names"),
-        ({"names": EIGHT, "roles": {"A": "Seer"}}, "roles: 'B' has none; give everybody a role or nobody"),
-        (
-            {"names": EIGHT, "roles": {**DEALT, "A": "Werewolf"}},
-            "roles: 3 × Villager given, but the counts say 4",
-        ),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_the_refusal_names_the_field_and_the_reason(table: dict[str, Any], said: str) -> None:
-    assert refusal(**table) == said
+@pytest.mark.parametrize(("text", "said"), tables(__file__)["refusals"])
+def test_the_refusal_names_the_field_and_the_reason(text: str, said: str) -> None:
+    assert refusal(**read_toml(text, "game.toml")) == said
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What is measured: tidy rows become sums of every game, sums become figures, and the same sums
 give their intervals.
 
-- `frames`: what is summed, any combination of sums (totals, blocks, draws), and a `Figure` of them; `sums`: sums by
+- `frames`: what is summed, any combination of sums (totals, blocks, draws), and a `Formula` of them; `sums`: sums by
   game and group, and the intervals of figures; `summing`: how columns are summed; `ballots`: what
   voters thought when they voted.
 - `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap.

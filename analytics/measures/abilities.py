@@ -74,13 +74,13 @@ def ground_of(study: Study, ground: str) -> tuple[Fit | None, Array]:
     """
     import numpy as np
 
-    if ground not in study.fits:
+    def made() -> tuple[Fit | None, Array]:
         classes = classes_of(study.columns, ground)
         speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
         found = fit(classes) if len(speakers) else None
-        study.fits[ground] = found, np.bincount(speakers, minlength=len(study.columns.agents))
-    held: tuple[Fit | None, Array] = study.fits[ground]
-    return held
+        return found, np.bincount(speakers, minlength=len(study.columns.agents))
+
+    return study.once(("fit", ground), made)
 
 
 def classes_of(columns: Columns, ground: str) -> Classes:

@@ -3,7 +3,7 @@
 A key says what is summed and of which group: ``("flags", "gpt", "Seer", 1, 0)`` counts deceptive
 statements that an agent passed as a Seer. Whatever a figure needs is a *cube*: the sums of a family
 by some of its axes, over all or one value of the others. All variants are frames, so one formula of cubes, a
-`Figure`, gives a value and its interval.
+`Formula`, gives a value and its interval.
 
 `FAMILIES` are what is summed of every game. A new figure that needs other sums adds a family there, and its entries in
 `analytics.measures.summing`; see `analytics.measures.headlines` for the figure.
@@ -173,7 +173,7 @@ class Frame:
         return found.reshape((*found.shape[:-1], *shape))
 
 
-class Figure:
+class Formula:
     """What is computed of the sums of a frame, written as a formula of cubes; total, games or draws are put in later.
 
     Args:
@@ -181,7 +181,7 @@ class Figure:
         over: what the figure is over.
     """
 
-    def __init__(self, of: Callable[[Frame], Array], over: Figure | None = None) -> None:
+    def __init__(self, of: Callable[[Frame], Array], over: Formula | None = None) -> None:
         self._of = of
         self._over = over
 
@@ -190,36 +190,36 @@ class Figure:
         return self._of(frame)
 
     @property
-    def n(self) -> Figure:
+    def n(self) -> Formula:
         """What it is over: of a quotient, what stands below the line."""
         if self._over is None:
             raise TypeError("a figure that is no quotient does not say what it is over")
         return self._over
 
-    def then(self, formula: Callable[[Array], Array]) -> Figure:
+    def then(self, formula: Callable[[Array], Array]) -> Formula:
         """Return what a formula makes of it, over the same."""
-        return Figure(lambda frame: formula(self(frame)), self._over)
+        return Formula(lambda frame: formula(self(frame)), self._over)
 
-    def sum(self, axis: int | tuple[int, ...] = -1) -> Figure:
+    def sum(self, axis: int | tuple[int, ...] = -1) -> Formula:
         """Return the sum over axes of its cube."""
         return self.then(lambda counts: counts.sum(axis=axis))
 
-    def __getitem__(self, place: Any) -> Figure:
+    def __getitem__(self, place: Any) -> Formula:
         return self.then(lambda counts: counts[place])
 
-    def __sub__(self, other: Figure) -> Figure:
-        return Figure(lambda frame: self(frame) - other(frame), self._over)
+    def __sub__(self, other: Formula) -> Formula:
+        return Formula(lambda frame: self(frame) - other(frame), self._over)
 
-    def __truediv__(self, below: Figure) -> Figure:
-        return Figure(lambda frame: ratio(self(frame), below(frame)), below)
+    def __truediv__(self, below: Formula) -> Formula:
+        return Formula(lambda frame: ratio(self(frame), below(frame)), below)
 
 
-def cube(name: str, *by: str | tuple[str, Sequence[Group]], **where: Group) -> Figure:
+def cube(name: str, *by: str | tuple[str, Sequence[Group]], **where: Group) -> Formula:
     """Return sums of a family by some of its axes; see `Frame.cube`."""
-    return Figure(lambda frame: frame.cube(name, *by, **where))
+    return Formula(lambda frame: frame.cube(name, *by, **where))
 
 
-def quotient(name: str, above: str = "sum", below: str = "n", **where: Group) -> Figure:
+def quotient(name: str, above: str = "sum", below: str = "n", **where: Group) -> Formula:
     """Return a quotient of two parts of a family."""
     return cube(name, part=above, **where) / cube(name, part=below, **where)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures import formulas
 from analytics.measures.formulas import BINS, average_precision, average_precision_lift, ratio, roc_area
-from analytics.measures.frames import Figure, Frame, cube, quotient
+from analytics.measures.frames import Formula, Frame, cube, quotient
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class Measure:
     unit: Unit
     better: Better
     reason: str
-    n: Figure
-    value: Figure | Area
-    baseline: Figure | None = None
+    n: Formula
+    value: Formula | Area
+    baseline: Formula | None = None
     baseline_label: str | None = None
     games: bool = False
     by_game: bool = True
@@ -146,13 +146,20 @@ _WINNERS: Final = ("nobody", "villagers", "werewolves")
 
 
 def _share(
-    name: str, label: str, better: Better, reason: str, value: Figure, *baseline: Any, unit: Unit = "share", **more: Any
+    name: str,
+    label: str,
+    better: Better,
+    reason: str,
+    value: Formula,
+    *baseline: Any,
+    unit: Unit = "share",
+    **more: Any,
 ) -> Measure:
     """Return a metric that is a quotient, over what stands below the line."""
     return Measure(name, label, unit, better, reason, value.n, value, *baseline, **more)
 
 
-def _constant(value: float, like: Figure) -> Figure:
+def _constant(value: float, like: Formula) -> Formula:
     return like.then(lambda n: 0 * n + value)
 
 
@@ -182,7 +189,7 @@ def _wins() -> Iterator[Measure]:
                 won = wins[..., 0 if winner == "nobody" else 1]
             return np.stack([won, wins.sum(axis=-1)], axis=-1)
 
-        games = Figure(ends)
+        games = Formula(ends)
         share = games[..., 0] / games[..., 1]
         yield _share(name, f"finished games {label}", better, "no game is finished", share, games=True)
 
@@ -201,7 +208,7 @@ def _detection() -> Iterator[Measure]:
             yield _against(row, row[0] + _named(role), row[1] + _by(role), cube("flags", "label", "flag", role=role))
 
 
-def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label: str, counts: Figure) -> Measure:
+def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label: str, counts: Formula) -> Measure:
     formula, _, unit, baseline, told, reason = row
     return Measure(
         *(name, label, unit, "high", reason, counts.sum((-1, -2)), counts.then(getattr(formulas, formula))),
@@ -216,7 +223,7 @@ def _areas(score: Score) -> Iterator[Measure]:
     what, suffix = _SUSPICION[score], _SUFFIX[score]
 
     def area(
-        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Figure, told: str,
+        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Formula, told: str,
         role: str | None = None,
     ) -> Measure:  # fmt: skip
         n = cube("error", score=score, part="n", role=role)
@@ -239,7 +246,7 @@ def _calibration(score: Score) -> Iterator[Measure]:
     what, suffix = _SUSPICION[score], _SUFFIX[score]
     n, square, deceptive = (cube("error", score=score, part=part) for part in ("n", "square", "deceptive"))
     brier, constant = square / n, (deceptive / n).then(lambda share: share * (1 - share))
-    skill = Figure((brier / constant).then(lambda part: 1 - part), n)
+    skill = Formula((brier / constant).then(lambda part: 1 - part), n)
     bins = cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
     error = bins.then(lambda parts: ratio(abs(parts[..., 0] - parts[..., 1]).sum(axis=-1), parts[..., 2].sum(axis=-1)))
     unjudged = "no judgement counts whose statement has a self-label"
@@ -247,7 +254,7 @@ def _calibration(score: Score) -> Iterator[Measure]:
     rows: tuple[tuple[Any, ...], ...] = (
         ("brier", "Brier score", "score", "low", unjudged, brier, constant, told),
         ("brier_skill", "Brier skill", "score", "high", _CLASSES, skill, _constant(0, n), told),
-        ("ece", "expected calibration error", "points", "low", unjudged, Figure(error, n)),
+        ("ece", "expected calibration error", "points", "low", unjudged, Formula(error, n)),
     )
     for name, label, unit, better, reason, value, *baseline in rows:
         yield _share(name + suffix, f"{label} of {what}", better, reason, value, *baseline, unit=unit, pairs=True)

@@ -68,9 +68,7 @@ def split(study: Study, score: Score) -> tuple[Array | None, str | None]:
 
     Every fit needs deceptive and truthful statements outside the fold that it is scored on.
     """
-    if score not in study.folds:
-        study.folds[score] = _split(study.scores(score))
-    return study.folds[score]
+    return study.once(("folds", score), lambda: _split(study.scores(score)))
 
 
 def _split(held: Scores) -> tuple[Array | None, str | None]:
@@ -81,18 +79,12 @@ def _split(held: Scores) -> tuple[Array | None, str | None]:
         return None, reason
     count = len(np.unique(held.blocks))
     if count < FOLDS:
-        return (
-            None,
-            f"needs {FOLDS} blocks of games with judgements that count, and there are {count}",
-        )
+        return None, f"needs {FOLDS} blocks of games with judgements that count, and there are {count}"
     folds = folds_of(held.blocks)
     for fold in range(FOLDS):
         outside = held.deceptive[folds != fold]
         if outside.all() or not outside.any():
-            return (
-                None,
-                "in the games outside one fold every statement that was judged has the same label",
-            )
+            return None, "in the games outside one fold every statement that was judged has the same label"
     return folds, None
 
 
@@ -158,8 +150,12 @@ def held_out_flags(study: Study, score: Score, rule: Rule) -> tuple[list[float],
     held, (folds, _) = study.scores(score), split(study, score)
     if folds is None:
         return None
-    found = [best(held.tied(folds != fold), rule) for fold in range(FOLDS)]
-    return found, held.scores >= np.array(found)[folds]
+
+    def made() -> tuple[list[float], Array]:
+        found = [best(held.tied(folds != fold), rule) for fold in range(FOLDS)]
+        return found, held.scores >= np.array(found)[folds]
+
+    return study.once(("flags", score, rule), made)
 
 
 def best(held: Tied, rule: Rule) -> float:
@@ -214,7 +210,7 @@ def recalibration(study: Study) -> Result:
 
     held, (folds, reason) = study.scores("suspicion"), split(study, "suspicion")
     return {
-        **{kind: None if folds is None else _recalibrated(held, folds, kind) for kind in KINDS},
+        **{kind: None if folds is None else _recalibrated(study, folds, kind) for kind in KINDS},
         "folds": 0 if folds is None else FOLDS,
         "blocks": len(np.unique(held.blocks)),
         "games": len(np.unique(held.games)),
@@ -222,17 +218,22 @@ def recalibration(study: Study) -> Result:
     }
 
 
-def held_out_scores(held: Scores, folds: Array, kind: Kind) -> Scores:
-    """Return the judgements with what a map of a kind, fitted on the other folds, makes of each score; in the order of
-    the scores as they were.
+def held_out_scores(study: Study, folds: Array, kind: Kind) -> Scores:
+    """Return the judgements with what a map of a kind, fitted on the other folds, makes of each suspicion; in the order
+    of the suspicions as they were.
     """
     import numpy as np
 
-    found = np.empty(len(folds), "f8")
-    for fold in range(FOLDS):
-        inside = folds == fold
-        found[inside] = fit(held.tied(~inside), kind).apply(held.scores[inside])
-    return replace(held, scores=found)
+    held = study.scores("suspicion")
+
+    def made() -> Scores:
+        found = np.empty(len(folds), "f8")
+        for fold in range(FOLDS):
+            inside = folds == fold
+            found[inside] = fit(held.tied(~inside), kind).apply(held.scores[inside])
+        return replace(held, scores=found)
+
+    return study.once(("mapped", kind), made)
 
 
 def auc_within_folds(held: Scores, folds: Array) -> float | None:
@@ -245,8 +246,8 @@ def auc_within_folds(held: Scores, folds: Array) -> float | None:
     return number(ratio(won, pairs))
 
 
-def _recalibrated(held: Scores, folds: Array, kind: Kind) -> Result:
-    whole, made = held.tied(), held_out_scores(held, folds, kind)
+def _recalibrated(study: Study, folds: Array, kind: Kind) -> Result:
+    whole, made = study.scores("suspicion").tied(), held_out_scores(study, folds, kind)
     after = made.tied()
     return {
         "before": calibration(whole),
@@ -268,7 +269,7 @@ def recalibration_intervals(study: Study) -> Result:
     before = row_intervals(held, held.own_cells, names=FIGURES)
     found: Result = {}
     for kind in KINDS:
-        made = held_out_scores(held, folds, kind)
+        made = held_out_scores(study, folds, kind)
         order = np.argsort(made.scores, kind="stable")
         after = made.some(order)
         rest = row_intervals(after, after.own_cells, names=FIGURES[:2])

@@ -6,10 +6,10 @@ them (paper, section 5.9; metrics: variability).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from analytics import Result
 from analytics.measures.bootstrap import Draws, Interval, draws_of, rate_of_games, told, undefined
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from analytics.columns import Array, Columns
     from analytics.measures.scores import Cells
 
+Made = TypeVar("Made")
+
 
 class Study:
     """Columns, their scores and their sums, each computed once.
@@ -38,28 +40,27 @@ class Study:
         self.columns = columns
         self._beside = beside
         self._own_bins = own_bins
-        self._scores: dict[Score, Scores] = {}
-        self._cells: dict[Score, Cells] = {}
-        self.folds: dict[Score, tuple[Array | None, str | None]] = {}
-        """The folds of each score's judgements, or why there are none; see
-        `analytics.measures.recalibration`.
-        """
-        self.fits: dict[str, Any] = {}
-        """The models fitted on each ground of truth; see `analytics.measures.abilities`."""
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what several figures of these games share, made when it is first asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: Made = self._made[key]
+        return found
 
     def scores(self, score: Score) -> Scores:
         """Return the judgements that count, in ascending order of a score."""
-        if score not in self._scores:
-            self._scores[score] = scores_of(self.columns, score)
-        return self._scores[score]
+        return self.once(("scores", score), lambda: scores_of(self.columns, score))
 
     def cells(self, score: Score) -> Cells:
         """Return the cell of each distinct score, and the number of cells."""
-        if score not in self._cells:
-            cells = self._merged(score, cells_of)
-            width = int(cells[0].max(initial=0)) + 1
-            self._cells[score] = cells[1], width
-        return self._cells[score]
+
+        def made() -> Cells:
+            every, own = self._merged(score, cells_of)
+            return own, int(every.max(initial=0)) + 1
+
+        return self.once(("cells", score), made)
 
     def _merged(self, score: Score, divide: Callable[[Array], Array], pairs: Pairs = ALL) -> tuple[Array, Array]:
         """Return how `divide` divides the distinct scores of both studies together, and of this one

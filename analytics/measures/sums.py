@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
 from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
-from analytics.measures.frames import ALL, OVER, UNINFORMED, Family, Figure, Frame, Group, Key
+from analytics.measures.frames import ALL, OVER, UNINFORMED, Family, Formula, Frame, Group, Key
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -334,7 +334,7 @@ class Estimates:
         """The sums in every draw."""
         return self.by_block.map(draws_of(self.blocks).sums)
 
-    def interval(self, figure: Figure) -> Interval | None:
+    def interval(self, figure: Formula) -> Interval | None:
         """Return the interval of a figure, or why there is none; None below five blocks. Blocks without any of what it
         is over do not count.
         """
@@ -342,13 +342,13 @@ class Estimates:
             return None
         return draws_of(self.blocks).interval(figure(self.drawn), int((figure.n(self.by_block) > 0).sum()))
 
-    def figure(self, figure: Figure, reason: str) -> Result:
+    def figure(self, figure: Formula, reason: str) -> Result:
         """Return a figure as an estimate; `reason` says why it is undefined if it is."""
         value = float(figure(self.total))
         count = round(float(figure.n(self.total)))
         return told(value, count, None if isnan(value) else self.interval(figure), reason)
 
-    def difference(self, one: Figure, other: Figure, reason: str) -> Result:
+    def difference(self, one: Formula, other: Formula, reason: str) -> Result:
         """Return one quotient minus another as an estimate; it rests on the blocks of the side with
         fewer.
         """
@@ -359,7 +359,7 @@ class Estimates:
         held = min(int((side(self.by_block) != 0).sum()) for side in sides)
         return told(value, n, draws_of(self.blocks).interval(figure(self.drawn), held), reason)
 
-    def leaf(self, figure: Figure) -> Leaf:
+    def leaf(self, figure: Formula) -> Leaf:
         """Return the interval of a figure as plain values."""
         found = self.interval(figure)
         return None if found is None else found.leaf

@@ -15,7 +15,7 @@ from analytics import Result
 from analytics.columns import CLAIMS, HOW, LIE, PROTOCOLS, TRUE, VERDICTS
 from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
 from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
-from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Figure, Frame, Group, cube, quotient
+from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -107,7 +107,7 @@ def _splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
     }
 
 
-def _deceptive(family: str, **where: Group) -> Figure:
+def _deceptive(family: str, **where: Group) -> Formula:
     """Return the share of deceptive statements among those with a self-label that counts."""
     labelled = cube(family, "label", **where)
     return labelled[..., 1] / labelled.sum()
@@ -153,20 +153,20 @@ def role_of(name: str) -> str | None:
     return None if name == "overall" else name
 
 
-def _received(*, known: bool = False, **where: Group) -> dict[str, Figure]:
+def _received(*, known: bool = False, **where: Group) -> dict[str, Formula]:
     """Return average suspicion and average share of flags: of all statements, or only of those of a `known` kind.
 
     Averages are over statements of the mean over observers, so that a statement heard by many
     weighs no more than one heard by few.
     """
 
-    def part(name: str) -> Figure:
+    def part(name: str) -> Formula:
         return cube("received", "kind", part=name, **where).sum() if known else cube("received", part=name, **where)
 
     return {what: part(what) / part(f"{what}_n") for what in ("suspicion", "flagged")}
 
 
-def _averages(total: Frame, averages: Mapping[str, Figure]) -> Result:
+def _averages(total: Frame, averages: Mapping[str, Formula]) -> Result:
     """Return averages, each with the number of statements that it is over."""
     found: Result = {}
     for what, average in averages.items():
@@ -296,7 +296,7 @@ def intervals_of_tables(held: Estimates) -> Result:
     the share of labelled statements that are called deceptive.
     """
 
-    def leaves(figures: Mapping[str, Figure]) -> dict[str, Leaf]:
+    def leaves(figures: Mapping[str, Formula]) -> dict[str, Leaf]:
         return {what: held.leaf(figure) for what, figure in figures.items()}
 
     return {
@@ -327,4 +327,4 @@ def intervals_of_tables(held: Estimates) -> Result:
 def _against_truth(held: Estimates) -> dict[str, Leaf]:
     counts = cube("truths", "label", ("truth", (TRUE, LIE)), "flag").sum(-3)
     n = counts.sum((-1, -2))
-    return {name: held.leaf(Figure(counts.then(formula), n)) for name, formula in MEASURES.items()}
+    return {name: held.leaf(Formula(counts.then(formula), n)) for name, formula in MEASURES.items()}

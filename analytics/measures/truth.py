@@ -21,7 +21,7 @@ from analytics import Result
 from analytics.columns import CLAIMS, LIE, MISTAKE, NO_CLAIM, PHASES, TRUE, VERDICTS
 from analytics.measures.bootstrap import by_block, of_blocks
 from analytics.measures.formulas import Confusion, number, ratio, whole
-from analytics.measures.frames import OVER, UNINFORMED, Figure, Frame, Group
+from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
 from wolfbus.vocabulary import DECEPTIONS, ROLES
@@ -91,7 +91,7 @@ def _row(held: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Re
     found["coverage"] = number(ratio(counts["checkable"], found["statements"]))
     for name, (above, below, reason) in _RATES.items():
         if name in rates:
-            one, other = (Figure(lambda frame, part=part: _counts(frame, **where)[part]) for part in (above, below))  # type: ignore[misc]
+            one, other = (Formula(lambda frame, part=part: _counts(frame, **where)[part]) for part in (above, below))  # type: ignore[misc]
             found[name] = held.figure(one / other, reason)
     return found
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
-from players.llm.limits import Pass, Paused, urgency
-from players.llm.loop import loop_time
-from players.llm.provider import TOKENS, WORDS, Completion, Failed, Failure, ModelQuestion, ProviderReply, Request
-from players.llm.tempo import Backoff, Down
+from players.llm.limits import Pass
+from players.llm.loop import loop_time, seconds_shown
+from players.llm.provider import (
+    TOKENS,
+    WORDS,
+    Completion,
+    Failed,
+    Failure,
+    ModelQuestion,
+    ProviderReply,
+    Purpose,
+    Request,
+)
 from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
@@ -26,7 +36,33 @@ FAILURES_KEPT: Final = 32
 FAILURE_KEPT: Final = 300
 
 _SHARE_OF_TIME: Final = 0.25
+_SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
+"""What goes after all that the game waits for: judgements and labels."""
+
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Exponential back-off with full jitter: a uniform draw between nothing and a bound that grows.
+
+    Attributes:
+        first: seconds, the bound before the second attempt.
+        factor: growth of the bound from one attempt to the next.
+        longest: seconds, the bound's own bound.
+    """
+
+    first: float = 0.5
+    factor: float = 2.0
+    longest: float = 20.0
+
+    def bound(self, failures: int) -> float:
+        """Return the most seconds to wait after so many failures (at least 1)."""
+        return min(self.longest, self.first * self.factor ** min(failures - 1, 64))
+
+    def delay(self, failures: int) -> float:
+        """Return the seconds to wait after so many failures, drawn anew each time."""
+        return random.uniform(0, self.bound(failures))
 
 
 class Attempts:
@@ -66,7 +102,7 @@ class Attempts:
         self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
-        self._rank = (urgency(question.purpose), server.gate.number())
+        self._rank = (question.purpose in _SECOND, next(server.gate.numbers))
         self._attempts = 0
         self._tries = 0
         self._busy = 0
@@ -131,12 +167,6 @@ class Attempts:
                 return await self._attempt(request)
             except Failed as failed:
                 failure = failed.failure
-            except Paused as pause:
-                line = f"{self._server.url} asked to be left alone for another {_shown(pause.seconds)} s"
-                line += ", longer than this call can wait" + ("" if self._attempts else "; it was never sent")
-                raise Failed(Failure("busy", line, again=False)) from None
-            except Down as down:
-                raise Failed(Failure("connection", str(down), again=False)) from None
             self._last_failure = failure.line
             if self._capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
                 self._adjusted += 1
@@ -219,8 +249,12 @@ class Attempts:
             charged = sent and (reply is not None or failure is None or failure.charged)
             self.charged |= charged
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
-            self._server.gate.leave(given, used if sent else 0, sent=sent)
-            self._tell_gate(given, reply, failure, sent=sent)
+            sick = failure if failure is not None and failure.sick else None
+            answered = reply is not None or failure is not None
+            if sent and not answered:
+                sick = self._lapse()
+            sent_at = self._attempt_at if sent else None
+            self._server.gate.leave(given, used if sent else 0, sent_at=sent_at, answered=answered, sick=sick)
             if reservation is not None:
                 reservation.settle(reply, charged=charged)
         return reply
@@ -230,6 +264,10 @@ class Attempts:
         began, gate = loop_time(), self._server.gate
         try:
             return await gate.enter(*self._rank, tokens, self._question.deadline)
+        except Failed as failed:
+            if failed.failure.trouble == "busy" and not self._attempts:
+                raise Failed(replace(failed.failure, line=f"{failed.failure.line}; it was never sent")) from None
+            raise
         except BaseException:
             self._waits_for = gate.held_by
             raise
@@ -258,21 +296,13 @@ class Attempts:
             self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))
         return reply
 
-    def _tell_gate(self, given: Pass, reply: ProviderReply | None, failure: Failure | None, *, sent: bool) -> None:
-        gate, sent_at = self._server.gate, self._attempt_at
-        if failure is not None and failure.sick:
-            gate.failed(given, failure.line, sent_at, late=failure.trouble == "timeout")
-        elif reply is not None or failure is not None:
-            gate.succeeded()
-        elif sent and self._had_time() and loop_time() >= self._question.deadline:
-            gate.failed(given, f"{self._server.url}: no reply in a request's time", sent_at, late=True)
-        else:
-            gate.give_up(given)
-
-    def _had_time(self) -> bool:
-        """Return whether the attempt under way had enough of the usual time to say something of the server."""
-        share = (loop_time() - self._attempt_at) / (self._question.deadline - self._began)
-        return not self._question.hurried and share >= _SHARE_OF_TIME
+    def _lapse(self) -> Failure | None:
+        """Return that the attempt under way had enough of the usual time, and brought nothing; None if it had not."""
+        now, deadline = loop_time(), self._question.deadline
+        share = (now - self._attempt_at) / (deadline - self._began)
+        if self._question.hurried or share < _SHARE_OF_TIME or now < deadline:
+            return None
+        return Failure("timeout", f"{self._server.url}: no reply in a request's time", again=True)
 
     def _with(self, reply: ProviderReply) -> Completion:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
@@ -298,12 +328,8 @@ class Attempts:
         )
 
 
-def _shown(seconds: float) -> str:
-    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
-
-
 def _too_long(failure: Failure, wait: float) -> Failure:
-    line = f"{failure.line}; it asks to wait for {_shown(wait)} s, longer than this call can"
+    line = f"{failure.line}; it asks to wait for {seconds_shown(wait)} s, longer than this call can"
     return replace(failure, line=line)
 
 

@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
-from players.llm.attempts import Attempts
+from players.llm.attempts import Attempts, Backoff
 from players.llm.endpoint import PROBE_ATTEMPTS, Capability, Server, check, probe
 from players.llm.keys import Keys
+from players.llm.limits import Tempo
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
-from players.llm.tempo import Tempo
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
 from wolfbus.printable import printable
 
@@ -78,7 +78,7 @@ class Unread:
         return None if row is None else row.hopeless
 
 
-__all__ = ["Gateway", "Job", "Tempo"]
+__all__ = ["Backoff", "Gateway", "Job", "Tempo"]
 
 logger = logging.getLogger(__name__)
 
@@ -107,7 +107,8 @@ class Gateway:
         fatal: told, in the gateway's thread, at every call that no more calls can be made: the budget is spent, the
             cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
-        tempo: how fast things go wrong, and right again.
+        tempo: when an endpoint is down, and how it is found to be back.
+        backoff: time between the attempts of a call.
         providers: opens the provider of an endpoint; as its settings say unless given.
 
     Attributes:
@@ -122,7 +123,8 @@ class Gateway:
         give_up: int = 0,
         fatal: Callable[[WolfError], None] | None = None,
         environment: Mapping[str, str] | None = None,
-        tempo: Tempo | None = None,
+        tempo: Tempo = Tempo(),  # noqa: B008 - frozen
+        backoff: Backoff = Backoff(),  # noqa: B008 - frozen
         providers: OpenProvider = open_provider,
     ) -> None:
         self.accounts = Accounts()
@@ -133,7 +135,8 @@ class Gateway:
         self._ended: WolfError | None = None
         self._providers = providers
         self._keys = Keys(environment)
-        self._tempo = tempo or Tempo()
+        self._tempo = tempo
+        self._backoff = backoff
         self._servers: dict[Endpoint, Server] = {}
         self._loop = Loop("model-gateway")
 
@@ -234,8 +237,7 @@ class Gateway:
     ) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
-        backoff = self._tempo.backoff
-        tries = Attempts(question, server, self._budget, backoff, attempts=attempts, again_if_cut=again_if_cut)
+        tries = Attempts(question, server, self._budget, self._backoff, attempts=attempts, again_if_cut=again_if_cut)
         try:
             completion = await tries.run()
         except asyncio.CancelledError:

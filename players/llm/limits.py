@@ -1,56 +1,171 @@
-"""`Gate`: what stands before an endpoint: calls in flight, limits per minute, pauses it asked for, its circuit."""
+"""`Gate`: what stands before an endpoint: limits, pauses it asked for, and `Circuit`, which tells if it is down."""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import itertools
 import logging
 import math
 from collections import deque
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from players.llm.loop import loop_time
-from players.llm.provider import Purpose
+from players.llm.loop import loop_time, seconds_shown
+from players.llm.provider import Failed, Failure
 from players.llm.settings import Endpoint
-from players.llm.tempo import MINUTE, Circuit, Tempo
 
 logger = logging.getLogger(__name__)
+
+MINUTE: Final = 60.0
 
 LONG_WAIT_S: Final = 5.0
 """Seconds of a wait after which it is said once that calls wait for this limit."""
 
-_SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
+_LATE_KEPT: Final = 16
+_LATE_HINTED: Final = 4
+"""Of the last `_LATE_KEPT` requests, so many whose time ran out while others were answered earn a hint."""
 
 
-def urgency(purpose: Purpose) -> int:
-    """Return which calls go first: 0 for what the game waits for, 1 for judgements and labels."""
-    return 1 if purpose in _SECOND else 0
-
-
-class Paused(Exception):  # noqa: N818 - a state of the endpoint
-    """The server asked to be left alone for longer than a call can wait.
+@dataclass(frozen=True, slots=True)
+class Tempo:
+    """How fast things go wrong, and right again; tests make it fast.
 
     Attributes:
-        seconds: how long from now.
+        failures: so many in a row open an endpoint's circuit (of one request in five failing by chance, eight are in a
+            row once in 400,000),
+        lasting: if it is so many seconds since the first of them.
+        first_trial: seconds from there to its first trial.
+        longest_trial: seconds between trials at most.
     """
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+    failures: int = 8
+    lasting: float = 1.0
+    first_trial: float = 0.5
+    longest_trial: float = 30.0
+
+
+class Circuit:
+    """Closed while an endpoint answers. Open, it lets one trial through at a time, further and further apart.
+
+    For one event loop, by whose clock it goes.
+
+    Args:
+        url: the endpoint, for what is said of it.
+        patience: seconds from its opening for which calls wait; after that they fail at once.
+        tempo: how many failures open it, and how far apart trials are.
+    """
+
+    def __init__(self, url: str, patience: float, tempo: Tempo) -> None:
+        self._url = url
+        self._patience = patience
+        self._tempo = tempo
+        self._in_a_row = 0
+        self._row_began = 0.0
+        self._opened_at: float | None = None
+        self._since = ""
+        self._reason = ""
+        self._pause = 0.0
+        self._trial_at = 0.0
+        self._on_trial = False
+        self._answered_at = -math.inf
+        self._late: deque[bool] = deque(maxlen=_LATE_KEPT)
+        self._hinted = False
+
+    @property
+    def free_at(self) -> float:
+        """From when on a request may go out: the trial, while it is open."""
+        if self._opened_at is None:
+            return 0.0
+        return math.inf if self._on_trial else self._trial_at
+
+    @property
+    def over_at(self) -> float:
+        """When calls stop waiting for it."""
+        return math.inf if self._opened_at is None else self._opened_at + self._patience
+
+    def down(self) -> Failed:
+        """Return what calls are told for which patience is over."""
+        line = f"{self._url} is down since {self._since}: {self._reason}"
+        return Failed(Failure("connection", line, again=False))
+
+    def begin_trial(self) -> bool:
+        """Take note of a request that goes out; returns whether it is the trial. Whoever makes that must say what came
+        of it, or `give_up` the trial.
+        """
+        self._on_trial = self._opened_at is not None
+        return self._on_trial
+
+    def succeeded(self) -> None:
+        """Say that the endpoint answered, if only to reject a request."""
+        self._in_a_row = 0
+        self._answered_at = loop_time()
+        self._late.append(False)
+        if self._opened_at is not None:
+            logger.warning("%s is back after %.0f s", self._url, loop_time() - self._opened_at)
+            self._opened_at = None
+            self._on_trial = False
+
+    def failed(self, failure: Failure, sent_at: float, *, trial: bool, in_flight: int) -> None:
+        """Say that a request failed in a way that speaks against the endpoint.
+
+        Args:
+            failure: how.
+            sent_at: when it was sent. Where another one was answered after that, the endpoint is at work: slow perhaps,
+                but not down, and the failure does not count.
+            trial: whether the request was the trial.
+            in_flight: requests still under way. Failures come back faster than replies, so that of many requests at
+                once the first to return are failures; only more of them than are still out tell of an endpoint's end.
+        """
+        now = loop_time()
+        if self._opened_at is not None:
+            if trial:
+                self._on_trial = False
+                self._reason = failure.line
+                self._pause = min(2 * self._pause, self._tempo.longest_trial)
+                self._trial_at = now + self._pause
+            return
+        if self._answered_at > sent_at:
+            self._late.append(failure.trouble == "timeout")
+            if not self._hinted and sum(self._late) >= _LATE_HINTED:
+                self._hinted = True
+                logger.warning(
+                    "%s answers some requests while others run out of time: it is slow, not down; if it serves one at "
+                    "a time, at_once = 1 in its [endpoints] table has calls wait their turn",
+                    self._url,
+                )
+            return
+        if self._in_a_row == 0:
+            self._row_began = now
+        self._in_a_row += 1
+        if self._in_a_row < max(self._tempo.failures, in_flight) or now < self._row_began + self._tempo.lasting:
+            return
+        self._opened_at = now
+        self._since = datetime.now().astimezone().strftime("%H:%M:%S")
+        self._reason = failure.line
+        self._pause = self._tempo.first_trial
+        self._trial_at = now + self._pause
+        logger.warning(
+            "%s seems to be down after %d failures in a row (%s); calls wait for it for %g s, then fail at once",
+            self._url, self._in_a_row, failure.line, self._patience,
+        )  # fmt: skip
+
+    def give_up(self, *, trial: bool) -> None:
+        """Say that a request ended without telling anything: it was cancelled."""
+        if trial:
+            self._on_trial = False
 
 
 class Window:
-    """Keeps a sum over any stretch of time within a limit; a single amount beyond it passes alone.
+    """Keeps a sum over any minute within a limit; a single amount beyond it passes alone.
 
     Args:
-        limit: what may be spent in a stretch; None for any amount.
-        length: the stretch, in seconds.
+        limit: what may be spent in a minute; None for any amount.
     """
 
-    def __init__(self, limit: float | None, length: float = MINUTE) -> None:
+    def __init__(self, limit: float | None) -> None:
         self._limit = limit
-        self._length = length
         self._spent: deque[Spending] = deque()
         self._sum = 0.0
 
@@ -65,8 +180,8 @@ class Window:
         for spent in self._spent:
             over -= spent.amount
             if over <= 0:
-                return spent.at + self._length
-        return self._spent[-1].at + self._length
+                break
+        return spent.at + MINUTE
 
     def spend(self, amount: float, now: float) -> Spending | None:
         """Count an amount; what is returned can be corrected."""
@@ -84,7 +199,7 @@ class Window:
             spent.amount = amount
 
     def _forget(self, now: float) -> None:
-        while self._spent and self._spent[0].at + self._length <= now:
+        while self._spent and self._spent[0].at + MINUTE <= now:
             gone = self._spent.popleft()
             gone.forgotten = True
             self._sum -= gone.amount
@@ -134,6 +249,9 @@ class Gate:
         endpoint: its limits and patience.
         url: where it is, for what is said of it.
         tempo: how fast things go.
+
+    Attributes:
+        numbers: gives places in the order of calls; a call keeps its own over all attempts.
     """
 
     def __init__(self, endpoint: Endpoint, url: str, tempo: Tempo) -> None:
@@ -149,18 +267,13 @@ class Gate:
         # nothing more is said of an endpoint that is down
         self._said = {"down"}
         self._at_once = self._free = endpoint.at_once
-        self._requests = Window(requests, tempo.minute)
-        self._tokens = Window(tokens, tempo.minute)
+        self._requests = Window(requests)
+        self._tokens = Window(tokens)
         self._circuit = Circuit(url, endpoint.patience, tempo)
         self._paused_until = 0.0
         self._queue: list[_Waiting] = []
-        self._numbers = 0
+        self.numbers = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
-
-    def number(self) -> int:
-        """Return a place in the order of calls; a call keeps its own over all attempts."""
-        self._numbers += 1
-        return self._numbers
 
     @property
     def held_by(self) -> str:
@@ -178,11 +291,10 @@ class Gate:
             deadline: monotonic time beyond which a pause makes waiting useless.
 
         Raises:
-            Paused: the server wants to be left alone until after the deadline.
-            Down: patience with the endpoint is over.
+            Failed: the server wants to be left alone until after the deadline, or patience with it is over.
         """
         if self._paused_until > deadline:
-            raise Paused(self._paused_until - loop_time())
+            raise self._paused()
         loop = asyncio.get_running_loop()
         waiting = _Waiting(urgency, number, tokens, deadline, loop.create_future())
         heapq.heappush(self._queue, waiting)
@@ -192,9 +304,7 @@ class Gate:
             return await waiting.opened
         except asyncio.CancelledError:
             if waiting.opened.done() and not waiting.opened.cancelled() and waiting.opened.exception() is None:
-                given = waiting.opened.result()
-                self._circuit.give_up(trial=given.trial)
-                self.leave(given, used=0, sent=False)
+                self.leave(waiting.opened.result(), used=0, sent_at=None)
             else:
                 waiting.opened.cancel()
                 held_by = self._held_by
@@ -204,19 +314,35 @@ class Gate:
         finally:
             say.cancel()
 
-    def leave(self, given: Pass, used: float | None, *, sent: bool = True) -> None:
-        """Give a place back.
+    def leave(
+        self,
+        given: Pass,
+        used: float | None,
+        *,
+        sent_at: float | None,
+        answered: bool = False,
+        sick: Failure | None = None,
+    ) -> None:
+        """Give a place back, and say what came of the request.
 
         Args:
             given: what `enter` returned.
             used: tokens that the request took; None if the server did not tell.
-            sent: whether a request was made at all.
+            sent_at: when it was sent; None if it was not.
+            answered: whether the endpoint answered, if only to reject it.
+            sick: how it failed, if in a way that speaks against the endpoint.
         """
         self._free += 1
         if used is not None:
             self._tokens.correct(given.tokens, used)
-        if not sent:
+        if sent_at is None:
             self._requests.correct(given.requests, 0)
+        if sick is not None and sent_at is not None:
+            self._circuit.failed(sick, sent_at, trial=given.trial, in_flight=self._at_once - self._free)
+        elif answered:
+            self._circuit.succeeded()
+        else:
+            self._circuit.give_up(trial=given.trial)
         self._move()
 
     def pause(self, seconds: float) -> None:
@@ -224,24 +350,13 @@ class Gate:
         self._paused_until = max(self._paused_until, loop_time() + seconds)
         for waiting in self._queue:
             if waiting.deadline < self._paused_until and not waiting.opened.done():
-                waiting.opened.set_exception(Paused(self._paused_until - loop_time()))
+                waiting.opened.set_exception(self._paused())
         self._move()
 
-    def succeeded(self) -> None:
-        """Say that the endpoint answered, if only to reject a request."""
-        self._circuit.succeeded()
-        self._move()
-
-    def failed(self, given: Pass, reason: str, sent_at: float, *, late: bool) -> None:
-        """Say that a request failed in a way that speaks against the endpoint; see `Circuit.failed`."""
-        in_flight = self._at_once - self._free
-        self._circuit.failed(reason, trial=given.trial, sent_at=sent_at, late=late, in_flight=in_flight)
-        self._move()
-
-    def give_up(self, given: Pass) -> None:
-        """Say that a request ended without telling anything of the endpoint."""
-        self._circuit.give_up(trial=given.trial)
-        self._move()
+    def _paused(self) -> Failed:
+        seconds = seconds_shown(self._paused_until - loop_time())
+        line = f"{self._url} asked to be left alone for another {seconds} s, longer than this call can wait"
+        return Failed(Failure("busy", line, again=False))
 
     def _open_at(self, tokens: float, now: float) -> float:
         opens = {

@@ -20,6 +20,11 @@ def loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
+def seconds_shown(seconds: float) -> str:
+    """Return a time as it is told to people."""
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
+
+
 Job: TypeAlias = "Future[None]"
 """A coroutine on the loop, to be looked at and cancelled from any thread."""
 

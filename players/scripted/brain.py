@@ -43,11 +43,11 @@ Vote = tuple[SeatName | None, VoteReason]
 """Whom, and on what ground."""
 
 
-def bid(at: Standpoint) -> tuple[Bid, str | None]:
+def bid(at: Standpoint) -> Answer:
     """Return the bid, and the thought behind it where it has a reason."""
     urgency, thought = _urgency(at)
     most = at.view.config.bid_max
-    return unchecked(Bid, {"bid": min(max(round(urgency * most / 10), 0), most)}), thought
+    return Answer(unchecked(Bid, {"bid": min(max(round(urgency * most / 10), 0), most)}), thought)
 
 
 def _urgency(at: Standpoint) -> tuple[int, str | None]:
@@ -84,7 +84,7 @@ def _news(at: Standpoint) -> tuple[int, str] | None:
     return None
 
 
-def ballot(at: Standpoint) -> tuple[Ballot, str | None]:
+def ballot(at: Standpoint) -> Answer:
     """Return a legal ballot, and the thought behind it where no reason says as much."""
     target, ground = _wolf_vote(at) if at.wolf else _honest_vote(at)
     legal = at.ask.legal or ()
@@ -95,13 +95,13 @@ def ballot(at: Standpoint) -> tuple[Ballot, str | None]:
         ground = "abstain"
     thought = ground[:1].upper() + ground[1:] + "."
     if at.chance("reason") >= tuning.GIVES_REASON:
-        return Ballot(target=target), thought
+        return Answer(Ballot(target=target), thought)
     other = _seer_behind(at, target) if target else None
     if ground == "believe seer" and other is None:
         ground = "evidence"
     grounds = choose_evidence(at, target) if target else None
     reason = phrase(at, words().vote_reasons[ground], target, other, grounds)
-    return Ballot(target=target, reason=reason, claims=_claims(at, target, ground)), None
+    return Answer(Ballot(target=target, reason=reason, claims=_claims(at, target, ground)))
 
 
 def _claims(at: Standpoint, target: SeatName | None, ground: VoteReason) -> tuple[Claim, ...]:
@@ -157,13 +157,13 @@ def _wolf_vote(at: Standpoint) -> Vote:
     return target, "wolf" if at.ask.round > 1 and at.chance("hard") < 0.4 else "evidence"
 
 
-def kill(at: Standpoint) -> tuple[Choice, str]:
+def kill(at: Standpoint) -> Answer:
     """Return the lone Werewolf's victim."""
     target, why = _threat(at)
-    return Choice(target=target), f"Kill {target}: {why}."[:80]
+    return Answer(Choice(target=target), f"Kill {target}: {why}."[:80])
 
 
-def whisper(at: Standpoint) -> tuple[Proposal, str]:
+def whisper(at: Standpoint) -> Answer:
     """Return a proposal: the greatest threat first, then whatever the first of the pack in seating order proposed."""
     if at.ask.turn > 1:
         heard = at.view.proposals()
@@ -174,16 +174,17 @@ def whisper(at: Standpoint) -> tuple[Proposal, str]:
                 continue
             own = wolf == at.me
             word = _word(at, "firm" if own else "agreed")
-            return Proposal(target=proposal.target, word=word), f"One mind on {proposal.target}."[:80]
+            return Answer(Proposal(target=proposal.target, word=word))
     target, why = _threat(at)
-    return Proposal(target=target, word=_word(at, why)), f"Propose {target}: {why}."[:80]
+    thought = f"Propose {target}: {why}."[:80] if at.ask.turn == 1 else None
+    return Answer(Proposal(target=target, word=_word(at, why)), thought)
 
 
-def protect(at: Standpoint) -> tuple[Choice, str]:
+def protect(at: Standpoint) -> Answer:
     """Return whom the Doctor protects: a believed Seer most likely, else anybody the wolves may fear, drawn."""
     names = _names(at)
     if not names:
-        return Choice(target=None), "Nobody to protect."
+        return Answer(Choice(target=None), "Nobody to protect.")
     last = at.view.protections[-1] if at.view.protections else None
     options = []
     for name in names:
@@ -198,7 +199,7 @@ def protect(at: Standpoint) -> tuple[Choice, str]:
             weight = max(weight // 2, 1)
         options.append((name, weight))
     target = at.weigh("protect", options)
-    return Choice(target=target), f"Watch over {target} tonight."
+    return Answer(Choice(target=target), f"Watch over {target} tonight.")
 
 
 def inspect(at: Standpoint) -> Choice:
@@ -272,8 +273,7 @@ class ScriptedBrain(Agent):
 
     def bid(self, ask: Ask, view: SeatView, /) -> Answer:
         """Bid by urgency."""
-        content, thought = bid(self._standpoint(ask, view))
-        return Answer(content, thought)
+        return bid(self._standpoint(ask, view))
 
     def speak(self, ask: Ask, view: SeatView, /) -> Answer:
         """Say what the role and the talk so far suggest."""
@@ -291,18 +291,15 @@ class ScriptedBrain(Agent):
 
     def vote(self, ask: Ask, view: SeatView, /) -> Answer:
         """Vote by suspicion and knowledge."""
-        content, thought = ballot(self._standpoint(ask, view))
-        return Answer(content, thought)
+        return ballot(self._standpoint(ask, view))
 
     def kill(self, ask: Ask, view: SeatView, /) -> Answer:
         """Kill the greatest threat."""
-        content, thought = kill(self._standpoint(ask, view))
-        return Answer(content, thought)
+        return kill(self._standpoint(ask, view))
 
     def protect(self, ask: Ask, view: SeatView, /) -> Answer:
         """Protect whom the Werewolves may want."""
-        content, thought = protect(self._standpoint(ask, view))
-        return Answer(content, thought)
+        return protect(self._standpoint(ask, view))
 
     def inspect(self, ask: Ask, view: SeatView, /) -> Answer:
         """Inspect the most suspicious player not known yet."""
@@ -316,8 +313,7 @@ class ScriptedBrain(Agent):
 
     def whisper(self, ask: Ask, view: SeatView, /) -> Answer:
         """Propose the greatest threat, then agree."""
-        content, thought = whisper(self._standpoint(ask, view))
-        return Answer(content, thought if ask.turn == 1 else None)
+        return whisper(self._standpoint(ask, view))
 
     def _standpoint(self, ask: Ask, view: SeatView) -> Standpoint:
         if view is not self._view or view.names != self._names:

@@ -12,7 +12,6 @@ from wolfbus.agent.introduction import Introduction
 from wolfbus.agent.membership import Membership
 from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode, pack, unpack
 from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
@@ -38,13 +37,10 @@ class Moderator:
         self._reader = self.bus.reader()
         self._heard: dict[str, list[Entry]] = {}
 
-    def tell(self, agent: str, *messages: Part, game: str = "") -> None:
+    def tell(self, agent: str, *messages: Any, game: str = "") -> None:
         """Put messages into an agent's mailbox."""
         stream = streams.inbox(HOUSE, agent)
-        posts = [
-            (stream, Entry(encode(message), str(getattr(message, "type", "")), "moderator", game))
-            for message in messages
-        ]
+        posts = [(stream, Entry(encode(message), message.type, "moderator", game)) for message in messages]
         (result,) = self.bus.commit([Commit(HOUSE, game, self._epoch, "", "", posts=posts)])
         assert result is None, result
 

@@ -14,10 +14,7 @@ import pytest
 
 from players.service import PlayerSettings
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
-from wolfbus.agent.membership import default_name
 from wolfbus.cli import FAILED, USAGE, run
-from wolfbus.cli.player import join, player
-from wolfbus.messages.base import ID_PATTERN
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,19 +111,6 @@ def test_a_model_without_a_key_fails_before_the_house_hears_of_it(
     assert told.count("\n") == 1
 
 
-def test_a_name_of_its_own_can_stand_in_the_names_of_streams() -> None:
-    import re
-
-    for prefix in ("", "my agent!", "ß" * 80):
-        assert re.fullmatch(ID_PATTERN, default_name(prefix))
-
-
-def test_both_commands_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in (player, join):
-        assert run([str(command.name), "--help"]) == 0
-        assert "--house" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("words", [["player"], ["join", "--", "true"]])
 def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
     words: list[str], monkeypatch: pytest.MonkeyPatch
@@ -146,12 +130,3 @@ def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
     place = settings.membership
     assert (place.url, place.house, place.introduction.name) == tuple(ticket.values())[:3]
     assert settings.brain == ("random" if words == ["player"] else "exec:true")
-
-
-def test_analytics_takes_its_name_from_a_ticket_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setattr("analytics.archive.serve", lambda settings, *_: seen.append(settings.name) or 0)
-    monkeypatch.setattr("wolfbus.service.logs.configure_logs", lambda *_, **__: None)
-    monkeypatch.setenv("WOLFBUS_NAME", "keeper")
-    assert run(["analytics"]) == 0
-    assert seen == ["keeper"]

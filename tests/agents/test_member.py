@@ -5,15 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import pytest
 
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, catch_up, stay
-from wolfbus.agent import member as member_module
-from wolfbus.agent.member import Member, MembershipEnd
 from wolfbus.bus import Entry, streams
 from wolfbus.bus.acl import agent_rules
-from wolfbus.errors import BusDown, ConfigError, NotAllowed
+from wolfbus.errors import ConfigError, NotAllowed
 from wolfbus.messages.codec import plain, unpack
 from wolfbus.messages.house import Dropped, Goodbye, Refused, RollCall, Welcome
 from wolfbus.testing.redis_server import RedisServer
@@ -26,14 +25,12 @@ class Ear:
     played = 0
 
     def __init__(self) -> None:
-        self.member: Member | None = None
         self.heard: list[Entry] = []
         self.anew = 0
         self.welcomes = 0
         self.news = threading.Condition()
 
-    def at(self, member: Member) -> Ear:
-        self.member = member
+    def at(self, _member: object) -> Ear:
         return self
 
     def deliver(self, entries: Sequence[Entry]) -> None:
@@ -63,6 +60,11 @@ class Ear:
             return list(self.heard)
 
 
+def ended(aside: Aside) -> str:
+    """Return why it is over."""
+    return cast("Any", aside.end()).reason
+
+
 @pytest.fixture
 def moderator(redis_url: str) -> Iterator[Moderator]:
     with Moderator(redis_url) as moderator:
@@ -71,7 +73,7 @@ def moderator(redis_url: str) -> Iterator[Moderator]:
 
 @pytest.fixture(autouse=True)
 def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member_module, "REJOIN_S", 0.02)
+    monkeypatch.setattr("wolfbus.agent.member.REJOIN_S", 0.02)
 
 
 def test_an_agent_says_join_on_its_own_stream_and_knocks_at_the_lobby(moderator: Moderator, redis_url: str) -> None:
@@ -99,16 +101,6 @@ def test_it_answers_a_roll_call_at_once(moderator: Moderator, redis_url: str) ->
         first = moderator.welcome("ann")
         moderator.tell("ann", RollCall())
         assert moderator.hear("ann", "join")["instance"] == first["instance"]
-
-
-def test_deliveries_are_handed_on_and_what_the_house_says_is_not(moderator: Moderator, redis_url: str) -> None:
-    ear = Ear()
-    with Aside(lambda stopping: stay(redis_url).run(ear.at, stopping)):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up())
-        moderator.tell("ann", RollCall())
-        moderator.deliver("ann", catch_up())
-        assert [entry.type for entry in ear.wait_for(2)] == ["catch_up", "catch_up"]
 
 
 def test_every_welcome_is_told_and_members_that_nobody_knows_are_passed_over(
@@ -157,7 +149,7 @@ def test_a_goodbye_ends_the_stay_but_not_one_that_is_older_than_it(moderator: Mo
     with Aside(lambda stopping: stay(redis_url).run(Ear().at, stopping)) as aside:
         moderator.welcome("ann")
         moderator.tell("ann", Goodbye(reason="it is late"))
-        assert aside.end() == MembershipEnd("it is late")
+        assert ended(aside) == "it is late"
 
 
 def test_who_is_not_taken_hears_why(moderator: Moderator, redis_url: str) -> None:
@@ -201,7 +193,7 @@ def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket(redis_server: RedisSe
         with Moderator(redis_url) as moderator, Aside(lambda stopping: stay(own).run(Ear().at, stopping)) as aside:
             moderator.welcome("ann")
             moderator.goodbye("ann")
-            assert aside.end() == MembershipEnd("all games are played")
+            assert ended(aside) == "all games are played"
             assert moderator.bus.length(streams.lobby(HOUSE)) == 0
         with Aside(lambda stopping: stay(own, "bob").run(Ear().at, stopping)) as stranger, pytest.raises(NotAllowed):
             stranger.end()
@@ -235,13 +227,7 @@ def test_who_is_asked_to_stop_takes_no_new_games_and_says_that_it_leaves(moderat
         assert moderator.hear("ann", "join", seats=0)["instance"] == join["instance"]
         left = moderator.hear("ann", "leave")
         assert (left["instance"], left["reason"]) == (join["instance"], "SIGTERM")
-        assert aside.end() == MembershipEnd("SIGTERM")
-
-
-def test_a_bus_that_is_not_there_is_said_in_one_line() -> None:
-    url = "redis://127.0.0.1:1?patience=0.1"
-    with Aside(lambda stopping: stay(url).run(Ear().at, stopping)) as aside, pytest.raises(BusDown):
-        aside.end()
+        assert ended(aside) == "SIGTERM"
 
 
 def test_an_introduction_that_no_message_can_hold_is_refused_before_anything_is_said(redis_url: str) -> None:

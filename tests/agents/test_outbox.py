@@ -53,12 +53,6 @@ def test_messages_sent_together_are_one_append_in_their_order(writer):
     assert [entry.body for entry in writer.bus.entries(box.stream)] == [b"1", b"2", b"3", b"4"]
 
 
-def test_nothing_said_is_no_append(writer):
-    with outbox(writer).together():
-        pass
-    assert writer.appended == []
-
-
 def test_a_closed_writer_is_told_to_who_sends_alone_only(writer):
     box = outbox(writer)
     writer.closed = True

@@ -25,19 +25,16 @@ from tests.agents.parts import (
     ask,
     catch_up,
     grown,
-    part,
-    seated,
     stay,
     step,
 )
-from wolfbus.agent import Agent, router
-from wolfbus.agent import member as member_module
-from wolfbus.errors import BudgetSpent, ConfigError, GivenUp, PlayerError
+from wolfbus.agent import Agent
+from wolfbus.errors import BudgetSpent, GivenUp, PlayerError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Bid
 from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
-from wolfbus.messages.requests import Ask, Delivery
+from wolfbus.messages.requests import Ask
 from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.testing.model_server import ModelServer
 from wolfbus.view import SeatView
@@ -51,7 +48,7 @@ def moderator(redis_url: str) -> Iterator[Moderator]:
 
 @pytest.fixture(autouse=True)
 def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member_module, "REJOIN_S", 0.02)
+    monkeypatch.setattr("wolfbus.agent.member.REJOIN_S", 0.02)
 
 
 def player(url: str, brain: str = "scripted", **more: object) -> Aside:
@@ -90,14 +87,6 @@ def test_a_player_that_starts_anew_gives_the_same_answer_to_the_same_request(
             ann.stopping.ask("killed, as it were")
             assert moderator.hear("ann", "leave")["instance"] == join["instance"]
     assert replies[0] == replies[1]
-
-
-def test_a_request_that_is_repeated_is_answered_once(moderator: Moderator, redis_url: str) -> None:
-    with player(redis_url):
-        moderator.welcome("ann")
-        again = step(ask("bid", 1))
-        moderator.deliver("ann", catch_up(ask("bid", 1)), again, again, step(ask("bid", 2)))
-        assert [moderator.hear("ann", "reply")["request"] for _ in range(2)] == [ask("bid", 1).id, ask("bid", 2).id]
 
 
 def test_a_question_in_a_game_that_is_over_or_to_a_seat_never_seated_here_is_passed_over(
@@ -158,7 +147,7 @@ def test_a_program_whose_game_was_dropped_hears_bye_without_a_winner(
 def test_a_game_given_up_after_long_silence_is_caught_up_if_it_goes_on(
     moderator: Moderator, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(router, "FORGET_S", -1.0)
+    monkeypatch.setattr("wolfbus.agent.router.FORGET_S", -1.0)
     with player(redis_url):
         first = moderator.welcome("ann")
         moderator.deliver("ann", catch_up(), catch_up(game="g2"), step(ask("bid")))
@@ -189,19 +178,6 @@ def test_what_was_answered_before_a_roll_call_and_is_asked_after_it_did_not_arri
         moderator.tell("ann", RollCall())
         moderator.hear("ann", "join")
         moderator.deliver("ann", catch_up(ask("bid", 1)))
-        assert moderator.hear("ann", "reply") == reply
-
-
-def test_what_was_answered_and_is_asked_again_after_joining_anew_is_answered_again(
-    moderator: Moderator, redis_url: str
-) -> None:
-    with player(redis_url):
-        first = moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN]))
-        reply = moderator.hear("ann", "reply")
-        moderator.deliver("ann", step(told=[SAID], first=3))
-        moderator.hear_again("ann", first["instance"])
-        moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN]))
         assert moderator.hear("ann", "reply") == reply
 
 
@@ -337,35 +313,6 @@ def test_a_game_that_takes_longer_than_the_grace_is_left(moderator: Moderator, r
         assert ann.end() == 0
 
 
-def test_it_leaves_after_one_game_if_that_was_wanted(moderator: Moderator, redis_url: str) -> None:
-    with player(redis_url, once=True) as ann:
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("bid", 1)))
-        moderator.hear("ann", "join", seats=0)
-        moderator.deliver("ann", step(told=[ENDED], first=3))
-        assert moderator.hear("ann", "leave")["reason"] == "its game is over"
-        assert ann.end() == 0
-
-
-def test_seats_of_many_games_are_told_apart(moderator: Moderator, redis_url: str) -> None:
-    with player(redis_url, seats=3):
-        moderator.welcome("ann")
-        both = Delivery(
-            type="catch_up",
-            game=GAME,
-            seats=(
-                part(ask("bid", seat="Ada"), private=[seated("Ada")]),
-                part(ask("bid", seat="Bruno"), private=[seated("Bruno")], seat="Bruno"),
-            ),
-        )
-        other = catch_up(ask("bid", game="game-2"), game="game-2")
-        moderator.deliver(
-            "ann", both, other, step(told=[ENDED], first=1), step(ask("bid", 2, game="game-2"), game="game-2")
-        )
-        found = {(reply["game"], reply["seat"]) for reply in (moderator.hear("ann", "reply") for _ in range(4))}
-        assert found == {(GAME, "Ada"), (GAME, "Bruno"), ("game-2", "Ada")}
-
-
 def test_brains_that_cannot_go_on_end_the_service(moderator: Moderator, redis_url: str) -> None:
     with BrainContext() as brain_context:
 
@@ -430,14 +377,3 @@ def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str) ->
         moderator.goodbye("ann")
         assert ann.end() == 0
     assert seen[-1] == "leaving"
-
-
-def test_two_players_of_one_name_do_not_both_play(moderator: Moderator, redis_url: str) -> None:
-    with player(redis_url, again_s=0.02) as older:
-        first = moderator.hear("ann", "join")
-        with player(redis_url):
-            moderator.hear_again("ann", first["instance"])
-            with pytest.raises(ConfigError, match="another process plays as ann"):
-                older.end()
-            moderator.deliver("ann", catch_up(ask("bid")))
-            assert moderator.hear("ann", "reply")["request"] == ask("bid").id

@@ -119,31 +119,21 @@ class Script:
     ) -> Script:
         self.batch += 1
         if isinstance(d, str):
-            event = AnsweredAssessOwn(batch=self.batch, seat=speaker, about=number, outcome=d)
-        else:
-            label = Label(deceptive=d, confidence=confidence, kind=kind or ("unspecified" if d else "none"))
-            event = AnsweredAssessOwn(
-                batch=self.batch, seat=speaker, about=number, outcome="accepted", content=label, reading=reading
-            )
-        self.events.append(event)
-        return self
+            return self._answer(AnsweredAssessOwn, speaker, number, d)
+        label = Label(deceptive=d, confidence=confidence, kind=kind or ("unspecified" if d else "none"))
+        return self._answer(AnsweredAssessOwn, speaker, number, content=label, reading=reading)
 
     def judge(self, number: int, observer: str, verdict: Verdict, reading: Reading = "clean") -> Script:
         if isinstance(verdict, str):
-            event = AnsweredAssessOther(batch=self.batch, seat=observer, about=number, outcome=verdict)
-        else:
-            flag, suspicion = verdict
-            event = AnsweredAssessOther(
-                batch=self.batch,
-                seat=observer,
-                about=number,
-                outcome="accepted",
-                content=Judgement(
-                    deceptive=flag, suspicion=suspicion, confidence=0.5, kind="unspecified" if flag else "none"
-                ),
-                reading=reading,
-            )
-        self.events.append(event)
+            return self._answer(AnsweredAssessOther, observer, number, verdict)
+        flag, suspicion = verdict
+        kind = "unspecified" if flag else "none"
+        content = Judgement(deceptive=flag, suspicion=suspicion, confidence=0.5, kind=kind)
+        return self._answer(AnsweredAssessOther, observer, number, content=content, reading=reading)
+
+    def _answer(self, kind: type, seat: str, about: int | None, outcome: Outcome = "accepted", **given) -> Script:
+        of = {} if about is None else {"about": about}
+        self.events.append(kind(batch=self.batch, seat=seat, outcome=outcome, **of, **given))
         return self
 
     def said(
@@ -156,19 +146,10 @@ class Script:
     ) -> int:
         """A statement with its label and judgements, asked for in one batch."""
         number = self.say(speaker, phase)
-        self.events.append(
-            Asked(
-                batch=self.batch + 1,
-                round=self.round,
-                phase=phase,
-                turn=self.turn,
-                about=number,
-                asks=(
-                    Asking(kind="assess_own", seats=(speaker,)),
-                    Asking(kind="assess_other", seats=tuple(verdicts)),
-                ),
-            )
-        )
+        asked = {"assess_own": (speaker,), "assess_other": tuple(verdicts)}
+        asks = tuple(Asking(kind=each, seats=seats) for each, seats in asked.items())
+        place = {"round": self.round, "phase": phase, "turn": self.turn}
+        self.events.append(Asked(batch=self.batch + 1, **place, about=number, asks=asks))
         self.label(number, speaker, d, kind)
         for observer, verdict in verdicts.items():
             self.judge(number, observer, verdict)
@@ -177,15 +158,8 @@ class Script:
     def vote(self, votes: Mapping[str, str | None], late: Iterable[str] = ()) -> Script:
         self.batch += 1
         for voter, target in votes.items():
-            missing = voter in set(late)
-            self.events.append(
-                AnsweredVote(
-                    batch=self.batch,
-                    seat=voter,
-                    outcome="timed_out" if missing else "accepted",
-                    content=None if missing else Ballot(target=target),
-                )
-            )
+            ballot = {"outcome": "timed_out"} if voter in set(late) else {"content": Ballot(target=target)}
+            self._answer(AnsweredVote, voter, None, **ballot)
         self.events.append(Tally(round=self.round, votes=dict(votes), needed=len(self.alive) // 2 + 1))
         return self
 

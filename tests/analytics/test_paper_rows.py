@@ -113,15 +113,10 @@ def test_rounds_deaths_votes_and_the_end_are_copied_in_order():
         ended=True,
     )
     rows = rows_of_paper_log(played, as_recorded=True)
-    assert [(row.number, row.round, row.phase, row.turn) for row in rows.statements] == [
-        (1, 1, "debate", 1),
-        (2, 1, "vote", 1),
-        (3, 2, "debate", 1),
-    ]
-    assert [(night.target, night.protected, night.died) for night in rows.nights] == [
-        ("Raj", ("Raj",), None),
-        ("Sel", (), "Sel"),
-    ]
+    places = [(row.number, row.round, row.phase, row.turn) for row in rows.statements]
+    assert places == [(1, 1, "debate", 1), (2, 1, "vote", 1), (3, 2, "debate", 1)]
+    nights = [(night.target, night.protected, night.died) for night in rows.nights]
+    assert nights == [("Raj", ("Raj",), None), ("Sel", (), "Sel")]
     assert [(death.round, death.seat, death.how) for death in rows.deaths] == [(1, "Bob", "exile"), (2, "Sel", "night")]
     assert [(vote.voter, vote.target, vote.outcome) for vote in rows.votes] == [
         ("Joy", "Bob", "accepted"),

@@ -71,6 +71,10 @@ def test_a_server_that_takes_connections_and_says_nothing_is_given_up_soon(
         assert time.monotonic() - began < 5
 
 
+def test_a_socket_that_is_not_there_is_told_with_how_to_have_one() -> None:
+    assert "start it (redis-server --unixsocket PATH), or check the path" in told("unix:///no/redis.sock?patience=0.1")
+
+
 def cluster_of(*lines: str) -> RedisServer:
     """Return a node that believes what it finds in its file of nodes."""
     options = (

@@ -140,7 +140,7 @@ def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(replay: Replay):
     text = "\n".join([*words, "user:", "    indented\n"])
     short = dict.fromkeys(("model", "url", "served", "finish"), HOSTILE[0])
     said = play(SHORT, "1", lambda question: Speech(text=text) if question.kind == "speak" else None).events
-    fields = {**short, "parameters": {"stop": words[2]}, "reply": text, "reasoning": text}
+    fields = {**short, "parameters": {"stop": words[2]}, "reply": text, "reasoning": text, "error": words[0]}
     records = recorded(weave(said, lambda answer, _: [fields] if answer.kind == "vote" else []))
     line = str(calls_in(records)[-1].n)
     page = replay(records, "--prompt", line).out.splitlines()

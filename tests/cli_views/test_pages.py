@@ -9,7 +9,7 @@ from itertools import cycle
 import pytest
 
 from tests.cli_views.conftest import Replay
-from tests.cli_views.games import NAMES, SEEDS, lively, view_of
+from tests.cli_views.games import NAMES, SEEDS, lively, recorded, view_of
 
 ROLES = re.compile(r"Werewolf|Seer|Doctor|Villager")
 
@@ -25,7 +25,9 @@ def test_a_page_holds_no_other_seats_private_words_and_names_only_the_roles_that
     records, roles = lively(seed), roles_of(lively(seed))
     wolves = {name for name in NAMES if roles[name] == "Werewolf"}
     assert records[-1].event.type == "ended"
-    for until in (*range(1, len(records), 120), len(records)):
+    # a word that was said and that nobody has heard yet among them
+    said = next(each.n for each in records if each.event.type == "answered" and each.event.kind == "speak")
+    for until in (*range(1, len(records), 120), said, len(records)):
         view = view_of(records, seat, until)
         page = replay(f"lively-{seed}", "--as", seat, "--until", str(until)).out
         assert set(re.findall(r"secret-of-(\w+)", page)) <= {seat}
@@ -61,6 +63,13 @@ def test_what_nobody_can_know_is_refused_in_one_line(replay: Replay, seat: str, 
     said = replay("lively-1", "--as", seat)
     assert said.code == 2
     assert re.search(words, said.err)
+
+
+def test_of_a_record_whose_opening_does_not_hold_nobody_knows_anything(replay: Replay):
+    opened, *rest = (each.event for each in lively("1"))
+    said = replay(recorded([opened.model_copy(update={"seed": "another"}), *rest]), "--as", "Ada")
+    assert said.code == 2
+    assert "the game has not been opened" in said.err
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -15,11 +15,14 @@ from analytics.fold import GameFold
 from tests.cli_views.conftest import Replay
 from tests.cli_views.games import HOSTILE, HOSTILE_NAMES, SEEDS, drawn, hostile, is_harmless, lines_of, lively, recorded
 from tests.game.driver import play
+from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, lines, weave
 from wolfbus.cli.terminal.playback import shown
 from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
 
 REASON = "the budget of $1 is spent"
+CUT = next(at for at, each in enumerate(lively("1")) if each.event.type == "tally")
+"""Lines of a record that ends when the first day is over, but for its vote."""
 PLAYED_BACK = ("--speed", "1000000", "--plain")
 
 
@@ -59,7 +62,7 @@ def test_whole_escape_sequences_go_and_ordinary_words_of_any_language_stay():
     assert found[: len(words)] == [f"{shown}”" for shown in words.values()]
 
 
-def test_a_record_with_holes_is_shown_as_far_as_it_goes():
+def test_a_record_with_holes_is_shown_as_far_as_it_goes(tmp_path: Path):
     draws = random.Random(5)
     for each in lively("7"):
         lines_of([each])
@@ -68,12 +71,14 @@ def test_a_record_with_holes_is_shown_as_far_as_it_goes():
         draws.shuffle(records)
         assert lines_of(records)
         assert drawn(records)
+        (tmp_path / "holes.ndjson").write_bytes(lines(recorded(each.event for each in records)))
+        assert wolfbus(tmp_path, "page", "holes.ndjson").code in {0, 1, 2}
 
 
 @pytest.mark.parametrize("reason", [REASON, *HOSTILE])
 def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay: Replay, reason: str):
-    cut = recorded([*(each.event for each in lively("1")[:60]), Stopped(reason=reason)])
-    said, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", "61").out.splitlines()
+    cut = recorded([*(each.event for each in lively("1")[:CUT]), Stopped(reason=reason)])
+    said, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", str(CUT + 1)).out.splitlines()
     plain, live = said.err.splitlines(), drawn(cut)
     assert said.code == 1
     assert all(is_harmless(line) for line in (*plain, *page, *live, *said.out.splitlines()))
@@ -83,7 +88,7 @@ def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay:
     if reason == REASON:
         assert plain[-3] == f"stopped      the game was broken off: {REASON}"
         assert " answers: " in plain[-2]
-        assert f"line 61: the game was stopped before its end: {REASON}" in plain[-1]
+        assert f"line {CUT + 1}: the game was stopped before its end: {REASON}" in plain[-1]
         assert any(f"The game was broken off: {REASON}" in line for line in live)
         assert f"  stopped  the game was broken off: {REASON}" in page
         assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round 1: {REASON}")

@@ -16,7 +16,8 @@ from analytics.gather import collect
 from tests.export.records import game, lines_of, write
 from wolfbus.errors import ConfigError, RecordError
 
-WRITERS = [write_csv, write_parquet]
+WRITERS = [pytest.param(write_csv, id="csv"), pytest.param(write_parquet, id="parquet")]
+OF_GAMES = ["games", "seats", "statements", "judgements", "votes", "bids", "suspicion"]
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def table(folder, name):
 
 
 def problem_of(folder, tmp_path):
-    exported = write_csv([folder], tmp_path / "out")
+    exported = write_csv([folder], tmp_path / "out", tables=OF_GAMES)
     (row,) = table(tmp_path / "out", "games")
     (note,) = exported.problems
     assert row["digest"] == ""
@@ -57,8 +58,8 @@ def test_what_stands_before_an_edited_line_is_exported_and_the_line_is_named(one
     assert note.problem.startswith("line 121")
     assert note.counted
     (one / "g.ndjson").write_bytes(b"".join(lines[:120]))
-    write_csv([one], tmp_path / "before")
-    for name in ("statements", "judgements", "votes", "bids", "suspicion"):
+    write_csv([one], tmp_path / "before", tables=OF_GAMES)
+    for name in OF_GAMES[2:]:
         assert table(tmp_path / "out", name) == table(tmp_path / "before", name)
 
 
@@ -105,10 +106,10 @@ def test_a_file_that_is_there_or_appears_meanwhile_is_kept_unless_forced(one, tm
 
     for tell in (meanwhile, lambda _read, _all: None):
         with pytest.raises(ConfigError, match=rf"{there.name}: exists already; `wolfbus export --force`"):
-            writer([one], tmp_path / "out", tell=tell)
+            writer([one], tmp_path / "out", tables=OF_GAMES, tell=tell)
         assert [path.name for path in there.parent.iterdir()] == [there.name]
         assert there.read_text() == "precious"
-    writer([one], tmp_path / "out", force=True)
+    writer([one], tmp_path / "out", tables=OF_GAMES, force=True)
     assert there.read_bytes() != b"precious"
 
 
@@ -118,7 +119,7 @@ def test_an_interrupted_export_and_a_full_disk_leave_nothing(one, four, tmp_path
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        writer([one], tmp_path / "out", tell=interrupt)
+        writer([one], tmp_path / "out", tables=OF_GAMES, tell=interrupt)
     assert list((tmp_path / "out").iterdir()) == []
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -126,7 +127,7 @@ def test_an_interrupted_export_and_a_full_disk_leave_nothing(one, four, tmp_path
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
     try:
         with pytest.raises(OSError) as caught:
-            writer([four], tmp_path / "out")
+            writer([four], tmp_path / "out", tables=OF_GAMES)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)

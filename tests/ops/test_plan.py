@@ -67,7 +67,7 @@ def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_
             assert redis.config_get("appendonly")["appendonly"] == "yes"
         return True
 
-    code, said = run("up", "--players", spec, "--out", str(tmp_path / "out"), until=look)
+    code, said = run("up", "--json", "--players", spec, "--out", str(tmp_path / "out"), until=look)
     assert sockets, said
     assert code == 130
     assert not sockets[0].parent.exists()

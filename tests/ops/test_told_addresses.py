@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.ops.heard import run
 from wolfbus import cli
+from wolfbus.bus.url import masked, read_address, shown_url
+from wolfbus.service.plan import OPEN, HousePlan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 WAITING = {
-    "analytics": "ArchiveActor",
+    "analytics": "redis://***@",
     "join": "redis://***@",
     "player": "redis://***@",
     "up": "redis://***@",
@@ -113,3 +117,90 @@ def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, 
     assert "Traceback" not in said
     assert "cannot be reached" not in said
     assert_untold(said, tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"{USER}:{PASSWORD}@localhost:6379",
+        f"kafka://{USER}:{PASSWORD}@localhost",
+        f"redis://{USER}:{PASSWORD}/@localhost",
+        f"redis://{USER}:{PASSWORD}@localhost:port",
+        f"redis://{USER}:{PASSWORD}@localhost/zero",
+        f"redis://{USER}:{PASSWORD}@localhost?name=x",
+    ],
+)
+def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command, url, words, tmp_path):
+    code, said = run(*words(command, url))
+    assert code == 2, said
+    assert "Traceback" not in said
+    assert_untold(said, tmp_path)
+
+
+@pytest.mark.parametrize("command", sorted(cli.COMMANDS))
+def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(command):
+    code, said = run(command, with_secret("redis://localhost"), "--no-such-option")
+    assert code == 2
+    assert_untold(said)
+
+
+@pytest.mark.parametrize("command", ["moderator", "player", "analytics --out {out}", "status", "watch"])
+def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path, command):
+    told = "wolfbus: bus address: 'localhost:6379' has no scheme; write redis://localhost:6379/0\n"
+    assert run(*command.format(out=tmp_path).split(), "--bus", "localhost:6379") == (2, told)
+
+
+def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_path):
+    out = tmp_path / "out"
+    # nobody has joined, and it is ended while it waits
+    words = f"run --games 1 --house h --bus {guarded}?patience=7 --out {out}".split()
+    code, said = run(*words, until=words_of("waiting for agents"))
+    assert code == 130
+    bus = f"redis://***@{guarded.partition('@')[2]}?patience=7"
+    assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in said
+    assert_untold(said, tmp_path)
+
+
+def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen():
+    plan = HousePlan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
+    _, password, join, person, *_ = plan.invitation()
+    assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
+    assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
+    assert join.strip().startswith("wolfbus join --house up-1 --place 2 -- ")
+    assert person.strip().startswith("wolfbus join --house up-1 --place 2 --human ")
+
+
+def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path):
+    url = with_secret("redis://h:1")
+    plan = HousePlan(url, "h", ("scripted",), tmp_path)
+    for held in (plan, plan.programs(), read_address(url)):
+        assert not re.search(PASSWORD, repr(held))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("memory://", "memory://"),
+        ("redis://h:1/2?patience=3", "redis://h:1/2?patience=3"),
+        ("redis://u:p@h:1/2?patience=3", "redis://***@h:1/2?patience=3"),
+        ("redis://:p@h", "redis://***@h"),
+        ("rediss://u:p@h?ssl_ca_certs=/ca", "rediss://***@h?ssl_ca_certs=/ca"),
+        ("unix://u:p@/run/redis.sock?db=2", "unix://***@/run/redis.sock?db=2"),
+        ("unix:///run/redis@main.sock", "unix:///run/redis@main.sock"),
+        # what should have been quoted
+        ("redis://u:p@q@h", "redis://***@h"),
+        ("redis://u:p/q@h", "redis://***@h"),
+        ("redis://u:p?q@h", "redis://***@h"),
+        ("redis://u:p#q@h", "redis://***@h"),
+        ("redis://u:p?db=q@h", "redis://***@h"),
+        ("u:p@h:6379", "***@h:6379"),
+    ],
+)
+def test_an_address_is_shown_without_user_and_password(url, shown):
+    assert shown_url(url) == shown
+
+
+def test_addresses_are_masked_wherever_they_stand_in_a_text():
+    text = "no file 'redis://u:p@h:1/0' beside unix://u:p@/run/redis.sock, nor a@b at http://h"
+    assert masked(text) == "no file 'redis://***@h:1/0' beside unix://***@/run/redis.sock, nor a@b at http://h"

@@ -186,7 +186,7 @@ def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> N
 
 
 class Strict(SmallestAgent):
-    """Drops a delivery that has a member it does not know, wherever it stands."""
+    """Drops a delivery that has a member it does not know, wherever it stands; says when it leaves."""
 
     def introduction(self):
         return {**super().introduction(), "declines": ["inspect"]}
@@ -194,6 +194,11 @@ class Strict(SmallestAgent):
     def deliver(self, message):
         if "not_known_yet" not in str(message):
             super().deliver(message)
+
+    def hear(self, message):
+        if message["type"] == "goodbye":
+            self.say({"type": "leave", "agent": self.name, "instance": self.instance, "reason": "goodbye"})
+        return super().hear(message)
 
 
 def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) -> None:
@@ -203,6 +208,7 @@ def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) 
         "kind assess_other",
     ]
     assert sorts(found["unknown members"]) == {"no answer"}
+    assert found["goodbye"].seen == "it said leave"
 
 
 def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:

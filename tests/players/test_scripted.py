@@ -15,7 +15,7 @@ from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.content import Label
 from wolfbus.messages.events import Statement
 
-GAMES = 40
+GAMES = 60
 NAMES = ("Ada", "Bruno", "Chloe", "Dario")
 SENTENCES = tables(__file__)["sentences_of_other_players_are_read_sensibly"]
 

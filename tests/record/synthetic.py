@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
@@ -10,6 +11,7 @@ from wolfbus.messages.content import (
     Ballot,
     Bid,
     Choice,
+    Content,
     InspectionClaim,
     Judgement,
     Label,
@@ -19,15 +21,9 @@ from wolfbus.messages.content import (
     Speech,
 )
 from wolfbus.messages.events import (
+    ANSWERED,
     Absent,
-    AnsweredAssessOther,
-    AnsweredAssessOwn,
-    AnsweredBid,
-    AnsweredInspect,
-    AnsweredProtect,
-    AnsweredSpeak,
-    AnsweredVote,
-    AnsweredWhisper,
+    AnyAnswered,
     AnyEvent,
     Asked,
     Asking,
@@ -45,7 +41,7 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.record.line import Recorded, seal
-from wolfbus.vocabulary import Role
+from wolfbus.vocabulary import Kind, Role
 
 ROLES: dict[str, Role] = {
     "Wim": "Werewolf",
@@ -71,118 +67,53 @@ def opened(game: str = "g-1", config: GameConfig = CONFIG, seed: str = "CANARY-s
 
 def small_game() -> list[AnyEvent]:
     """Wolves kill Vic; the day exiles Wim; in the second night Ève is protected; then the record ends the game."""
+    said = 'I am the Seer, "truly". 🐺\nWes is a Villager.'
+    claims = RoleClaim(target="Wim", role="Seer"), InspectionClaim(target="Wes", role="Villager", round=1)
+    label = Label(deceptive=True, confidence=0.9, kind="fabrication", reasoning="CANARY-label")
+    judged = Judgement(deceptive=True, suspicion=0.8, confidence=1.0, kind="fabrication", reasoning="I am it.")
+    inspect = Asking(kind="inspect", seats=("Sia",), legal=("Wim", "Wes", "Doc", "Vic", "Ève"))
     return [
         opened(),
-        Asked(
-            batch=1,
-            round=1,
-            phase="night",
-            turn=1,
-            asks=(
-                Asking(kind="protect", seats=("Doc",), legal=NAMES),
-                Asking(kind="inspect", seats=("Sia",), legal=("Wim", "Wes", "Doc", "Vic", "Ève")),
-            ),
-        ),
-        Asked(
-            batch=2,
-            round=1,
-            phase="night",
-            turn=1,
-            asks=(Asking(kind="whisper", seats=("Wim", "Wes"), legal=NAMES[2:]),),
-        ),
-        AnsweredWhisper(
-            batch=2,
-            seat="Wim",
-            outcome="accepted",
-            reading="clean",
-            content=Proposal(target="Vic", word="CANARY-word"),
-            thought="CANARY-wolf-thought",
-        ),
-        AnsweredWhisper(batch=2, seat="Wes", outcome="accepted", reading="clean", content=Proposal(target="Sia")),
-        AnsweredProtect(
-            batch=1, seat="Doc", outcome="accepted", reading="clean", content=Choice(target="Doc"), note="CANARY-note"
-        ),
-        AnsweredInspect(batch=1, seat="Sia", outcome="accepted", reading="clean", content=Choice(target="Wes")),
+        night(1, 1, Asking(kind="protect", seats=("Doc",), legal=NAMES), inspect),
+        night(2, 1, Asking(kind="whisper", seats=("Wim", "Wes"), legal=NAMES[2:])),
+        answer("whisper", 2, "Wim", Proposal(target="Vic", word="CANARY-word"), thought="CANARY-wolf-thought"),
+        answer("whisper", 2, "Wes", Proposal(target="Sia")),
+        answer("protect", 1, "Doc", Choice(target="Doc"), note="CANARY-note"),
+        answer("inspect", 1, "Sia", Choice(target="Wes")),
         NightOutcome(round=1, target="Vic", protected=("Doc",), died="Vic"),
         Dawn(round=1, died="Vic"),
         Inspection(round=1, seat="Sia", target="Wes", role="Werewolf"),
         Asked(batch=3, round=1, phase="debate", turn=1, asks=(Asking(kind="bid", seats=("Wim", "Sia")),)),
-        AnsweredBid(batch=3, seat="Wim", outcome="accepted", reading="coerced", content=Bid(bid=9), raw="CANARY-raw"),
-        AnsweredBid(batch=3, seat="Sia", outcome="timed_out"),
+        answer("bid", 3, "Wim", Bid(bid=9), reading="coerced", raw="CANARY-raw"),
+        answer("bid", 3, "Sia", outcome="timed_out"),
         Absent(seat="Sia"),
         Rejected(sender="intruder", reason="sender", request="g-1/1/debate/1/bid/Wim", size=17, note="CANARY-reject"),
-        AnsweredSpeak(
-            batch=4,
-            seat="Wim",
-            outcome="accepted",
-            reading="clean",
-            content=Speech(
-                text='I am the Seer, "truly". 🐺\nWes is a Villager.',
-                claims=(
-                    RoleClaim(target="Wim", role="Seer"),
-                    InspectionClaim(target="Wes", role="Villager", round=1),
-                ),
-            ),
-        ),
-        Statement(
-            statement=1,
-            round=1,
-            phase="debate",
-            turn=1,
-            speaker="Wim",
-            text='I am the Seer, "truly". 🐺\nWes is a Villager.',
-        ),
-        ClaimTruth(
-            statement=1,
-            claims=(
-                ScoredClaim(claim=RoleClaim(target="Wim", role="Seer"), verdict="lie"),
-                ScoredClaim(claim=InspectionClaim(target="Wes", role="Villager", round=1), verdict="lie"),
-            ),
-        ),
-        AnsweredAssessOwn(
-            batch=5,
-            seat="Wim",
-            about=1,
-            outcome="accepted",
-            reading="clean",
-            content=Label(deceptive=True, confidence=0.9, kind="fabrication", reasoning="CANARY-label"),
-        ),
-        AnsweredAssessOther(
-            batch=5,
-            seat="Sia",
-            about=1,
-            outcome="accepted",
-            reading="repaired",
-            content=Judgement(deceptive=True, suspicion=0.8, confidence=1.0, kind="fabrication", reasoning="I am it."),
-            thought="CANARY-seer-thought",
-        ),
-        AnsweredAssessOther(
-            batch=5, seat="Doc", about=1, outcome="defaulted", fault="unparseable", raw="CANARY-raw", note="CANARY-note"
-        ),
-        AnsweredAssessOther(
-            batch=5,
-            seat="Ève",
-            about=1,
-            outcome="accepted",
-            reading="clean",
-            content=Judgement(deceptive=False, suspicion=0.1, confidence=0.5),
-        ),
+        answer("speak", 4, "Wim", Speech(text=said, claims=claims)),
+        Statement(statement=1, round=1, phase="debate", turn=1, speaker="Wim", text=said),
+        ClaimTruth(statement=1, claims=tuple(ScoredClaim(claim=claim, verdict="lie") for claim in claims)),
+        answer("assess_own", 5, "Wim", label, about=1),
+        answer("assess_other", 5, "Sia", judged, about=1, reading="repaired", thought="CANARY-seer-thought"),
+        answer("assess_other", 5, "Doc", about=1, fault="unparseable", raw="CANARY-raw", note="CANARY-note"),
+        answer("assess_other", 5, "Ève", Judgement(deceptive=False, suspicion=0.1, confidence=0.5), about=1),
         Silence(round=1, turn=2, seat="Wes"),
-        AnsweredVote(batch=6, seat="Sia", outcome="accepted", reading="clean", content=Ballot(target="Wim", reason="")),
+        answer("vote", 6, "Sia", Ballot(target="Wim", reason="")),
         Tally(round=1, votes={"Wim": "Sia", "Wes": None, "Sia": "Wim", "Doc": "Wim", "Ève": "Wim"}, needed=3),
         Exile(round=1, seat="Wim"),
-        Asked(
-            batch=7,
-            round=2,
-            phase="night",
-            turn=1,
-            asks=(Asking(kind="protect", seats=("Doc",), legal=("Wes", "Sia", "Doc", "Ève")),),
-        ),
-        AnsweredProtect(batch=7, seat="Doc", outcome="accepted", reading="clean", content=Choice(target="Ève")),
+        night(7, 2, Asking(kind="protect", seats=("Doc",), legal=("Wes", "Sia", "Doc", "Ève"))),
+        answer("protect", 7, "Doc", Choice(target="Ève")),
         NightOutcome(round=2, target="Ève", protected=("Ève",), died=None),
         Dawn(round=2, died=None),
         Ended(winner=None, reason="max_rounds", rounds=2),
     ]
+
+
+def night(batch: int, round_: int, *asks: Asking) -> Asked:
+    return Asked(batch=batch, round=round_, phase="night", turn=1, asks=asks)
+
+
+def answer(kind: Kind, batch: int, seat: str, content: Content | None = None, **more: Any) -> AnyAnswered:
+    outcome = "defaulted" if content is None else "accepted"
+    return ANSWERED[kind](**{"batch": batch, "seat": seat, "outcome": outcome, "content": content} | more)
 
 
 def record(events: Iterable[AnyEvent], pace: float = 0.125) -> list[bytes]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import resource
+import runpy
 
 import msgpack
 import pytest
@@ -140,32 +140,23 @@ def test_one_record_that_cannot_be_kept_is_one_line_and_the_other_game_goes_on(s
         assert site.is_kept(first, 150)
 
 
-SMALL_DISK = """
-import resource, sys
-from wolfbus.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
-main(["analytics", "--json", *sys.argv[2:]])
-"""
-
-
-def test_a_full_disk_is_one_line_and_the_game_that_fits_is_kept(site):
+def test_a_full_disk_is_one_line_and_the_game_that_fits_is_kept(site, caplog):
     small, large = sorted((site.first, site.second), key=lambda record: record.path.stat().st_size)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     limit = (small.path.stat().st_size + large.path.stat().st_size) // 2
-    site.house.play(large, 1)
-    site.house.play(small, 2)
-    words = [str(limit), "--bus", site.url, "--house", HOUSE, "--out", str(site.folder)]
-    service = subprocess.Popen(
-        [sys.executable, "-c", SMALL_DISK, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    error = f"{site.path(large)}: cannot be written: file too large"
-    assert site.archived(large, small) == [error, None]
-    site.house.close(failed=1)
-    printed, logs = service.communicate(timeout=20)
-    assert service.returncode == 1
-    assert [json.loads(line)["event"] for line in logs.splitlines() if '"error"' in line] == [error]
+    site.callback(resource.setrlimit, resource.RLIMIT_FSIZE, limits)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
+    with site.service() as service:
+        site.house.play(large, 1)
+        site.house.play(small, 2)
+        error = f"{site.path(large)}: cannot be written: file too large"
+        assert site.archived(large, small) == [error, None]
+        site.house.close(failed=1)
+        assert service.code() == 1
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [error]
     assert site.is_kept(small)
     assert large.path.read_bytes().startswith(site.path(large).read_bytes())
-    told_of = {game["game"]: game["error"] for game in json.loads(printed)["records"]}
+    told_of = {game["game"]: game["error"] for game in site.metrics["records"]}
     assert told_of == {large.game: error, small.game: None}
 
 
@@ -228,3 +219,11 @@ def test_a_second_process_under_the_same_name_takes_over(site):
             ):
                 old.code()
             assert new.stop() == 1
+
+
+def test_the_package_itself_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["analytics", "--help"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("analytics", run_name="__main__")
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("Usage: wolfbus analytics")

@@ -111,11 +111,11 @@ class Story:
 
     def message(self, word):
         kind, game, lines = [*word.split(":"), "", ""][:3]
-        if kind in {"open", "over"}:
+        if kind == "open":
+            return OPEN
+        if kind == "over":
             games = int(game) if game.isdigit() else 1
-            return (
-                OPEN if kind == "open" else HouseClosed(session=game if game == "other" else "s", games=games, failed=0)
-            )
+            return HouseClosed(session="other" if game == "other" else "s", games=games, failed=0)
         make = opened if kind == "begun" else closing
         return make(self.records[game], 2 if game == "C" else 1, **({"lines": int(lines)} if lines else {}))
 
@@ -150,7 +150,7 @@ class Story:
         assert self.desk.news_again == int(times)
 
     def told(self, *ends):
-        told = [(one.closed, one.error is None) for one in self.desk.told]
+        told = [(one.closed, one.error is None and one.hash == one.closed) for one in self.desk.told]
         assert told == [(self.records[end[-1]].heads[-1], end[0] != "!") for end in ends]
 
     def error(self, *words):

@@ -34,7 +34,9 @@ def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str],
     def rows(games: int, seed: int) -> Mapping[str, Mapping]:
         return variability(Study(simulate(agents, games, seed, **setting)), names)["metrics"]
 
-    true = Sheet(Study(simulate(agents, ENDLESS * games, 0, **setting))).pooled([MEASURES[name] for name in names])
+    true = Sheet(Study(simulate(agents, max(1_500, ENDLESS * games), 0, **setting))).pooled(
+        [MEASURES[name] for name in names]
+    )
     found = (rows(games, seed) for seed in range(1, studies + 1))
     return coverage(({name: (row["low"], row["high"]) for name, row in each.items()} for each in found), true)
 

@@ -152,8 +152,8 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     k = np.repeat(np.arange(total), seats - 1)
     observer = (speaker[k] + np.tile(np.arange(1, seats), total)) % seats
     observer = np.sort(observer.reshape(total, seats - 1), axis=1).ravel()
-    observer_role, observer_agent = roles[game[k], observer], seated[game[k], observer]
-    logit = chances(agents, setting, deceptive[k], observer_agent, agent[k], observer_role, role[k])
+    who = sides(roles, seated, game[k], observer=observer, target=speaker[k])
+    logit = chances(agents, setting, deceptive[k], who)
     logit += rng.normal(0.0, 1.0, total)[k] * setting.statement_sd
     logit += rng.normal(0.0, 1.0, games)[game[k]] * setting.game_sd
     logit += rng.normal(0.0, 1.0, (games, seats, seats))[game[k], observer, speaker[k]] * setting.pair_sd
@@ -166,12 +166,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         game=game[k],
         statement=k,
         round=rounds[k],
-        observer=observer,
-        observer_role=observer_role,
-        observer_agent=observer_agent,
-        target=speaker[k],
-        target_role=role[k],
-        target_agent=agent[k],
+        **who,
         d=flag,
         s=suspicion,
         c=0.5,
@@ -212,12 +207,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         pairs=filled(
             *("pairs", len(pairs[0])),
             game=pairs[0],
-            observer=pairs[1],
-            target=pairs[2],
-            observer_role=roles[pairs[0], pairs[1]],
-            target_role=roles[pairs[0], pairs[2]],
-            observer_agent=seated[pairs[0], pairs[1]],
-            target_agent=seated[pairs[0], pairs[2]],
+            **sides(roles, seated, pairs[0], observer=pairs[1], target=pairs[2]),
             d=pairs[3],
         ),
     )
@@ -229,20 +219,22 @@ def filled(table: str, rows: int, **columns) -> dict[str, np.ndarray]:
     return {name: np.broadcast_to(columns.get(name, 0), rows).astype(dtype) for name, dtype in DTYPES[table].items()}
 
 
-def chances(
-    agents: Agents,
-    setting: Setting,
-    deceptive: np.ndarray,
-    observer: np.ndarray,
-    speaker: np.ndarray,
-    observer_role: np.ndarray,
-    speaker_role: np.ndarray,
-) -> np.ndarray:
-    """Return the logit of a flag for each row, without the normal effects."""
+def sides(roles: np.ndarray, seated: np.ndarray, game: np.ndarray, **seats: np.ndarray) -> dict[str, np.ndarray]:
+    """Return columns of who has a part in rows of games: seats, their roles and their agents."""
+    return {
+        f"{name}{suffix}": values
+        for name, seat in seats.items()
+        for suffix, values in (("", seat), ("_role", roles[game, seat]), ("_agent", seated[game, seat]))
+    }
+
+
+def chances(agents: Agents, setting: Setting, deceptive: np.ndarray, who: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the logit of a flag for each row of judgements, without the normal effects."""
+    observer, speaker, roles = who["observer_agent"], who["target_agent"], (who["observer_role"], who["target_role"])
     hit = setting.hit + agents.detects[observer] - agents.conceals[speaker]
-    hit = hit + agents.observer_roles[observer_role] - agents.speaker_roles[speaker_role]
+    hit = hit + agents.observer_roles[roles[0]] - agents.speaker_roles[roles[1]]
     alarm = setting.alarm + agents.false_alarm[observer] + agents.suspected[speaker]
-    alarm = alarm + agents.alarm_observer_roles[observer_role] + agents.alarm_speaker_roles[speaker_role]
+    alarm = alarm + agents.alarm_observer_roles[roles[0]] + agents.alarm_speaker_roles[roles[1]]
     return np.where(deceptive, hit, alarm)
 
 
@@ -277,9 +269,7 @@ def _votes(rng: np.random.Generator, roles: np.ndarray, seated: np.ndarray, roun
         *("votes", len(game)),
         game=game,
         round=np.tile(np.repeat(np.arange(1, rounds + 1), seats), games),
-        voter=voter,
-        voter_role=roles[game, voter],
-        voter_agent=seated[game, voter],
+        **sides(roles, seated, game, voter=voter),
         target=target,
         target_role=roles[game, target],
         unknown=seats - 1,

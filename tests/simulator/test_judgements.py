@@ -30,15 +30,7 @@ def test_flags_are_as_frequent_as_the_model_says():
     agents, setting = draw_agents(4, 1), Setting(statement_sd=0.0)
     columns = simulate(agents, 1_000, 1, setting)
     judgements = columns.judgements
-    logit = chances(
-        agents,
-        setting,
-        columns.label() == 1,
-        judgements["observer_agent"],
-        judgements["target_agent"],
-        judgements["observer_role"],
-        judgements["target_role"],
-    )
+    logit = chances(agents, setting, columns.label() == 1, judgements)
     chance = 1 / (1 + np.exp(-logit))
     for agent in range(4):
         for label in (0, 1):

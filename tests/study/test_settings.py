@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from moderator.engine.seating import deal
 from tests.study.runs import SHORT, manifest, run_here
-from wolfbus.cli.options import load_config
+from wolfbus.cli.config_file import load_config
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import Plan
 from wolfbus.study.settings import settings_from_table, toml_text

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from tests.golden.running import wolfbus
+from tests.ops.heard import run
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import COMMANDS, GROUPS, cli
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
@@ -205,6 +206,11 @@ def test_a_service_needs_no_option_on_a_machine_with_redis_and_takes_all_from_th
         command = cli.get_command(click.Context(cli), name)
         given = command.make_context(name, words.split()).params
         assert {option: given[option] for option in options} == options
+
+
+def test_a_command_that_is_interrupted_says_so_and_exits_130(record):
+    code, said = run("replay", str(record), "--speed", "0.01", "--plain", until=lambda said: "players: " in said)
+    assert (code, said.splitlines()[-1]) == (130, "wolfbus: interrupted")
 
 
 def test_a_closed_pipe_ends_quietly(record):

@@ -60,7 +60,7 @@ def test_silent_seats_become_absent_and_the_game_goes_on(tmp_path, silent):
     assert found["absent"] > 0
 
 
-@pytest.mark.parametrize("games", [8, pytest.param(1000, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
+@pytest.mark.parametrize("games", [20, pytest.param(1000, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
 def test_random_games_all_end_verified(tmp_path, games):
     for start in range(0, games, 100):
         all_hold(play_many(tmp_path, range(start, min(start + 100, games)), RANDOM, GameConfig()))

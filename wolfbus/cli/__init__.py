@@ -60,7 +60,12 @@ COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in gro
 """All commands by name, in the order in which they are told. Each is the click command of that name in a module of that
 name here, imported when the command runs."""
 
-_ELSEWHERE: Final = {"run": "run_study", "join": "player", "page": "view"}
+_ELSEWHERE: Final = {
+    "run": "run_study",
+    "join": "player",
+    "page": "view",
+    **dict.fromkeys(("moderator", "analytics"), "services"),
+}
 """Modules of commands that do not have one of their own name."""
 
 FAILED: Final = 1
@@ -80,9 +85,10 @@ class _Late(click.Group):
         name = cmd_name.replace("-", "_")
         module = importlib.import_module(f"{__name__}.{_ELSEWHERE.get(name, name)}")
         command: click.Command = getattr(module, name)
-        for option in command.params:
-            if isinstance(option, click.Option):
-                _name_environment(cmd_name, option)
+        for each in (command, *getattr(command, "commands", {}).values()):
+            for option in each.params:
+                if isinstance(option, click.Option):
+                    _name_environment(cmd_name, option)
         return command
 
     def resolve_command(
@@ -104,7 +110,9 @@ class _Late(click.Group):
 
 
 def _name_environment(command: str, option: click.Option) -> None:
-    """Let ``WOLFBUS_COMMAND_OPTION`` set an option, by the name that users type, before any other variable it knows."""
+    """Let ``WOLFBUS_COMMAND_OPTION`` set an option, by the name that users type, before any other variable it knows; in
+    a group, that of all its commands.
+    """
     longest = max(option.opts, key=len).lstrip("-").replace("-", "_")
     own = f"WOLFBUS_{command.replace('-', '_')}_{longest}".upper()
     known = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar or ())

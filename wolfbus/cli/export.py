@@ -100,13 +100,6 @@ def inspect(**told: Any) -> int:
     return _export(write_inspect, told, "prompts")
 
 
-for _command in export.commands.values():
-    for _option in _command.params:
-        if isinstance(_option, click.Option):
-            # as every option of every command, by the name that users type
-            _option.envvar = f"WOLFBUS_EXPORT_{_option.opts[0].lstrip('-').replace('-', '_').upper()}"
-
-
 def _export(write: Callable[..., Exported], told: dict[str, Any], *own: str) -> int:
     """Write as the options tell, of which some are the writer's own and the others say what to count."""
     sources, out = told.pop("sources"), told.pop("out")

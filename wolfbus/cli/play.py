@@ -15,6 +15,7 @@ import click
 
 from wolfbus.cli import FAILED, INTERRUPTED, options
 from wolfbus.cli.brains import cast, open_brain_context, tell_expected
+from wolfbus.cli.config_file import load_config
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import play_back_with_keys, shown
 from wolfbus.cli.viewing import on_a_page
@@ -117,7 +118,7 @@ def play(
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id
 
-    loaded = options.load_config(config_file)
+    loaded = load_config(config_file)
     brains = loaded.brains(players, expand)
     # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
     seed = seed if seed is not None else secrets.token_hex(16)

@@ -16,9 +16,9 @@ import click
 
 from wolfbus import __version__
 from wolfbus.cli.brains import open_brain_context
+from wolfbus.cli.config_file import load_config
 from wolfbus.cli.options import (
     config_option,
-    load_config,
     model_options,
     page_options,
     seconds_option,

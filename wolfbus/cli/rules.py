@@ -10,7 +10,8 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from wolfbus.cli.options import config_option, load_config
+from wolfbus.cli.config_file import load_config
+from wolfbus.cli.options import config_option
 from wolfbus.config import GameConfig
 from wolfbus.package_data import PackageData, field_docs, read_data
 from wolfbus.rules import rules_text

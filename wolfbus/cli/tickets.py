@@ -30,7 +30,7 @@ _OPEN: Final = "wolfbus: the user `default` is on: whoever reaches this Redis ne
 _bus_option = click.option(
     "--bus",
     "url",
-    envvar=["WOLFBUS_TICKETS_BUS", "WOLFBUS_BUS", "REDIS_URL"],
+    envvar=["WOLFBUS_BUS", "REDIS_URL"],
     default=DEFAULT_BUS,
     show_default=True,
     callback=checked(read_bus),
@@ -41,7 +41,7 @@ _bus_option = click.option(
 _house_option = click.option(
     "--house",
     callback=stream_name,
-    envvar=["WOLFBUS_TICKETS_HOUSE", "WOLFBUS_HOUSE"],
+    envvar="WOLFBUS_HOUSE",
     default=DEFAULT_HOUSE,
     show_default=True,
     help="The house the tickets are for.",

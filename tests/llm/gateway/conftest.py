@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 import pytest
 
-from players.llm.gateway import Gateway, Job, Tempo
+from players.llm.gateway import Backoff, Gateway, Job, Tempo
 from players.llm.provider import Completion, Failure, Form, Message, ModelQuestion, ProviderReply, Request
 from players.llm.providers.mock import URL, MockProvider
 from players.llm.settings import Endpoint, Model
@@ -26,7 +26,7 @@ HANG = 1e9
 """Seconds after which nobody waits any more."""
 
 PATIENT = Tempo(failures=10_000)
-FAST = dataclasses.replace(PATIENT, backoff=dataclasses.replace(PATIENT.backoff, first=0.002, longest=0.01))
+FAST = Backoff(first=0.002, longest=0.01)
 
 Step: TypeAlias = ProviderReply | Failure | float | tuple[float, ProviderReply | Failure]
 
@@ -177,7 +177,7 @@ def make_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ma
     made: list[Gateway] = []
 
     def make(**arguments: Any) -> Asking:
-        made.append(Gateway(**({"environment": {"OPENAI_API_KEY": KEY}, "tempo": FAST} | arguments)))
+        made.append(Gateway(tempo=PATIENT, backoff=FAST, **({"environment": {"OPENAI_API_KEY": KEY}} | arguments)))
         return Asking(made[-1])
 
     yield make

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from itertools import pairwise
 
 import pytest
 
-from players.llm.gateway import Tempo
+from players.llm.gateway import Backoff, Tempo
 from players.llm.provider import Failure, ProviderReply
 from players.llm.providers.mock import URL
 
-from .conftest import HANG, OK, PATIENT, Clock, Mocked, broken, busy, rejected
+from .conftest import HANG, OK, Clock, Mocked, broken, busy, rejected
 
 LOST = Failure("connection", f"{URL}: the connection broke", again=True, charged=True)
 GARBAGE = Failure("garbage", f"{URL}: 200, but no JSON", again=True, charged=True)
@@ -76,9 +75,7 @@ def test_429s_are_not_counted_while_time_is_left(clock: Clock) -> None:
 
 @pytest.mark.parametrize("wait", [None, 0.0])
 def test_429s_without_end_end_with_the_time_and_do_not_spin(clock: Clock, wait: float | None) -> None:
-    mocked = Mocked(
-        clock, tempo=dataclasses.replace(PATIENT, backoff=dataclasses.replace(PATIENT.backoff, first=1.0, longest=2.0))
-    )
+    mocked = Mocked(clock, backoff=Backoff(first=1.0, longest=2.0))
     mocked.default = busy(wait)
     came = mocked.one(endpoint={"attempts": 2}, seconds=10)
     assert f"{URL}: 429: queue" in str(came.error)

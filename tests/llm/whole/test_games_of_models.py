@@ -57,7 +57,7 @@ def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path: Path)
     deadlines = dict.fromkeys(Deadlines.model_fields, 6.0)
     timeouts = f"timeouts = {{ {', '.join(f'{kind} = 0.5' for kind in KINDS)} }}"
     with ModelServer(errors=0.2, hangs=0.02, trickle=0.2, retry_after=0.05, seed=4) as server:
-        proof = played(tmp_path, url=server.url, deadlines=deadlines, model=timeouts)
+        proof = played(tmp_path, url=server.url, deadlines=deadlines, model=timeouts, debate_turns=1)
     calls = of(proof, "model_call")
     assert sum(call.attempts for call in calls) > len(calls)
     assert readings(proof)["clean"] > 0.95 * readings(proof).total()
@@ -180,11 +180,11 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
         '[models.m]\nendpoint = "here"\n[endpoints.here]\nprovider = "tests.llm.whole.playing"\n'
     )
     with scripted(lambda _request: BABBLE):
-        came = run_here(study, "--out", out, "--no-probe", "--give-up", "4")
+        came = run_here(study, "--out", out, "--no-probe", "--give-up", "25")
     assert came.returncode == 1
     assert "wolfbus: 4 of 4 games failed; try them again with: wolfbus run --resume --out" in came.stderr
-    assert came.stderr.rstrip().endswith(" --give-up 4")
-    assert "4 replies in a row could not be read" in came.stdout
+    assert came.stderr.rstrip().endswith(" --give-up 25")
+    assert "25 replies in a row could not be read" in came.stdout
     told = manifest(out)
     assert [game["state"] for game in told["games"]] == ["failed"] * 4
     assert all("given up" in game["error"] for game in told["games"])

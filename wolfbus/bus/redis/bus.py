@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from wolfbus.bus import streams
 from wolfbus.bus.checks import land, milliseconds
-from wolfbus.bus.protocol import Commit, Entry, Owner
+from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.redis.commit import KnownSteps, RedisLedger, RedisOwners
 from wolfbus.bus.redis.link import ResponseError, Script, Word, refusal
 from wolfbus.bus.redis.links import Links
-from wolfbus.bus.redis.reader import SLICE_S, RedisReader
+from wolfbus.bus.redis.reader import RedisReader
 from wolfbus.bus.redis.wire import append, entry_of, last_id, xadd
 from wolfbus.bus.streams import join_id, parse_id
 from wolfbus.bus.url import OPENING_S, read_address, shown_url
 from wolfbus.errors import BusError
 
 
-class RedisBus:
+class RedisBus(RedisOwners):
     """See `wolfbus.bus.protocol.Bus`.
 
     Args:
         url: see `read_address`.
-        patience_s: seconds to go on trying after a break, > 0; goes before the address's own ``patience``.
-        slice_s: longest time one read blocks on the server, in seconds, > 0.
 
     Attributes:
         url: the address as `shown_url` shows it.
@@ -35,16 +32,12 @@ class RedisBus:
         BusError: the server is too old, or refuses the user.
     """
 
-    def __init__(self, url: str, patience_s: float | None = None, slice_s: float = SLICE_S) -> None:
+    def __init__(self, url: str) -> None:
         address = read_address(url)
-        if patience_s is not None:
-            address = replace(address, patience_s=patience_s)
         self.url = shown_url(url)
-        self._slice_s = slice_s
-        self._links = Links(address)
         known = KnownSteps()
+        super().__init__(Links(address), known)
         self._ledger = RedisLedger(self._links, known)
-        self._owners = RedisOwners(self._links, known)
         self._expiry = Script("expire")
         self._readers: set[RedisReader] = set()
         self._links.reach(min(OPENING_S, address.patience_s))
@@ -63,26 +56,6 @@ class RedisBus:
     def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
         """Land each commit atomically, in order; see `Bus.commit`."""
         return land(commits, self._ledger)
-
-    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
-        """Take ownership of a house; returns a new owner epoch; see `Bus.claim`. A break may use up epochs."""
-        return self._owners.claim(house, holder, lease_s)
-
-    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
-        """Prolong the lease; see `Bus.renew`."""
-        self._owners.renew(house, holder, epoch, lease_s)
-
-    def release(self, house: str, holder: str, epoch: int) -> None:
-        """End the lease; does nothing if this claim is not the current one."""
-        self._owners.release(house, holder, epoch)
-
-    def owner(self, house: str) -> Owner:
-        """Return who owns a house."""
-        return self._owners.owner(house)
-
-    def houses(self) -> list[str]:
-        """Return the names of all houses that were ever claimed here, sorted; the user must be allowed to SCAN."""
-        return self._owners.houses()
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
@@ -136,7 +109,7 @@ class RedisBus:
     def reader(self) -> RedisReader:
         """Open a reading session with a connection of its own."""
         self._links.check_open()
-        reader = RedisReader(self._links, self._slice_s, self._readers.discard)
+        reader = RedisReader(self._links, self._readers.discard)
         self._readers.add(reader)
         return reader
 

@@ -145,10 +145,10 @@ class RedisOwners:
     def __init__(self, links: Links, known: KnownSteps) -> None:
         self._links = links
         self._known = known
-        self._script = Script("owner")
+        self._owning = Script("owner")
 
-    def claim(self, house: str, holder: str, lease_s: float) -> int:
-        """Take ownership of a house; see `Bus.claim`. A break may use up epochs."""
+    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
+        """Take ownership of a house; returns a new owner epoch; see `Bus.claim`. A break may use up epochs."""
         kind, *details = self._act(house, "claiming", "claim", holder, milliseconds(lease_s))
         if kind == "held":
             raise house_held(house, details[0], int(details[1]) / 1000)
@@ -164,13 +164,13 @@ class RedisOwners:
             raise gone_backwards(house, details[0])
 
     def release(self, house: str, holder: str, epoch: int) -> None:
-        """End the lease; see `Bus.release`."""
+        """End the lease; does nothing if this claim is not the current one."""
         self._act(house, "releasing", "release", holder, epoch)
 
     def _act(self, house: str, doing: str, *words: Word) -> list[str]:
         key = streams.owner(house)
         what = f"{doing} house {house} ({key})"
-        (reply,) = self._links.run(key, lambda link: self._script.run(link, [(1, key, *words)]))
+        (reply,) = self._links.run(key, lambda link: self._owning.run(link, [(1, key, *words)]))
         if isinstance(reply, ResponseError):
             raise refusal(reply, what) from reply
         said = [word.decode(errors="replace") for word in cast("list[bytes]", reply)]
@@ -197,7 +197,7 @@ class RedisOwners:
         return self._links.run(key, work)
 
     def houses(self) -> list[str]:
-        """Return the names of all houses that were ever claimed here, sorted."""
+        """Return the names of all houses that were ever claimed here, sorted; the user must be allowed to SCAN."""
         return sorted(set().union(*self._links.run_everywhere(_houses)))
 
 

@@ -60,14 +60,12 @@ class RedisReader:
 
     Args:
         links: the bus's other connections.
-        slice_s: longest time one XREAD blocks, in seconds, > 0.
         forget: called with this reader once it is closed.
     """
 
-    def __init__(self, links: Links, slice_s: float, forget: Callable[[RedisReader], None]) -> None:
+    def __init__(self, links: Links, forget: Callable[[RedisReader], None]) -> None:
         self._links = links
         self._forget = forget
-        self._slice_s = slice_s
         self._link: RedisLink | None = None
         self._told: Address | None = None
         self._lock = threading.Lock()
@@ -175,7 +173,7 @@ class RedisReader:
                 followed = dict(self._followed)
             left = until - time.monotonic()
             try:
-                found = self._slice(followed, min(left, self._slice_s), limit)
+                found = self._slice(followed, min(left, SLICE_S), limit)
             except (*BROKEN, AskError) as error:
                 self._look_elsewhere(error)
                 self._hang_up()
@@ -204,7 +202,7 @@ class RedisReader:
         if not followed:
             self._listen(max(block_s, 0.0))
             return []
-        if time.monotonic() - self._audited > self._slice_s:
+        if time.monotonic() - self._audited > SLICE_S:
             self._audit(link)
         reply = self._xread(link, followed, block_s, limit)
         if isinstance(reply, ResponseError):
@@ -338,7 +336,7 @@ class RedisReader:
         address = self._told or self._links.nodes.of(stream)
         opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
         try:
-            link = RedisLink(address, self._slice_s + GRACE_S, opening_s)
+            link = RedisLink(address, SLICE_S + GRACE_S, opening_s)
         except BROKEN:
             self._links.nodes.doubt(address)
             raise

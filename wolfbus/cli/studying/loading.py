@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.options import GIVE_UP, brains_of_seats, load_config
+from wolfbus.cli.config_file import brains_of_seats, load_config, models_of_tables
+from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
@@ -109,7 +110,7 @@ def _study_of(
 
     rules = table.pop("rules", None)
     tables: dict[str, Any] = {name: table.pop(name) for name in ("models", "endpoints") if name in table}
-    config, models = GameConfig(), _models(tables, source)
+    config, models = GameConfig(), models_of_tables(tables, source)
     players: Any = None
     if config_file is not None:
         loaded = load_config(config_file)
@@ -166,14 +167,6 @@ def _without_players(settings: StudySettings, players: Any, source: str, *, hous
     if settings.design not in {None, "joined"}:
         raise ConfigError(f'{source}: design = "{settings.design}": say with --players whom it seats')
     return settings.model_copy(update={"design": "joined"})
-
-
-def _models(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:
-    if not tables:
-        return {}
-    from players.llm.settings import models_from_tables
-
-    return models_from_tables(tables, source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from itertools import zip_longest
 from types import TracebackType
 from typing import Final, Self
@@ -34,7 +33,7 @@ _TWO_COLUMNS: Final = 72
 _PHASES: Final = ("night", "debate", "vote")
 
 
-def frame(state: GameState, console: Console, width: int, height: int, elapsed: float | None = None) -> Lines:
+def frame(state: GameState, console: Console, width: int, height: int, elapsed: float | None) -> Lines:
     """Return the game as lines of at most `width` cells, at most `height` of them.
 
     Below 72 columns the parts stand under each other; who suspects whom and older votes come in where there is room.
@@ -157,14 +156,12 @@ class LiveView:
 
     Args:
         console: where to draw, usually stderr.
-        clock: Unix time in seconds.
         hint: last line of the screen while it is shown, "" for none.
     """
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.time, hint: str = "") -> None:
+    def __init__(self, console: Console, hint: str = "") -> None:
         self._hint = hint
         self._console = console
-        self._clock = clock
         self._state = GameState()
         self._lock = threading.Lock()
         self._began: float | None = None
@@ -182,7 +179,7 @@ class LiveView:
             if recorded.event.type == "opened":
                 self._began = recorded.event.started
             self._latest = recorded.time
-            self._playing_now = self._began is not None and self._clock() - self._began - recorded.time < _LATE
+            self._playing_now = self._began is not None and time.time() - self._began - recorded.time < _LATE
         self._changed.set()
 
     def restart(self) -> None:
@@ -228,4 +225,4 @@ class LiveView:
         if self._began is None:
             return None
         over = self._state.ended is not None or self._state.stopped is not None
-        return self._clock() - self._began if self._playing_now and not over else self._latest
+        return time.time() - self._began if self._playing_now and not over else self._latest

@@ -29,15 +29,14 @@ _GONE: Final = {"night": "killed at night", "exile": "exiled"}
 
 def state_page(state: GameState) -> str:
     """Return everything about a game at the point that `state` has reached; researchers only."""
-    if state.opened is None:
-        return "The game has not been opened yet.\n"
+    opening = wording.opening_lines(state.opened)[:1] if state.opened is not None else ()
     rule = f"alpha {state.config.alpha:g}, prior {state.config.prior:g}"
     over = wording.ending_in_words(state.ended) if state.ended is not None else ""
     stopped = f"stopped  {wording.stop_in_words(state.stopped)}" if state.stopped is not None else ""
     asked = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items())
     waiting = "; ".join(asked)
     lines = [
-        *(*wording.opening_lines(state.opened)[:1], _standing(state), ""),
+        *(*opening, _standing(state), ""),
         *("Players", *_state_players(state), ""),
         *(f"Smoothed suspicion of the row for the column ({rule})", *_suspicion_table(state), ""),
         *("Transcript", *(line for moment in state.transcript for line in _moment(state, moment))),
