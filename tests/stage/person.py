@@ -47,6 +47,8 @@ class Person(threading.Thread):
         self.refused: list[Any] = []
         self.last: dict[str, Any] = {}
         self.failure: BaseException | None = None
+        self.asking = threading.Lock()
+        self.left = False
         self.place = ""
         self.cookie = ""
 
@@ -58,10 +60,13 @@ class Person(threading.Thread):
         return told
 
     def post(self, path: str, body: Any, **headers: str) -> tuple[int, dict, bytes]:
-        return self.keep(
-            fetched(self.url, path, "POST", body, Origin=self.url, Content_Type="application/json",
-                    Cookie=self.cookie, **headers)
-        )  # fmt: skip
+        with self.asking:
+            if self.left:
+                return 409, {}, b""
+            return self.keep(
+                fetched(self.url, path, "POST", body, Origin=self.url, Content_Type="application/json",
+                        Cookie=self.cookie, **headers)
+            )  # fmt: skip
 
     def get(self, path: str) -> tuple[int, dict, bytes]:
         return self.keep(fetched(self.url, f"{self.place}{path}", Cookie=self.cookie))
@@ -69,6 +74,11 @@ class Person(threading.Thread):
     def keep(self, told: tuple[int, dict, bytes]) -> tuple[int, dict, bytes]:
         self.raw += told[2]
         return told
+
+    def leave(self) -> None:
+        """Answer nothing more: asyncio never answers a connection that it takes up while its server closes."""
+        with self.asking:
+            self.left = True
 
     def run(self) -> None:
         try:
@@ -79,14 +89,17 @@ class Person(threading.Thread):
     def play(self) -> None:
         page = json.loads(self.get("/data.json")[2])
         self.answer(page["asks"])
-        with Events(self.url, f"{self.place}/events?after={page['line']}", Cookie=self.cookie) as events:
+        with self.asking:
+            if self.left:
+                return
+            events = Events(self.url, f"{self.place}/events?after={page['line']}", Cookie=self.cookie)
+        with events:
             for name, _, step in events:
                 assert name == "step"
                 self.answer(step["asks"])
                 if step["over"]:
                     break
             else:
-                # the server ends, and might leave what is asked of it now unanswered
                 return
             self.raw += events.raw
         self.last = json.loads(self.get("/data.json")[2])

@@ -51,6 +51,8 @@ class Table:
 
     def __exit__(self, *_: object) -> None:
         self.house.close()
+        for person in self.persons:
+            person.leave()
         self.server.__exit__(None, None, None)
         for person in self.persons:
             if person.ident is not None:
