@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
@@ -26,6 +25,7 @@ from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
+    from players.llm.tempo import Backoff
 
 LONGEST_PAUSE: Final = 60.0
 """Seconds for which one server's answer keeps all other calls from it."""
@@ -40,29 +40,6 @@ _SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
 """What goes after all that the game waits for: judgements and labels."""
 
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
-
-
-@dataclass(frozen=True, slots=True)
-class Backoff:
-    """Exponential back-off with full jitter: a uniform draw between nothing and a bound that grows.
-
-    Attributes:
-        first: seconds, the bound before the second attempt.
-        factor: growth of the bound from one attempt to the next.
-        longest: seconds, the bound's own bound.
-    """
-
-    first: float = 0.5
-    factor: float = 2.0
-    longest: float = 20.0
-
-    def bound(self, failures: int) -> float:
-        """Return the most seconds to wait after so many failures (at least 1)."""
-        return min(self.longest, self.first * self.factor ** min(failures - 1, 64))
-
-    def delay(self, failures: int) -> float:
-        """Return the seconds to wait after so many failures, drawn anew each time."""
-        return random.uniform(0, self.bound(failures))
 
 
 class Attempts:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from players.llm.keys import Keys
-from players.llm.limits import Gate, Tempo
+from players.llm.limits import Gate
 from players.llm.loop import loop_time
 from players.llm.provider import (
     Completion,
@@ -30,6 +30,7 @@ from players.llm.provider import (
     TokensName,
 )
 from players.llm.settings import Endpoint, Model
+from players.llm.tempo import Tempo
 from wolfbus.errors import PlayerError
 from wolfbus.reading.objects import find
 from wolfbus.reading.text import without_thinking

@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
-from players.llm.attempts import Attempts, Backoff
+from players.llm.attempts import Attempts
 from players.llm.endpoint import PROBE_ATTEMPTS, Capability, Server, check, probe
 from players.llm.keys import Keys
-from players.llm.limits import Tempo
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
+from players.llm.tempo import Backoff, Tempo
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
 from wolfbus.printable import printable
 
@@ -107,8 +107,7 @@ class Gateway:
         fatal: told, in the gateway's thread, at every call that no more calls can be made: the budget is spent, the
             cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
-        tempo: when an endpoint is down, and how it is found to be back.
-        backoff: time between the attempts of a call.
+        tempo: when an endpoint is down, how it is found to be back, and the time between the attempts of a call.
         providers: opens the provider of an endpoint; as its settings say unless given.
 
     Attributes:
@@ -124,7 +123,6 @@ class Gateway:
         fatal: Callable[[WolfError], None] | None = None,
         environment: Mapping[str, str] | None = None,
         tempo: Tempo = Tempo(),  # noqa: B008 - frozen
-        backoff: Backoff = Backoff(),  # noqa: B008 - frozen
         providers: OpenProvider = open_provider,
     ) -> None:
         self.accounts = Accounts()
@@ -136,7 +134,6 @@ class Gateway:
         self._providers = providers
         self._keys = Keys(environment)
         self._tempo = tempo
-        self._backoff = backoff
         self._servers: dict[Endpoint, Server] = {}
         self._loop = Loop("model-gateway")
 
@@ -237,7 +234,9 @@ class Gateway:
     ) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
-        tries = Attempts(question, server, self._budget, self._backoff, attempts=attempts, again_if_cut=again_if_cut)
+        tries = Attempts(
+            question, server, self._budget, self._tempo.backoff, attempts=attempts, again_if_cut=again_if_cut
+        )
         try:
             completion = await tries.run()
         except asyncio.CancelledError:

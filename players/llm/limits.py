@@ -15,6 +15,7 @@ from typing import Final
 from players.llm.loop import loop_time, seconds_shown
 from players.llm.provider import Failed, Failure
 from players.llm.settings import Endpoint
+from players.llm.tempo import Tempo
 
 logger = logging.getLogger(__name__)
 
@@ -26,24 +27,6 @@ LONG_WAIT_S: Final = 5.0
 _LATE_KEPT: Final = 16
 _LATE_HINTED: Final = 4
 """Of the last `_LATE_KEPT` requests, so many whose time ran out while others were answered earn a hint."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tempo:
-    """How fast things go wrong, and right again; tests make it fast.
-
-    Attributes:
-        failures: so many in a row open an endpoint's circuit (of one request in five failing by chance, eight are in a
-            row once in 400,000),
-        lasting: if it is so many seconds since the first of them.
-        first_trial: seconds from there to its first trial.
-        longest_trial: seconds between trials at most.
-    """
-
-    failures: int = 8
-    lasting: float = 1.0
-    first_trial: float = 0.5
-    longest_trial: float = 30.0
 
 
 class Circuit:

@@ -88,7 +88,7 @@ def answer(value: Any, status: int = 200) -> web.Response:
     return response
 
 
-class Refused(Exception):  # noqa: N818 - it is answered, and is no error of this program
+class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program
     """A request is refused, with an HTTP status and one sentence."""
 
     def __init__(self, status: int, words: str) -> None:

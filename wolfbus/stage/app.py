@@ -13,7 +13,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, Refused, answer, event, line_of, problem, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.inspector import exchange_data
@@ -58,7 +58,7 @@ class SeatRoutes:
         token = told.get("token")
         seat = self._people.take(token) if isinstance(token, str) else None
         if seat is None:
-            raise Refused(403, _NO_SEAT)
+            raise RequestRefused(403, _NO_SEAT)
         response = answer({"seat": seat.id})
         response.set_cookie(
             f"{_COOKIE}{seat.id}",
@@ -74,9 +74,9 @@ class SeatRoutes:
         name = request.match_info["seat"]
         seat = self._people.seat(name, request.cookies.get(f"{_COOKIE}{name}", ""))
         if seat is None:
-            raise Refused(403, _NOT_HERE)
+            raise RequestRefused(403, _NOT_HERE)
         if request.query.get("as", "") not in {"", *seat.watch()}:
-            raise Refused(403, _NOT_YET)
+            raise RequestRefused(403, _NOT_YET)
         return seat
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
@@ -88,7 +88,7 @@ class SeatRoutes:
             return answer({**seat.table.page(), "viewers": [PUBLIC], "problems": []})
         game = await self._games.open(seat.game)
         if game is None:
-            raise Refused(404, "this server does not have the record of the game")
+            raise RequestRefused(404, "this server does not have the record of the game")
         return answer(game.page(game.viewer(word)))
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
@@ -117,7 +117,7 @@ class SeatRoutes:
         told = await _json(request)
         name, content, thought = told.get("id"), told.get("content"), told.get("thought")
         if not isinstance(name, str) or not isinstance(content, dict | None) or not isinstance(thought, str | None):
-            raise Refused(422, "an answer has an id, a content and perhaps a thought")
+            raise RequestRefused(422, "an answer has an id, a content and perhaps a thought")
         status, why = seat.answer(name, content, thought)
         return problem(status, why) if why else answer({"taken": True})
 
@@ -212,7 +212,7 @@ class StageApp:
             response = await handler(request)
         except _Missing as missing:
             response = answer({"error": str(missing), **await self._library.names()}, 404)
-        except Refused as refused:
+        except RequestRefused as refused:
             response = problem(refused.status, str(refused))
         except web.HTTPException as error:
             response = problem(error.status, error.reason.lower())

@@ -26,7 +26,7 @@ HANG = 1e9
 """Seconds after which nobody waits any more."""
 
 PATIENT = Tempo(failures=10_000)
-FAST = Backoff(first=0.002, longest=0.01)
+IMPATIENT = Tempo(failures=10_000, backoff=Backoff(first=0.002, longest=0.01))
 
 Step: TypeAlias = ProviderReply | Failure | float | tuple[float, ProviderReply | Failure]
 
@@ -177,7 +177,7 @@ def make_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ma
     made: list[Gateway] = []
 
     def make(**arguments: Any) -> Asking:
-        made.append(Gateway(tempo=PATIENT, backoff=FAST, **({"environment": {"OPENAI_API_KEY": KEY}} | arguments)))
+        made.append(Gateway(tempo=IMPATIENT, **({"environment": {"OPENAI_API_KEY": KEY}} | arguments)))
         return Asking(made[-1])
 
     yield make

@@ -75,7 +75,7 @@ def test_429s_are_not_counted_while_time_is_left(clock: Clock) -> None:
 
 @pytest.mark.parametrize("wait", [None, 0.0])
 def test_429s_without_end_end_with_the_time_and_do_not_spin(clock: Clock, wait: float | None) -> None:
-    mocked = Mocked(clock, backoff=Backoff(first=1.0, longest=2.0))
+    mocked = Mocked(clock, tempo=Tempo(backoff=Backoff(first=1.0, longest=2.0)))
     mocked.default = busy(wait)
     came = mocked.one(endpoint={"attempts": 2}, seconds=10)
     assert f"{URL}: 429: queue" in str(came.error)
