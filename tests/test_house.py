@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,25 @@ def test_every_module_says_what_it_is_and_stays_one_concept():
         for path in (ROOT / package).rglob("*.py"):
             lines = path.read_text(encoding="utf-8").splitlines()
             assert len(lines) <= 400, f"{path.relative_to(ROOT)} has {len(lines)} lines"
+
+
+def imported(path: Path) -> set[str]:
+    """Return the modules of the source that a file imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found.update(name.name for name in node.names)
+    return {module for module in found if module.split(".")[0] in PACKAGES}
+
+
+def test_tests_hang_on_the_seams_and_import_nothing_else():
+    seams = {seam for seams in tomllib.loads((ROOT / "tests/seams.toml").read_text()).values() for seam in seams}
+    found = {module: path for path in (ROOT / "tests").rglob("*.py") for module in imported(path)}
+    beside = {module: path.name for module, path in found.items() if module not in seams}
+    assert not beside, f"no seams: {beside}"
+    assert not seams - set(found), "no test needs these any more"
 
 
 HEAVY = ("sklearn", "scipy", "openai", "numpy", "redis", "rich")
