@@ -6,7 +6,6 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
-from itertools import count
 from typing import Any, Self, TypeVar
 
 from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, ThreadingFuture
@@ -20,8 +19,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _OF_PYKKA = frozenset({_ActorStop, ProxyCall, ProxyGetAttr, ProxySetAttr})
-
-_numbers = count()
 
 TURN = 32
 """Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
@@ -223,12 +220,9 @@ class PooledActor(Actor):
     actor_inbox: Inbox
     _pool: ActorPool | None = None
 
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        # all that pykka's own does, but for a name from random bytes of the system, and a flag with a lock
-        self.actor_urn = f"urn:wolfbus:{next(_numbers)}"
-        self.actor_inbox = self._create_actor_inbox()
-        self.actor_stopped = StopFlag()
-        self._actor_ref = ActorRef(self)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.actor_stopped = self._actor_ref.actor_stopped = StopFlag()
 
     @classmethod
     def start_in(cls, pool: ActorPool, *args: Any, **kwargs: Any) -> ActorRef[Self]:
