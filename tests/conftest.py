@@ -1,10 +1,13 @@
-"""What all tests share: one real Redis server, one browser, and the order in which files begin."""
+"""What all tests share: one real Redis server, one browser, logging as it was, and the order in which files begin."""
 
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
+import sys
+import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,28 +38,64 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+class ProcessWide:
+    """What a service sets for its whole process: how it logs, and what becomes of exceptions that nobody catches."""
+
+    def __init__(self) -> None:
+        self.level = logging.getLogger().level
+        self.hooks = sys.excepthook, threading.excepthook
+
+    def restore(self) -> None:
+        """Put back what was there, but for the handlers that pytest has put up for a test."""
+        root = logging.getLogger()
+        root.setLevel(self.level)
+        root.handlers[:] = [each for each in root.handlers if type(each).__module__.startswith("_pytest.")]
+        sys.excepthook, threading.excepthook = self.hooks
+        logging.captureWarnings(capture=False)
+
+
+BEFORE = pytest.StashKey[ProcessWide]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Take note of it before any test runs a command in this process."""
+    session.config.stash[BEFORE] = ProcessWide()
+
+
+@pytest.fixture(autouse=True)
+def logs_as_they_were(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Leave nothing of a command's logging to the next test."""
+    yield
+    pytestconfig.stash[BEFORE].restore()
+
+
 TESTS = Path(__file__).parent
 LONGEST = (
     "test_house.py",
     "chaos/test_chaos.py",
     "golden/test_golden.py",
+    "stage/test_game_page.py",
     "study/test_house.py",
     "study/test_shared.py",
-    "docs/test_commands.py",
     "whole/test_no_reply_breaks_a_game.py",
-    "ops/test_request_reply.py",
-    "ops/test_told_addresses.py",
-    "stage/test_browsing.py",
-    "stage/test_live_page.py",
-    "stage/test_game_page.py",
-    "whole/test_command_line.py",
-    "services/test_analytics.py",
     "study/test_runs.py",
+    "docs/test_commands.py",
+    "study/test_many_houses.py",
+    "stage/test_live_page.py",
     "outside/test_check_agent.py",
-    "report/test_page.py",
-    "bus/test_redis_trouble.py",
+    "study/test_budget.py",
+    "ops/test_request_reply.py",
     "llm/whole/test_games_of_models.py",
+    "whole/test_command_line.py",
+    "report/test_page.py",
+    "bus/test_cluster.py",
+    "stage/test_browsing.py",
     "analytics/test_findings.py",
+    "study/test_memory.py",
+    "study/test_proven.py",
+    "analytics/gather/test_cache.py",
+    "services/test_analytics.py",
+    "whole/test_bad_days.py",
 )
 """Files that take long: begun last, one would keep one core busy while the others wait."""
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import logging
 import os
 import signal
-import sys
-import threading
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 
@@ -40,7 +36,7 @@ def run(*words, until=None):
     said = Heard(until)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with logs_as_they_were(), redirect_stdout(said), redirect_stderr(said):
+        with redirect_stdout(said), redirect_stderr(said):
             code = cli.run(list(words))
     except Exception:
         # what a user would see of it
@@ -49,17 +45,3 @@ def run(*words, until=None):
     finally:
         signal.signal(signal.SIGTERM, before)
     return code, said.getvalue()
-
-
-@contextlib.contextmanager
-def logs_as_they_were():
-    """Put back what a service sets for its whole process."""
-    root = logging.getLogger()
-    handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-        sys.excepthook, threading.excepthook = hooks
-        logging.captureWarnings(capture=False)

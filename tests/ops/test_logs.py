@@ -15,17 +15,6 @@ from wolfbus.errors import ConfigError
 from wolfbus.service.logs import configure_logs
 
 
-@pytest.fixture(autouse=True)
-def logs_as_they_were():
-    root = logging.getLogger()
-    handlers, level, hooks = list(root.handlers), root.level, (sys.excepthook, threading.excepthook)
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    sys.excepthook, threading.excepthook = hooks
-    logging.captureWarnings(capture=False)
-
-
 @pytest.fixture
 def lines(capsys):
     """Return the JSON lines that were logged."""
