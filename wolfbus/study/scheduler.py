@@ -269,8 +269,9 @@ class StudyScheduler:
 
     def _hear(self, patience_s: float) -> None:
         """Take in all news there is; wait a moment for some."""
-        for word in waiting_in(self._news, patience_s):
-            with _uninterrupted():
+        # news that was taken from the queue is noted, too
+        with _uninterrupted():
+            for word in waiting_in(self._news, patience_s):
                 self._take_in(word)
 
     def _take_in(self, word: StudyNews) -> None:
