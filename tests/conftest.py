@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import shutil
+import signal
 import sys
 import threading
 from collections.abc import Generator, Iterator
@@ -39,11 +40,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 class ProcessWide:
-    """What a service sets for its whole process: how it logs, and what becomes of exceptions that nobody catches."""
+    """What commands set for their whole process: logging, signals, and hooks for exceptions that nobody catches."""
 
     def __init__(self) -> None:
         self.level = logging.getLogger().level
         self.hooks = sys.excepthook, threading.excepthook
+        self.signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def restore(self) -> None:
         """Put back what was there, but for the handlers that pytest has put up for a test."""
@@ -52,6 +54,8 @@ class ProcessWide:
         root.handlers[:] = [each for each in root.handlers if type(each).__module__.startswith("_pytest.")]
         sys.excepthook, threading.excepthook = self.hooks
         logging.captureWarnings(capture=False)
+        for number, handler in self.signals.items():
+            signal.signal(number, handler)
 
 
 BEFORE = pytest.StashKey[ProcessWide]()
@@ -63,8 +67,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 @pytest.fixture(autouse=True)
-def logs_as_they_were(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Leave nothing of a command's logging to the next test."""
+def process_as_it_was(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Leave nothing that a command has set to the next test."""
     yield
     pytestconfig.stash[BEFORE].restore()
 
