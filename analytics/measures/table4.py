@@ -49,7 +49,11 @@ def table4(study: Study) -> Result:
 
 def _by_score(study: Study, of: Callable[[Tied], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
     held = {score: study.scores(score) for score in SCORES}
-    return {score: split_by(own, lambda mask, own=own: of(own.tied(mask)), sides) for score, own in held.items()}  # type: ignore[misc]
+
+    def split(own: Scores) -> Result:
+        return split_by(own, lambda mask: of(own.tied(mask)), sides)
+
+    return {score: split(own) for score, own in held.items()}
 
 
 def split_by(held: Scores, of: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:

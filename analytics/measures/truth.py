@@ -89,10 +89,13 @@ def _row(held: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Re
         **counts,
     }
     found["coverage"] = number(ratio(counts["checkable"], found["statements"]))
+
+    def count(part: str) -> Formula:
+        return Formula(lambda frame: _counts(frame, **where)[part])
+
     for name, (above, below, reason) in _RATES.items():
         if name in rates:
-            one, other = (Formula(lambda frame, part=part: _counts(frame, **where)[part]) for part in (above, below))  # type: ignore[misc]
-            found[name] = held.figure(one / other, reason)
+            found[name] = held.figure(count(above) / count(below), reason)
     return found
 
 

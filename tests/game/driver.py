@@ -14,6 +14,7 @@ from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, NightOutcome, Opened, Seat
+from wolfbus.messages.requests import Ask
 from wolfbus.record.line import Recorded, check_seal, parse_line, seal
 from wolfbus.vocabulary import Fault, Kind, Outcome, Phase
 
@@ -37,6 +38,21 @@ class Missing:
 
     outcome: Outcome = "timed_out"
     fault: Fault | None = None
+
+
+def ask_of(question: Question, game: str = "game-id") -> Ask:
+    """What an agent would be asked."""
+    about = "" if question.about is None else f"/{question.about}"
+    return Ask(
+        id=f"{game}/{question.round}/{question.phase}/{question.turn}/{question.kind}/{question.seat}{about}",
+        kind=question.kind,
+        round=question.round,
+        phase=question.phase,
+        turn=question.turn,
+        about=question.about,
+        legal=question.legal,
+        deadline_s=60.0,
+    )
 
 
 Given = Content | Missing | Answer

@@ -72,16 +72,7 @@ def play(
             views[name].hear_private(private)
 
     def answer(question: driver.Question) -> Answer:
-        ask = Ask(
-            id=f"test/{question.round}/{question.phase}/{question.turn}/{question.kind}/{question.seat}",
-            kind=question.kind,
-            round=question.round,
-            phase=question.phase,
-            turn=question.turn,
-            about=question.about,
-            legal=question.legal,
-            deadline_s=60.0,
-        )
+        ask = driver.ask_of(question)
         answer = answer_of(players[question.seat], ask, views[question.seat])
         check_legal(ask, answer, config)
         if watch is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from players.llm.prompts.writer import Prompt, PromptWriter
 from tests.game import driver
-from tests.game.driver import Given, Missing, Question, legal_answer, questions
+from tests.game.driver import Given, Missing, Question, ask_of, legal_answer, questions
 from tests.players.table import CONFIGS as RULES
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
@@ -88,7 +88,7 @@ def play(
         table.hear(event)
         if isinstance(event, Asked):
             for question, _ in questions(event):
-                asked.setdefault(question.seat, []).append(ask_of(question, event))
+                asked.setdefault(question.seat, []).append(ask_of(question))
     return events
 
 
@@ -108,20 +108,6 @@ class Table:
                 view.hear_public(news)
         for seat, own in told.private:
             self.views[seat].hear_private(own)
-
-
-def ask_of(question: Question, batch: Asked) -> Ask:
-    about = "" if question.about is None else f"/{question.about}"
-    return Ask(
-        id=f"game-id/{question.round}/{batch.phase}/{question.turn}/{question.kind}/{question.seat}{about}",
-        kind=question.kind,
-        round=question.round,
-        phase=batch.phase,
-        turn=question.turn,
-        about=question.about,
-        legal=question.legal,
-        deadline_s=60.0,
-    )
 
 
 def view_of(seat: str, events: Iterable[AnyEvent]) -> SeatView:

@@ -201,6 +201,8 @@ def _tokens(call: Call) -> str:
 def _when(call: Call) -> str:
     """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
     parts = call.requests[0].split("/", 4)
+    if len(parts) < 5:
+        return _UNKNOWN
     turn = f" {parts[2]}" if parts[1] == "debate" else ""
     return printable(f"r{parts[0]} {parts[1]}{turn}", 24)
 
