@@ -14,7 +14,8 @@ import pytest
 from analytics.findings import metrics
 from analytics.paper import rows_of_paper_log
 from analytics.published import contradictions, counts, published, values
-from wolfbus.record.published_log import read_paper_log
+from wolfbus.record.published_log import meta_beside, read_paper_log
+from wolfbus.record.reader import open_lines
 from wolfbus.vocabulary import ROLES
 
 
@@ -160,7 +161,8 @@ LOGGED = pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published log i
 
 
 def table3(*, as_recorded):
-    return metrics([rows_of_paper_log(read_paper_log(PUBLISHED), as_recorded)])["table3"]["overall"]
+    log = read_paper_log(open_lines(PUBLISHED), meta_beside(PUBLISHED))
+    return metrics([rows_of_paper_log(log, as_recorded)])["table3"]["overall"]
 
 
 def cells_of(row):
