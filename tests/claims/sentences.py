@@ -23,8 +23,13 @@ def _claim(told: dict[str, Any]) -> Claim:
     return InspectionClaim(target=told["saw"], role=told["role"], round=told.get("round"))
 
 
-CLAIMS, ROWS = (
-    tuple((text, tuple(map(_claim, claims))) for text, claims in _SENTENCES[name].items()) for name in ("claims", "rows")
-)
+Claimed = tuple[tuple[str, tuple[Claim, ...]], ...]
+
+
+def _claimed(name: str) -> Claimed:
+    return tuple((text, tuple(map(_claim, claims))) for text, claims in _SENTENCES[name].items())
+
+
+CLAIMS, ROWS = _claimed("claims"), _claimed("rows")
 OPENINGS, HOSTILE, PIECES = (tuple(_SENTENCES[name]) for name in ("openings", "hostile", "words"))
 NOTHING: tuple[str, ...] = ("", *(text for texts in _SENTENCES["nothing"].values() for text in texts.splitlines()))

@@ -14,7 +14,6 @@ from tests.claims.scores import Scores, score
 from tests.claims.sentences import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, PIECES, ROWS, SPEAKER
 from wolfbus.messages.content import InspectionClaim, RoleClaim
 
-
 FOUND = {
     "dev": Scores(right=186, wrong=0, missed=4, nights=23, right_nights=23),
     "held_out": Scores(right=158, wrong=3, missed=25, nights=19, right_nights=16),
