@@ -25,7 +25,7 @@ from players.scripted.talk import (
     wants_to_reveal,
 )
 from wolfbus.agent import Agent
-from wolfbus.agent.answer import Answer, Said
+from wolfbus.agent.answer import Answer
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import (
@@ -212,14 +212,14 @@ def protect(at: Standpoint) -> Answer:
     return Answer(Choice(target=target), f"Watch over {target} tonight.")
 
 
-def inspect(at: Standpoint) -> Choice:
+def inspect(at: Standpoint) -> Answer:
     """Return whom the Seer inspects: the most suspicious player it does not know yet."""
     names = _names(at)
     unknown = [name for name in names if at.known(name) is None] or names
     if not unknown:
-        return Choice(target=None)
+        return Answer(Choice(target=None))
     # without a lead in the first night, anybody
-    return Choice(target=at.pick("inspect", unknown) if at.ask.round == 1 else max(unknown, key=at.belief))
+    return Answer(Choice(target=at.pick("inspect", unknown) if at.ask.round == 1 else max(unknown, key=at.belief)))
 
 
 def _threat(at: Standpoint) -> tuple[SeatName | None, str]:
@@ -266,13 +266,13 @@ def _legal(at: Standpoint, name: SeatName | None) -> bool:
     return name is not None and name in (at.ask.legal or ())
 
 
-def anybody(at: Standpoint) -> Choice:
+def anybody(at: Standpoint) -> Answer:
     """Return a player drawn, for a role that no rule here is about."""
     names = _names(at)
-    return Choice(target=at.pick(at.ask.kind, names) if names else None)
+    return Answer(Choice(target=at.pick(at.ask.kind, names) if names else None))
 
 
-_BY_KIND: Final[dict[Kind, Callable[[Standpoint], Said]]] = {
+_BY_KIND: Final[dict[Kind, Callable[[Standpoint], Answer]]] = {
     "bid": bid,
     "speak": speak,
     "assess_own": label,
@@ -300,7 +300,7 @@ class ScriptedBrain(Agent):
         self._notes: GameNotes | None = None
         self._traits: dict[tuple[str, int], float] = {}
 
-    def answer(self, ask: Ask, view: SeatView, /) -> Said:
+    def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         """Answer by the rule for the kind of request, at random where there is none."""
         return _BY_KIND.get(ask.kind, anybody)(self._standpoint(ask, view))
 
