@@ -30,7 +30,7 @@ from moderator.engine.referee import OpenRequest, Referee, seat_of
 from moderator.engine.reports import Aside
 from moderator.rules.game import Play, Step, Steps, game
 from moderator.rules.table import Answers
-from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
+from wolfbus.actors import PooledActor, Timer, tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import Id
@@ -272,7 +272,7 @@ class ModeratorActor(PooledActor):
         asks = {agent: self._referee.asks_of(agent) for agent in self._newcomers}
         self._newcomers = {}
         try:
-            with (self._pool or default_pool()).blocking():
+            with self._pool.blocking():
                 record = read_back(self._context.bus, self._context.name, self._opened.game, _TELLING)
                 posts = self._builder.deliveries.of_catch_up((recorded.event for recorded in record), asks)
         except BusDown as error:
