@@ -5,8 +5,8 @@ caller's. They hold for Redis 7.0 and newer. What they leave out on purpose:
 
 - ``CLIENT SETINFO`` is unknown to Redis 7.0, and a user is refused whole for one unknown word. Clients that send it
   when they connect go on without it; on 7.2 and newer add `SINCE_7_2` to spare the server's ACL LOG their attempts.
-- ``XREADGROUP``, ``KEYS``, ``SCAN`` and scripts are no seat's: the first writes, the next two tell other names.
-- ``SCAN`` is not the moderator's either, so `Bus.houses` is for an operator who may see all houses.
+- ``XREADGROUP``, ``KEYS``, ``SCAN`` and scripts are no seat's: the first writes, the next two tell other names; nor
+  is ``SCAN`` the moderator's.
 """
 
 from __future__ import annotations
