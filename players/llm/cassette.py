@@ -23,8 +23,7 @@ from players.llm.cassette_file import CassetteWriter
 from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
-from wolfbus.errors import CassetteError, reason_of
-from wolfbus.invalid import first_fault
+from wolfbus.errors import CassetteError, first_fault, reason_of
 from wolfbus.messages.calls import Scalar
 
 _log = logging.getLogger(__name__)

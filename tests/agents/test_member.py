@@ -11,11 +11,11 @@ import pytest
 
 from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, catch_up, stay
 from wolfbus.bus import Entry, streams
-from wolfbus.bus.acl import agent_rules
 from wolfbus.errors import ConfigError, NotAllowed
 from wolfbus.messages.codec import plain, unpack
 from wolfbus.messages.house import Dropped, Goodbye, Refused, RollCall, Welcome
 from wolfbus.testing.redis_server import RedisServer
+from wolfbus.tickets.holders import Holder
 
 
 class Ear:
@@ -187,7 +187,7 @@ def test_a_mailbox_that_lost_something_makes_it_join_anew(moderator: Moderator, 
 
 
 def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket(redis_server: RedisServer, redis_url: str) -> None:
-    redis_server.command("ACL", "SETUSER", "ann", "on", ">secret", *agent_rules(HOUSE, "ann"))
+    redis_server.command("ACL", "SETUSER", "ann", "on", ">secret", *Holder(HOUSE, "agent", "ann").rules())
     own = redis_url.replace("redis://", "redis://ann:secret@")
     try:
         with Moderator(redis_url) as moderator, Aside(lambda stopping: stay(own).run(Ear().at, stopping)) as aside:

@@ -9,8 +9,7 @@ from typing import Literal, Protocol
 from pydantic import ValidationError
 
 from wolfbus.bus.protocol import Entry
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import first_fault
+from wolfbus.errors import ConfigError, first_fault
 from wolfbus.messages.house import Join
 from wolfbus.vocabulary import Kind
 
