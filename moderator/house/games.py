@@ -31,6 +31,8 @@ from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
 
+logger = logging.getLogger(__name__)
+
 PATIENCE_S: Final = 60.0
 """How long what is to be said is tried again while the bus is away."""
 
@@ -120,9 +122,6 @@ class Announcements:
         if self._failed is not None:
             for stream in [""] if fenced else dict.fromkeys(stream for stream, _ in commit.posts):
                 self._failed(error, stream)
-
-
-logger = logging.getLogger(__name__)
 
 
 class Games:
