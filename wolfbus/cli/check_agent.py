@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from moderator.check import Trial, TrialTerms
+from moderator.check import TrialTerms, try_agent
 from players.context import BrainContext
 from players.service import serve
 from players.spec import check
@@ -147,7 +147,7 @@ def _try_program(
         player = threading.Thread(target=play, name="check-agent-player")
         player.start()
         try:
-            findings = Trial(bus, house, introduction.agent, terms, show).run()
+            findings = try_agent(bus, house, introduction.agent, terms, show)
         finally:
             stopping.ask("the trial is over")
             player.join()
@@ -174,7 +174,7 @@ def _try_member(
             code = None if process is None else process.poll()
             return None if code is None else f"`{shlex.join(command)}` exited with code {code}"
 
-        return Trial(bus, house, name, terms, show, gone).run()
+        return try_agent(bus, house, name, terms, show, gone)
 
 
 @contextlib.contextmanager
