@@ -25,7 +25,7 @@ from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
-    from players.llm.tempo import Backoff
+    from players.llm.circuit import Backoff
 
 LONGEST_PAUSE: Final = 60.0
 """Seconds for which one server's answer keeps all other calls from it."""

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
+from players.llm.circuit import Tempo
 from players.llm.keys import Keys
 from players.llm.limits import Gate
 from players.llm.loop import loop_time
@@ -30,7 +31,6 @@ from players.llm.provider import (
     TokensName,
 )
 from players.llm.settings import Endpoint, Model
-from players.llm.tempo import Tempo
 from wolfbus.errors import PlayerError
 from wolfbus.reading.objects import find
 from wolfbus.reading.text import without_thinking

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
+from players.llm.circuit import Backoff, Tempo
 from players.llm.endpoint import PROBE_ATTEMPTS, Capability, Server, check, probe
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
-from players.llm.tempo import Backoff, Tempo
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
 from wolfbus.printable import printable
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from functools import partial
 from typing import Any
 
 import pytest
 
 from players.llm.provider import Completion
 from players.llm.providers.mock import URL
-from players.llm.providers.openai import OpenAIProvider
 from players.llm.settings import Endpoint, Model, Timeouts
 from wolfbus.errors import GivenUp, PlayerError
 
@@ -159,9 +158,10 @@ def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
 def test_both_transports_of_the_library_tell_the_same(
-    make_gateway: MakeGateway, server: ScriptedServer, aiohttp: bool
+    asking: Asking, server: ScriptedServer, aiohttp: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asking = make_gateway(providers=partial(OpenAIProvider, aiohttp=aiohttp))
+    if not aiohttp:
+        monkeypatch.setitem(sys.modules, "aiohttp", None)
     server.plan(Step(), RESET, HANG, refuse(501, "never"), Step(b""))
     settings = [{}, {}, {"timeouts": Timeouts(bid=1.0)}, {}, {}]
     models = [model_at(server, endpoint={"attempts": 1}, **more) for more in settings]
