@@ -113,7 +113,7 @@ class ScriptedServer:
 
     async def _open(self) -> None:
         app = web.Application(client_max_size=1 << 24)
-        app.router.add_post("/{version:v[12]}/chat/completions", self._handle)
+        app.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024, reuse_address=True)
@@ -126,7 +126,7 @@ class ScriptedServer:
             self._runner = None
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
+        body = json.loads(await request.read() or b"null")
         step = self.script.pop(0) if self.script else self.default
         with self._changed:
             self.bodies.append(body)

@@ -59,6 +59,11 @@ def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
     with pytest.raises(PlayerError, match=r"^OPENAI_BASE_URL: 'nonsense' is no URL"):
         make_gateway(environment={"OPENAI_BASE_URL": "nonsense"}).gateway.check(models[:1])
     assert not gateway._servers
+    asking = make_gateway(environment={})
+    came = asking.one(question(models[0]))
+    assert (str(came.error).startswith("no key for https://api.openai.com/v1"), came.attempts) == (True, 0)
+    with pytest.raises(PlayerError, match=r"OPENAI_API_KEY, or put it into \.env"):
+        asking.gateway.probe(models[:1])
 
 
 def test_a_tokens_limit_below_what_one_call_may_take_is_refused(make_gateway: MakeGateway) -> None:
@@ -174,6 +179,9 @@ def test_both_transports_of_the_library_tell_the_same(
         "200, but the reply's body is empty", "connection refused",
     ]  # fmt: skip
     assert [each.charged for each in bad] == [True, True, False, True, False]
+    server.open()
+    server.plan(RESET, RESET)
+    assert asking.one(question(model_at(server))).attempts == 3, "a connection that breaks is tried again"
 
 
 def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) -> None:
