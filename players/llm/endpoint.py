@@ -119,9 +119,6 @@ class Capability:
             logger.info("%s does not take %s", self.name, sent.tokens)
 
 
-PROBE_ATTEMPTS: Final = 3
-"""Tries of a probe: somebody sits and waits for the game to begin."""
-
 SMALL_PROMPT: Final = 256
 """Tokens of the smallest prompt that a game may have."""
 

@@ -6,14 +6,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
 from players.llm.circuit import Backoff, Tempo
-from players.llm.endpoint import PROBE_ATTEMPTS, Capability, Server, check, probe
+from players.llm.endpoint import Capability, Server, check, probe
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
@@ -188,7 +187,8 @@ class Gateway:
     def probe(self, models: Iterable[Model]) -> None:
         """Ask each model something small, all at once, and find out what its server takes. Not from a job.
 
-        Of several models with the same name on the same endpoint, one is asked; none if a cassette is played.
+        Of several models with the same name on the same endpoint, one is asked for each way of holding their replies
+        to a form; none if a cassette is played.
 
         Raises:
             PlayerError: what `check` finds, or one does not answer, or the budget does not allow it; one clear line.
@@ -198,8 +198,7 @@ class Gateway:
         models = list(models)
         self.check(models)
         self._import_client()
-        ask = partial(self._ask, attempts=PROBE_ATTEMPTS, again_if_cut=False)
-        self._loop.run(probe(models, ask, self._capability))
+        self._loop.run(probe(models, self._ask, self._capability))
 
     def settled(self, model: Model) -> Model:
         """Return a model whose settings say how its replies are held to their form, as far as that was found out.
@@ -229,14 +228,10 @@ class Gateway:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
         self._loop.close(self._close_servers())
 
-    async def _ask(
-        self, question: ModelQuestion, *, attempts: int | None = None, again_if_cut: bool = True
-    ) -> Completion:
+    async def _ask(self, question: ModelQuestion) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
-        tries = Attempts(
-            question, server, self._budget, self._tempo.backoff, attempts=attempts, again_if_cut=again_if_cut
-        )
+        tries = Attempts(question, server, self._budget, self._tempo.backoff)
         try:
             completion = await tries.run()
         except asyncio.CancelledError:

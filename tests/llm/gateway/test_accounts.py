@@ -31,8 +31,8 @@ def test_each_model_gets_a_line_with_one_of_all_and_a_summary_by_model_and_purpo
     a, b, everything = mocked.gateway.accounts.lines()
     assert a == "a: 1 probe, 100 prompt tokens, 5 completion tokens, $0.000018, median 0.02 s, p95 0.02 s"
     assert b == (
-        "b: 21 calls (1 failed), 21,000 prompt tokens (68\u00a0% cached), 1,774 completion tokens, price not configured, "
-        "median 0.75 s, p95 11.0 s"
+        "b: 21 calls (1 failed), 21,000 prompt tokens (68\u00a0% cached), 1,774 completion tokens, "
+        "price not configured, median 0.75 s, p95 10.9 s"
     )
     assert everything.startswith(
         "all models: 21 calls and 1 probe (1 failed), 21,100 prompt tokens (68\u00a0% cached), "
