@@ -162,11 +162,9 @@ class Gateway:
                 return found
             completion = await self._ask(question)
             return completion if self._cassette is None else self._cassette.keep(question, completion)
-        except (BudgetSpent, CassetteError, ConfigError) as error:
-            self._end(error)
-            return Completion(error=str(error))
         except WolfError as error:
-            # there is no key
+            # the cassette has or takes no reply, or there is no key
+            self._end_if_fatal(error)
             return Completion(error=str(error))
         except Exception as error:
             logger.exception("%s: a call failed inside the gateway", question.label)
@@ -239,10 +237,8 @@ class Gateway:
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
-            ended = self._count(question, tries.ended(str(error)))
-            if isinstance(error, BudgetSpent | CassetteError | ConfigError):
-                self._end(error)
-            return ended
+            self._end_if_fatal(error)
+            completion = tries.ended(str(error))
         return self._count(question, completion)
 
     def _count(self, question: ModelQuestion, completion: Completion) -> Completion:
@@ -267,11 +263,11 @@ class Gateway:
     def _give_up(self, why: str, question: ModelQuestion) -> None:
         self._tell(GivenUp(why, question.label.partition("/")[0]))
 
-    def _end(self, error: WolfError) -> None:
-        if self._ended is None:
-            self._ended = error
-        # every time: games may have begun since
-        self._tell(self._ended)
+    def _end_if_fatal(self, error: WolfError) -> None:
+        if isinstance(error, BudgetSpent | CassetteError | ConfigError):
+            self._ended = self._ended or error
+            # every time: games may have begun since
+            self._tell(self._ended)
 
     def _tell(self, error: WolfError) -> None:
         if self._fatal is not None:
