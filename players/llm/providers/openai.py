@@ -137,16 +137,17 @@ class OpenAIProvider:
 
     async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request; see `Provider.ask`."""
+        body, bound = body_of(request), asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds):
-                response = await self._response(body_of(request))
-        except TimeoutError:
-            line = f"{self.url}: no reply within {seconds:.3g} s"
-            raise Failed(Failure("timeout", line, again=True, charged=True)) from None
+            async with bound:
+                response = await self._response(body)
         except Astray as error:
             line = f"{self.url}: {without_key(str(error), self._key)}"
             raise Failed(Failure("rejected", line, again=False)) from None
         except _transport_errors(aiohttp=self._aiohttp) as error:
+            if bound.expired():
+                line = f"{self.url}: no reply within {seconds:.3g} s"
+                raise Failed(Failure("timeout", line, again=True, charged=True)) from None
             raise Failed(self._lost(error)) from None
         if response.is_success:
             return self._read(response, request)
