@@ -69,7 +69,6 @@ class ScriptedServer:
         self.paths: list[str] = []
         self.times: list[float] = []
         self.gone = 0
-        self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._runner: web.AppRunner | None = None
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -83,16 +82,6 @@ class ScriptedServer:
 
     def plan(self, *steps: Step, default: Step = OK) -> None:
         self.script, self.default = list(steps), default
-
-    def wait_for(self, requests: int, seconds: float = 20.0) -> None:
-        """Wait until so many requests have come in."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: len(self.bodies) >= requests, seconds), f"{len(self.bodies)} came"
-
-    def wait_gone(self, requests: int, seconds: float = 20.0) -> None:
-        """Wait until the clients of so many requests have gone away before the reply."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: self.gone >= requests, seconds), f"{self.gone} went away"
 
     def questions(self) -> list[str]:
         return [body["messages"][-1]["content"] for body in self.bodies]
@@ -128,20 +117,15 @@ class ScriptedServer:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.read() or b"null")
         step = self.script.pop(0) if self.script else self.default
-        with self._changed:
-            self.bodies.append(body)
-            self.headers.append(dict(request.headers))
-            self.paths.append(request.path)
-            self.times.append(self._loop.time())
-            self._changed.notify_all()
+        self.bodies.append(body)
+        self.headers.append(dict(request.headers))
+        self.paths.append(request.path)
+        self.times.append(self._loop.time())
         try:
             if step.hang:
                 await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            with self._changed:
-                self.gone += 1
-                self._changed.notify_all()
-            raise
+        finally:
+            self.gone += step.hang
         if step.reset and request.transport is not None:
             request.transport.abort()
         return web.Response(body=step.body, status=step.status, headers=step.headers, content_type="application/json")
