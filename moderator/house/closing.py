@@ -21,7 +21,7 @@ from moderator.house.housekeeping import last_tidy
 from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.roster import Tickets
-from moderator.house.session import Archives, HouseSession
+from moderator.house.session import HouseSession
 from moderator.house.settings import ModeratorSettings
 from moderator.house.waiting import WaitingNotice
 from wolfbus.bus import streams
@@ -33,6 +33,7 @@ from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Closing:
         settings: what the service was told.
         context: the house.
         games: tells everybody.
-        archives: what analytics has on disk, of the session that ends.
+        session: what ends; its records that are not archived are waited for.
         lobby: who is here, whose mailboxes there are, and the tickets to be taken back.
     """
 
@@ -75,7 +76,7 @@ class Closing:
         settings: ModeratorSettings,
         context: HouseContext,
         games: Games,
-        archives: Archives,
+        session: HouseSession,
         lobby: Lobby,
     ) -> None:
         self._reason = reason[:300]
@@ -84,8 +85,7 @@ class Closing:
         self._bus = context.bus
         self._house = context.name
         self._games = games
-        self._archives = archives
-        self._session = archives.session
+        self._session = session
         self._lobby = lobby
         self._roster = lobby.roster
         self._waiting = WaitingNotice(None)
@@ -134,7 +134,7 @@ class Closing:
             How the term ended; None if the house was closed already, or cannot be closed.
         """
         try:
-            self._games.break_off(WolfError(self._reason), seconds)
+            self._games.break_off(WolfError(self._reason), wait_s=seconds)
             self._session.catch_up(self._bus, self._house)
             if not self._session.running:
                 return None
@@ -152,7 +152,7 @@ class Closing:
     @property
     def _failures(self) -> int:
         """Games that failed or never ended, or whose record could not be archived."""
-        return self._session.failed + len(self._session.under_way) + self._archives.failed
+        return self._session.failed + len(self._session.under_way) + self._session.lost
 
     def _announce(self) -> None:
         session = self._session
@@ -178,7 +178,7 @@ class Closing:
         )
 
     def _waits_for_archive(self, now: float) -> bool:
-        missing = len(self._archives.missing)
+        missing = len(self._session.closed)
         present = self._roster.present(now, "analytics")
         if not missing or not (self._set.archive or present):
             return False
@@ -248,7 +248,7 @@ def finish_closed(
     Raises:
         BusError: the bus is away, or the house is another's now.
     """
-    house, session = settings.house, HouseSession()
+    house, session = settings.house, Session()
     session.catch_up(bus, house)
     if session.running or session.end is None:
         return None

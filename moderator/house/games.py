@@ -276,34 +276,27 @@ class Games:
         if not self._games and not self._leaving and self._cursors.behind:
             self._announcements.post(())
 
-    def stop(self, reason: WolfError | None = None, game: str | None = None) -> None:
-        """Stop every game, or one, where it stands; their records stay readable.
-
-        Args:
-            reason: why; with one, the games are told to leave and are not waited for.
-            game: which one; None for all.
-        """
-        refs = self._refs(game)
+    def stop(self) -> None:
+        """Stop every game where it stands, and wait until all have left; their records stay readable."""
+        refs = self._refs()
         for ref in refs:
-            if reason is not None:
-                tell_if_alive(ref, LeaveGame(reason))
-            else:
-                ref.stop(block=False)
-        for ref in refs if reason is None else ():
+            ref.stop(block=False)
+        for ref in refs:
             ref.actor_stopped.wait()
 
-    def break_off(self, reason: WolfError, seconds: float) -> None:
-        """End every game where it stands, with the reason in its record, and wait until all have left.
+    def break_off(self, reason: WolfError, game: str | None = None, wait_s: float = 0.0) -> None:
+        """End every game where it stands, or one, with the reason in its record.
 
         Args:
             reason: why; it stands in the news too, which spectators read.
-            seconds: longest time to wait, >= 0.
+            game: which one; None for all.
+            wait_s: longest time to wait until all have left, >= 0.
         """
-        refs = self._refs()
+        refs = self._refs(game)
         for ref in refs:
             tell_if_alive(ref, LeaveGame(reason))
-        until = time.monotonic() + seconds
-        for ref in refs:
+        until = time.monotonic() + wait_s
+        for ref in refs if wait_s else ():
             ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))
 
     def hand_over(self) -> None:

@@ -32,7 +32,7 @@ URGE_S: Final = 0.5
 """Seconds between two questions to an agent how far it has read."""
 
 REMEMBERED: Final = 1000
-"""Refusals, and records archived by agents that have not joined yet, that are remembered."""
+"""Refusals that are remembered."""
 
 COMPLAIN_EVERY_S: Final = 60.0
 """Seconds between two warnings about one agent; what else there is to say is counted."""
@@ -78,7 +78,6 @@ class Lobby:
         self._complaints = Complaints()
         self._history: dict[str, Id] = {}
         self._refused: dict[str, tuple[str, str, float]] = {}
-        self._early: dict[str, list[Archived]] = {}
         self._urged: dict[str, float] = {}
 
     @property
@@ -230,9 +229,6 @@ class Lobby:
             )
         self.welcome(agent, join)
         self._games.joined(agent, self.roster.taker(agent))
-        if join.service == "analytics":
-            for told in self._early.pop(agent, ()):
-                self._archived(agent, told)
 
     def _introduced(self, join: Join) -> str:
         if join.service == "analytics":
@@ -276,10 +272,8 @@ class Lobby:
     def _take_archived(self, agent: str, told: Archived) -> None:
         member = self.roster.members.get(agent)
         if member is None and self.roster.may_be(agent, "analytics"):
-            # a moderator that has just come hears of records before it hears who is here
-            early = self._early.setdefault(agent, [])
-            if sum(map(len, self._early.values())) < REMEMBERED:
-                early.append(told)
+            # a moderator that has just come hears of records before it hears who is here; who is welcome says it again
+            logger.debug("%s has not joined yet, so what it says of a record is not heard", agent)
         elif member is not None and member.join.service == "analytics":
             self._archived(agent, told)
         else:

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wolfbus import session
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry, every_entry
+from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.streams import parse_id
 from wolfbus.messages.base import Part
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
@@ -211,11 +210,6 @@ class HouseSession(session.Session):
         self.untold.add(number)
         return game
 
-    def catch_up(self, bus: Bus, house: str) -> None:
-        """Take in what is new on the stream; raises BusError."""
-        for entry in every_entry(bus, streams.games(house), self.read):
-            self.feed(entry)
-
 
 def fresh_name() -> str:
     """Return a name for a new session, unlike any other's: the time of day and a random tail; it feeds no draw."""
@@ -286,21 +280,11 @@ class Archives:
         self.session = session
         self._keep_s = keep_s
 
-    @property
-    def failed(self) -> int:
-        """Games whose record could not be kept or proved, and that had not failed already."""
-        return self.session.lost
-
     def recall(self) -> None:
         """Strike out what earlier moderators have seen archived; raises BusError."""
         for game in list(self.session.closed):
             if not self._bus.head(self._house, game):
                 self.session.settle(game)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Games of the session that are over, and that nobody has said to have archived."""
-        return tuple(self.session.closed)
 
     def let_go(self, game: str, head: str) -> bool:
         """Let the bus forget the record of a game that is over, where that is not to stay.
