@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from moderator.engine.context import HouseContext, dealt_with
+from moderator.engine.context import HouseContext, dealt_with, house_entry
 from moderator.house.games import Games
 from moderator.house.housekeeping import last_tidy
 from moderator.house.lease import Claim, TermEnd
@@ -25,11 +25,10 @@ from moderator.house.session import HouseSession
 from moderator.house.settings import ModeratorSettings
 from moderator.house.waiting import WaitingNotice
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, Fenced, WolfError
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Stopping
@@ -280,7 +279,7 @@ def _take_back(tickets: Tickets) -> None:
 
 def _say_goodbye(bus: Bus, house: str, epoch: int, everybody: set[str], reason: str) -> None:
     names = sorted(name for name in everybody if re.fullmatch(ID_PATTERN, name))
-    entry = Entry(encode(Goodbye(reason=reason)), "goodbye", "moderator")
+    entry = house_entry(Goodbye(reason=reason))
     goodbyes = [Commit(house, "", epoch, "", "", posts=[(streams.inbox(house, name), entry)]) for name in names]
     for name, error in zip(names, bus.commit(goodbyes), strict=True):
         if isinstance(error, Fenced):

@@ -16,7 +16,16 @@ from typing import Final
 from pykka import ActorRef
 
 from moderator.engine.actor import ModeratorActor
-from moderator.engine.context import AgentJoined, Begin, GameOver, HandOver, HouseContext, Incoming, LeaveGame
+from moderator.engine.context import (
+    AgentJoined,
+    Begin,
+    GameOver,
+    HandOver,
+    HouseContext,
+    Incoming,
+    LeaveGame,
+    house_entry,
+)
 from moderator.engine.reexecution import GameSoFar, read_back, recover
 from moderator.engine.seating import Taker
 from moderator.rules.game import Play, Steps
@@ -27,7 +36,6 @@ from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
-from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
 
@@ -259,12 +267,14 @@ class Games:
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
-        self._announcements.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
+        self._announcements.post(self._mail(posts))
 
     def announce(self, news: Part, goodbye: Sequence[tuple[str, Part]] = ()) -> None:
         """Put news on the ``games`` stream, and messages into mailboxes, in one commit if all can be."""
-        posts = [(streams.inbox(self._house, agent), _entry(message)) for agent, message in goodbye]
-        self._announcements.post([(streams.games(self._house), _entry(news)), *posts])
+        self._announcements.post([(streams.games(self._house), house_entry(news)), *self._mail(goodbye)])
+
+    def _mail(self, posts: Sequence[tuple[str, Part]]) -> list[tuple[str, Entry]]:
+        return [(streams.inbox(self._house, agent), house_entry(message)) for agent, message in posts]
 
     @property
     def has_said_all(self) -> bool:
@@ -356,8 +366,3 @@ class Games:
             self._hear(agent, entry)
         except Exception:
             logger.exception("a message of %s to the house failed", agent)
-
-
-def _entry(message: Part) -> Entry:
-    kind = getattr(message, "type", "")
-    return Entry(encode(message), str(kind), "moderator")

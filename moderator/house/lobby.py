@@ -17,7 +17,7 @@ from wolfbus.bus.streams import START, Id, parse_id
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
-from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.messages.house import Archived, FromAgent, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.printable import counted, printable
 
 logger = logging.getLogger(__name__)
@@ -141,11 +141,8 @@ class Lobby:
 
     def knock(self, entry: Entry) -> None:
         """Hear a knock at the lobby: listen to an agent that was not known."""
-        if len(entry.body) > MESSAGE_AT_MOST:
-            logger.debug("a knock of %d bytes is not heard", len(entry.body))
-            return
         try:
-            join = validate(FROM_AGENT, unpack(entry.body))
+            join = _read(entry)
         except MessageError as error:
             logger.debug("a knock cannot be read: %s", error)
             return
@@ -177,12 +174,8 @@ class Lobby:
 
     def hear(self, agent: str, entry: Entry) -> None:
         """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
-        if len(entry.body) > MESSAGE_AT_MOST:
-            size = len(entry.body)
-            self._complain(agent, f"a message of {agent} has {size} bytes; at most {MESSAGE_AT_MOST} are read")
-            return
         try:
-            told = validate(FROM_AGENT, unpack(entry.body))
+            told = _read(entry)
         except MessageError as error:
             self._complain(agent, f"{agent} said what cannot be read: {error}")
             return
@@ -278,6 +271,13 @@ class Lobby:
             self._archived(agent, told)
         else:
             self._complain(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
+
+
+def _read(entry: Entry) -> FromAgent:
+    """Return what somebody says to the house; raises MessageError."""
+    if len(entry.body) > MESSAGE_AT_MOST:
+        raise MessageError(f"{len(entry.body)} bytes; at most {MESSAGE_AT_MOST} are read")
+    return validate(FROM_AGENT, unpack(entry.body))
 
 
 @dataclass(slots=True)
