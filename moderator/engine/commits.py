@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from moderator.engine.context import HouseContext, house_entry
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import Taker
 from wolfbus.audience import AgentMail, Herald, PublicNews, SeatMail
@@ -15,14 +16,13 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
 from wolfbus.canonical import canonical_members
 from wolfbus.messages.base import PROTOCOL, SeatName
-from wolfbus.messages.codec import encode, pack, plain
+from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import Recorded, on_the_bus, seal
 
 if TYPE_CHECKING:
-    from moderator.engine.context import HouseContext
     from moderator.engine.reexecution import GameSoFar
 
 logger = logging.getLogger(__name__)
@@ -91,8 +91,7 @@ class Deliveries:
             if agent in self._behind:
                 if any(event.type == "ended" for event in events):
                     dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
-                    entry = Entry(encode(dropped), dropped.type, "moderator")
-                    posts.append((streams.inbox(self._house, agent), entry))
+                    posts.append((streams.inbox(self._house, agent), house_entry(dropped)))
                 continue
             own = self._own(agent, parts)
             if own or news:
@@ -283,25 +282,19 @@ class CommitBuilder:
         return self._commit(self.head, (), posts)
 
     def _news(self, events: Sequence[AnyEvent], number: int) -> Iterator[tuple[str, Entry]]:
-        news: list[GameOpened | GameClosed] = []
-        dropped = None
+        games, last = streams.games(self._house), events[-1]
         if events[0].type == "opened":
-            news.append(GameOpened(game=self._game, number=number))
-        last = events[-1]
+            yield games, house_entry(GameOpened(game=self._game, number=number), self._game)
         if last.type == "ended" or last.type == "stopped":
             reason = last.reason[:300] if last.type == "stopped" else ""
-            if last.type == "stopped":
-                dropped = Dropped(game=self._game, reason=BROKEN_OFF)
-            news.append(
-                GameClosed(
-                    game=self._game, number=number, outcome=last.type, lines=self.count, hash=self.head, reason=reason
-                )
+            closed = GameClosed(
+                game=self._game, number=number, outcome=last.type, lines=self.count, hash=self.head, reason=reason
             )
-        for item in news:
-            yield streams.games(self._house), Entry(encode(item), item.type, "moderator", self._game)
-        if dropped is not None:
+            yield games, house_entry(closed, self._game)
+        if last.type == "stopped":
+            dropped = house_entry(Dropped(game=self._game, reason=BROKEN_OFF))
             for agent in self.deliveries.agents:
-                yield streams.inbox(self._house, agent), Entry(encode(dropped), dropped.type, "moderator")
+                yield streams.inbox(self._house, agent), dropped
 
     def _commit(self, expected: str, record: Sequence[Entry], posts: Sequence[tuple[str, Entry]]) -> Commit:
         return Commit(

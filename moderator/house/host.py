@@ -113,7 +113,7 @@ class Host:
                 if ended.how == "handed over" and self._begun:
                     self._games.hand_over()
                 elif ended.how != "closed" and self._begun:
-                    self._games.stop(Fenced(ended.reason))
+                    self._games.break_off(Fenced(ended.reason))
         finally:
             self._ended = True
             watchdog.close()
@@ -128,13 +128,13 @@ class Host:
         """
         if self._begun:
             # at once: nothing that follows from the reason may be heard before it
-            self._games.stop(reason, game)
+            self._games.break_off(reason, game)
         self._later(self._break_off)(reason, game)
 
     def _break_off(self, reason: WolfError, game: str | None) -> None:
         # what was asked for before, and is not begun, gets a record too
         self._scheduler.open_games()
-        self._games.stop(reason, game)
+        self._games.break_off(reason, game)
 
     # -- beginning
 
@@ -263,11 +263,11 @@ class Host:
     def _tell_health(self) -> None:
         running = len(self._scheduler.running)
         state = "closing" if self._closing is not None else "playing" if running else "waiting for agents"
-        failed = self._session.failed + self._archives.failed
+        failed = self._session.failed + self._session.lost
         self._health.set(state, session=self._session.name, games=self._session.games, running=running, failed=failed)
 
     def _closing_for(self, reason: str, *, failed: bool) -> Closing:
-        return Closing(reason, failed, self._set, self._context, self._games, self._archives, self._lobby)
+        return Closing(reason, failed, self._set, self._context, self._games, self._session, self._lobby)
 
     # -- what comes in
 
