@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import analytics.archive.service
+import analytics.archive
 import moderator.house.settings
 import moderator.service
 from players.context import BrainContext
@@ -114,9 +114,8 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
         return moderator.service.serve(settings, stopping, health)
 
     def analyse(stopping: Stopping, health: Health) -> int:
-        return analytics.archive.service.serve(
-            analytics.archive.service.AnalyticsSettings(waited_for, HOUSE, tmp_path), stopping, health
-        )
+        settings = analytics.archive.AnalyticsSettings(waited_for, HOUSE, tmp_path)
+        return analytics.archive.serve(settings, stopping, health)
 
     # results that nobody has seen closed are no success
     for service, code in ((play, 0), (moderate, 0), (analyse, 1)):
