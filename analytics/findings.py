@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
-from analytics.definitions import DEFINITIONS
 from analytics.gather import Gathered, StudySource
 from analytics.gather.reading import study_check
 from analytics.measures.frames import FAMILIES
@@ -26,6 +25,7 @@ from analytics.measures.study import Study, variability
 from analytics.measures.summing import sums_of
 from analytics.measures.sums import Estimates, Sums
 from analytics.measures.tables import claims, headline, labels, outcomes, production, table1, table2, table3, table5
+from analytics.reference import DEFINITIONS
 from analytics.rows import GameRows
 
 FORMAT: Final = "wolfbus-findings"

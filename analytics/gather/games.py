@@ -63,25 +63,23 @@ class _WithWords:
 
     Args:
         limit: statements.
+
+    Attributes:
+        wanted: whether words are kept.
     """
 
     def __init__(self, limit: int) -> None:
         self.games: dict[str, GameRows] = {}
+        self.wanted = limit > 0
         self._left = limit
-
-    @property
-    def wanted(self) -> bool:
-        """Whether there is room for more."""
-        return self._left > 0
 
     def add(self, note: FileNote, rows: GameRows) -> None:
         """Take in one game; forget all if it is too much."""
-        if not self.wanted:
-            return
         self._left -= len(rows.statements)
-        if self._left >= 0:
+        if self.wanted and self._left >= 0:
             self.games[note.path] = rows
         else:
+            self.wanted = False
             self.games.clear()
 
 
