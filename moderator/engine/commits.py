@@ -45,6 +45,7 @@ class Deliveries:
 
     def __init__(self, house: str, opened: Opened, herald: Herald, *, taken_up: bool) -> None:
         self._house = house
+        self._opened = opened
         self._game = opened.game
         self._seats: dict[str, list[SeatName]] = {}
         for seat in opened.seats:
@@ -59,21 +60,41 @@ class Deliveries:
         """All who have seats in the game."""
         return tuple(self._seats)
 
-    def withhold(self, agent: str) -> None:
-        """Send an agent nothing of the game any more."""
-        self._withheld.add(agent)
-
-    def restore(self, agent: str) -> None:
-        """Take back `withhold`; a catch-up then tells the agent what it missed."""
-        self._withheld.discard(agent)
-
-    def is_withheld(self, agent: str) -> bool:
-        """Return whether an agent is sent nothing."""
-        return agent in self._withheld
-
     def seats_of(self, agent: str) -> Sequence[SeatName]:
-        """Return the seats that an agent plays, in seating order."""
-        return self._seats.get(agent, ())
+        """Return the seats that an agent plays, in seating order; none for one that is sent nothing."""
+        return () if agent in self._withheld else self._seats.get(agent, ())
+
+    def admit(self, offered: Taker) -> bool:
+        """Send an agent what is for its seats, or nothing if it is not what the record says of them.
+
+        A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
+
+        Args:
+            offered: what the agent is now; a catch-up tells one that plays on what it missed.
+
+        Returns:
+            Whether it plays on.
+        """
+        agent, known = offered.agent, offered.agent in self._withheld
+        self._withheld.discard(agent)
+        for seat in self._opened.seats:
+            recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
+            if seat.agent != agent or recorded.is_like(offered):
+                continue
+            self._withheld.add(agent)
+            if not known:
+                logger.warning(
+                    "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
+                    "it comes as recorded",
+                    self._game,
+                    seat.name,
+                    recorded.shown(),
+                    agent,
+                    offered.shown(),
+                    extra={"game": self._game, "seat": seat.name, "agent": agent},
+                )
+            return False
+        return True
 
     def of_step(self, events: Sequence[AnyEvent], asks: Iterable[OpenRequest]) -> list[tuple[str, Entry]]:
         """Return (stream, entry) pairs for one step: a delivery per agent with anything new, and news for the table.
@@ -180,40 +201,6 @@ def _plain_ask(ask: Ask) -> dict[str, Any]:
         if name in value:
             value[name] = value.pop(name)
     return value
-
-
-def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:
-    """Send an agent what is for its seats, or nothing if it is not what the record says of them.
-
-    A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
-
-    Args:
-        opened: the game's opening event.
-        offered: what the agent is now.
-        deliveries: the game's.
-
-    Returns:
-        Whether it plays on.
-    """
-    known = deliveries.is_withheld(offered.agent)
-    deliveries.restore(offered.agent)
-    for seat in opened.seats:
-        recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
-        if seat.agent == offered.agent and not recorded.is_like(offered):
-            deliveries.withhold(offered.agent)
-            if not known:
-                logger.warning(
-                    "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
-                    "it comes as recorded",
-                    opened.game,
-                    seat.name,
-                    recorded.shown(),
-                    offered.agent,
-                    offered.shown(),
-                    extra={"game": opened.game, "seat": seat.name, "agent": offered.agent},
-                )
-            return False
-    return True
 
 
 class CommitBuilder:

@@ -158,7 +158,7 @@ class Games:
         self._bus = context.bus
         self._reader = context.reader
         self._cursors = context.cursors
-        self._hear = hear
+        self._hear = hear or (lambda _agent, _entry: None)
         self._backwards = backwards
         self._announcements = Announcements(context, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
@@ -356,13 +356,4 @@ class Games:
             if not tell_if_alive(ref, Incoming(agent, found, last)):
                 logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)
         for entry in to_house:
-            self._hear_out(agent, entry)
-
-    def _hear_out(self, agent: str, entry: Entry) -> None:
-        if self._hear is None:
-            logger.debug("a message of %s is for the house, which has no ear", agent)
-            return
-        try:
             self._hear(agent, entry)
-        except Exception:
-            logger.exception("a message of %s to the house failed", agent)

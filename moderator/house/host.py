@@ -28,6 +28,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost, WolfError
+from wolfbus.printable import printable
 from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
@@ -272,22 +273,20 @@ class Host:
     # -- what comes in
 
     def _heard(self, agent: str, entry: Entry) -> None:
+        self._hear_out(entry, partial(self._lobby.hear, agent))
+
+    def _knocked(self, _stream: str, entries: list[Entry]) -> None:
+        for entry in entries:
+            self._hear_out(entry, self._lobby.knock)
+
+    def _hear_out(self, entry: Entry, hear: Callable[[Entry], None]) -> None:
         try:
-            self._lobby.hear(agent, entry)
+            hear(entry)
         except BusError:
             raise
         except Exception:
             # no agent's word may end a house
-            logger.exception("a message of %s failed", agent, extra={"agent": agent})
-
-    def _knocked(self, _stream: str, entries: list[Entry]) -> None:
-        for entry in entries:
-            try:
-                self._lobby.knock(entry)
-            except BusError:
-                raise
-            except Exception:
-                logger.exception("a knock failed")
+            logger.exception("a message of %s failed", printable(entry.sender, 80))
 
     def _over(self, over: GameOver) -> None:
         if over.game not in self._scheduler.running:
