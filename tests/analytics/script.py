@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from scipy.stats import norm, t
 
-from analytics.columns import Columns, ColumnsBuilder
+from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
@@ -225,9 +225,8 @@ def gathered(
         ledger.add(rows)
         parts[at % 3 == 1].add(rows)
         notes.append(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None))
-    parts[1].merge(parts[0])
     words = {note.path: rows for note, rows in zip(notes, games, strict=True)}
-    return Gathered(parts[1].columns(), ledger, (*notes, *problems), studies, games=words)
+    return Gathered(joined([part.columns() for part in parts]), ledger, (*notes, *problems), studies, games=words)
 
 
 def named(rows: GameRows, game: str) -> GameRows:
