@@ -235,9 +235,9 @@ class GameArchive:
         reader = self._refold()
         if reader.opened is not None and reader.opened.game != self.game:
             raise RecordError(f"{self.path}: holds the record of game {reader.opened.game}; it is left alone")
-        if not reader.problems:
+        if reader.problem is None:
             return
-        problem = str(reader.problems[0]).removeprefix(f"{self.path}: ")
+        problem = str(reader.problem).removeprefix(f"{self.path}: ")
         if not self.lines and not _is_cut_off(self.path):
             raise RecordError(f"{self.path}: {problem}; it is left alone")
         logger.warning(

@@ -72,7 +72,7 @@ class StatementWords:
     def night_at(self, at: int) -> int | None:
         """Return the number of the night that the word at a place gives."""
         word = self.word(at)
-        return int(word[6:]) if word.startswith("night_") and word[6:].isdigit() else None
+        return int(word[6:]) if word.startswith("night_") and word[6:].isdecimal() else None
 
     def night(self, begin: int, end: int, verb: int) -> int | None:
         """Return the night that is named after a verb up to right after what it is about, or before in the clause."""

@@ -221,7 +221,7 @@ def _nights(words: list[str]) -> list[str]:
         last = out[-1] if out else ""
         if word in WORDS["side"] and last == "werewolf":
             out[-1] = "werewolves"
-        elif last in {"night", "round", "last_night"} and (word.isdigit() or word in _NIGHTS) and len(word) < 6:
+        elif last in {"night", "round", "last_night"} and (word.isdecimal() or word in _NIGHTS) and len(word) < 6:
             out[-1] = f"night_{_NIGHTS.get(word, word)}"
         elif word == "night" and last in _NIGHTS and last != "one":
             out.pop()

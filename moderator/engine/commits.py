@@ -19,12 +19,11 @@ from wolfbus.messages.codec import encode, pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.messages.requests import Ask
-from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, on_the_bus, seal
 
 if TYPE_CHECKING:
     from moderator.engine.context import HouseContext
-    from moderator.engine.reexecution import Recovered
+    from moderator.engine.reexecution import GameSoFar
 
 logger = logging.getLogger(__name__)
 
@@ -40,19 +39,20 @@ class Deliveries:
     Args:
         house: house name, for stream names.
         opened: the game's opening event.
-        herald: what was told already, where the game goes on from a record.
+        herald: decides the audience of each event, and knows what was told already.
+        taken_up: whether the game goes on from a record.
     """
 
-    def __init__(self, house: str, opened: Opened, herald: Herald | None = None) -> None:
+    def __init__(self, house: str, opened: Opened, herald: Herald, *, taken_up: bool) -> None:
         self._house = house
         self._game = opened.game
         self._seats: dict[str, list[SeatName]] = {}
         for seat in opened.seats:
             self._seats.setdefault(seat.agent, []).append(seat.name)
-        self._herald = herald or Herald()
+        self._herald = herald
         self._withheld: set[str] = set()
         # agents may know of steps that the bus has lost: what they are told next must be the whole truth
-        self._behind = set(self._seats) if herald is not None else set()
+        self._behind = set(self._seats) if taken_up else set()
 
     @property
     def agents(self) -> Sequence[str]:
@@ -70,11 +70,6 @@ class Deliveries:
     def is_withheld(self, agent: str) -> bool:
         """Return whether an agent is sent nothing."""
         return agent in self._withheld
-
-    @property
-    def herald(self) -> Herald:
-        """Whose rule decides the audience of each event."""
-        return self._herald
 
     def seats_of(self, agent: str) -> Sequence[SeatName]:
         """Return the seats that an agent plays, in seating order."""
@@ -227,9 +222,8 @@ class CommitBuilder:
 
     Args:
         context: where the game is moderated.
-        opened: the game's opening event.
+        so_far: the game.
         number: the game's number in its session, for the news on the house's ``games`` stream; None for no news.
-        recovered: the game so far, where it goes on from a record.
 
     Attributes:
         count: events written.
@@ -238,17 +232,18 @@ class CommitBuilder:
         deliveries: who is told what.
     """
 
-    def __init__(self, context: HouseContext, opened: Opened, number: int | None, recovered: Recovered | None) -> None:
+    def __init__(self, context: HouseContext, so_far: GameSoFar, number: int | None) -> None:
         self._house = context.name
         self._epoch = context.epoch
-        self._game = opened.game
+        self._game = so_far.opened.game
         self._number = number
         self._clock = context.clock
-        self._began = self._clock() - (recovered.seconds if recovered else 0.0)
-        self.count = recovered.count if recovered else 0
-        self.head = recovered.head if recovered else ""
-        self.digest = recovered.digest if recovered else Digest()
-        self.deliveries = Deliveries(self._house, opened, recovered.herald if recovered else None)
+        self._began = self._clock() - so_far.seconds
+        self._herald = so_far.herald
+        self.count = so_far.count
+        self.head = so_far.head
+        self.digest = so_far.digest
+        self.deliveries = Deliveries(self._house, so_far.opened, so_far.herald, taken_up=so_far.count > 0)
 
     @property
     def now(self) -> float:
@@ -267,13 +262,12 @@ class CommitBuilder:
         """
         expected = self.head
         now = round(self.now, 3)
-        herald = self.deliveries.herald
         entries, lines = [], []
         for event in events:
             members = canonical_members(plain(event))
             self.digest.feed(event, members)
             self.count += 1
-            unsealed = Recorded(self.count, now, herald.audience(event), event)
+            unsealed = Recorded(self.count, now, self._herald.audience(event), event)
             recorded, line = seal(self.head, unsealed, members)
             self.head = recorded.hash
             lines.append(line)

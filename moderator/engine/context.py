@@ -246,15 +246,11 @@ class GameOver:
     Attributes:
         game: its id.
         ended: the last event; None if the game could not finish.
-        error: why it could not.
+        error: why it could not; None too for a game that was left, whole, to another moderator.
         digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
-        events: the events it covers.
-        handed_over: whether it was left, whole, to another moderator; there is no error then.
     """
 
     game: str
     ended: Ended | None
     error: WolfError | None
     digest: str
-    events: int
-    handed_over: bool = False

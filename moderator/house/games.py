@@ -17,9 +17,9 @@ from pykka import ActorRef
 
 from moderator.engine.actor import ModeratorActor
 from moderator.engine.context import AgentJoined, Begin, GameOver, HandOver, HouseContext, Incoming, LeaveGame
-from moderator.engine.reexecution import Recovered, read_back, recover
+from moderator.engine.reexecution import GameSoFar, read_back, recover
 from moderator.engine.seating import Taker
-from moderator.rules.game import Play
+from moderator.rules.game import Play, Steps
 from moderator.rules.game import game as by_the_rules
 from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
@@ -30,6 +30,8 @@ from wolfbus.messages.base import Part
 from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
+
+logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 60.0
 """How long what is to be said is tried again while the bus is away."""
@@ -122,9 +124,6 @@ class Announcements:
                 self._failed(error, stream)
 
 
-logger = logging.getLogger(__name__)
-
-
 class Games:
     """Moderates the games of one house on one bus.
 
@@ -198,7 +197,7 @@ class Games:
             number: its number in the session, for the news on the ``games`` stream; None for no news.
             play: what happens in it.
         """
-        self._start(opened, over, file, number, None, play)
+        self._start(GameSoFar(opened, Steps(opened, play)), over, file, number)
 
     def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
         """Take up a game where its record on the bus ends; blocks while the record is read and executed again.
@@ -218,21 +217,18 @@ class Games:
             RecordError: with the line, if the record is gone or is not what the rules give.
             BusDown: the bus is away.
         """
-        recovered = recover(read_back(self._bus, self._house, game))
-        over_already = recovered.ended is not None or recovered.stopped is not None
-        if not over_already and (head := self._bus.head(self._house, game)) != recovered.head:
-            raise RecordError(f"game {game}: its record ends with {recovered.head[:12]}…, the bus holds {head[:12]}…")
-        self._start(recovered.opened, over, None, number, recovered)
-        return recovered.opened
+        so_far = recover(read_back(self._bus, self._house, game))
+        if not so_far.over and (head := self._bus.head(self._house, game)) != so_far.head:
+            raise RecordError(f"game {game}: its record ends with {so_far.head[:12]}…, the bus holds {head[:12]}…")
+        self._start(so_far, over, None, number)
+        return so_far.opened
 
     def _start(
         self,
-        opened: Opened,
+        so_far: GameSoFar,
         over: Callable[[GameOver], None],
         file: RecordFile | None,
         number: int | None,
-        recovered: Recovered | None,
-        play: Play = by_the_rules,
     ) -> None:
         def leave(result: GameOver) -> None:
             with self._lock:
@@ -243,12 +239,13 @@ class Games:
                 self._cursors.leave(result.game)
             over(result)
 
-        ref = ModeratorActor.start_in(self._context.pool, self._context, opened, leave, file, number, recovered, play)
+        game = so_far.opened.game
+        ref = ModeratorActor.start_in(self._context.pool, self._context, so_far, leave, file, number)
         with self._lock:
-            self._cursors.enter(opened.game)
+            self._cursors.enter(game)
             # before anybody can write to the game, it has been told to begin
             ref.tell(Begin())
-            self._games[opened.game] = ref
+            self._games[game] = ref
 
     def joined(self, agent: str, offered: Taker | None = None) -> None:
         """Have each running game in which the agent has seats tell it all that these may know.

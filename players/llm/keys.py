@@ -7,6 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -115,7 +116,11 @@ def _is_openai(url: str) -> bool:
 def is_here(url: str) -> bool:
     """Return whether a URL is of this machine, by its loopback."""
     host = urlsplit(url).hostname or ""
-    return host in {"localhost", "::1"} or host.startswith("127.")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        # a name may begin like an address: 127.0.0.1.example.org
+        return host == "localhost"
 
 
 def _dotenv() -> Mapping[str, str | None]:

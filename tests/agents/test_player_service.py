@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -124,15 +124,19 @@ def test_a_game_that_was_dropped_is_forgotten(moderator: Moderator, redis_url: s
         assert ann.end() == 0
 
 
-def test_a_program_whose_game_was_dropped_hears_bye_without_a_winner(
-    moderator: Moderator, redis_url: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("end", "winner"),
+    [(Dropped(game=GAME, reason="the moderator failed"), None), (step(told=[ENDED], first=3), "villagers")],
+)
+def test_a_program_hears_bye_and_who_has_won_if_the_game_came_so_far_even_while_it_thinks(
+    moderator: Moderator, redis_url: str, tmp_path: Path, end: Any, winner: str | None
 ) -> None:
     said = tmp_path / "said"
     os.mkfifo(said)
     program = tmp_path / "program.sh"
     program.write_text(
         "while IFS= read -r line; do case $line in\n"
-        """  *'"type":"ask"'*) id=${line#*'"id":"'}; printf '{"id":"%s","bid":4}\\n' "${id%%'"'*}";;\n"""
+        """  *'"kind":"bid"'*) id=${line#*'"id":"'}; printf '{"id":"%s","bid":4}\\n' "${id%%'"'*}";;\n"""
         f"""  *'"type":"bye"'*) printf '%s\\n' "$line" > '{said}';;\n"""
         "esac; done\n"
     )
@@ -140,8 +144,11 @@ def test_a_program_whose_game_was_dropped_hears_bye_without_a_winner(
         moderator.welcome("ann")
         moderator.deliver("ann", catch_up(ask("bid")))
         assert moderator.hear("ann", "reply")["content"] == {"bid": 4}
-        moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
-        assert json.loads(said.read_text()) == {"v": 1, "type": "bye"}
+        moderator.deliver("ann", step(ask("vote")))
+        moderator.tell("ann", end, game=getattr(end, "game", ""))
+        bye = json.loads(said.read_text())
+        assert (bye["type"], bye.get("winner")) == ("bye", winner)
+        assert ("roles" in bye) == (winner is not None)
 
 
 def test_a_game_given_up_after_long_silence_is_caught_up_if_it_goes_on(

@@ -70,10 +70,16 @@ def load_example() -> type[Agent]:
 
 
 class Terse(Agent):
-    """Plays in the shortest words there are; a plain function, a coroutine, a failure."""
+    """Plays in the shortest words there are; a plain function, a coroutine, failures wherever one may fail."""
 
     name = "terse"
     version = "3.1"
+
+    def received(self, facts: object, own: object, /) -> None:
+        raise LookupError("no ear")
+
+    def close(self) -> None:
+        raise SystemExit(3)
 
     def bid(self, ask: Ask, view: SeatView, /) -> int:
         return 3

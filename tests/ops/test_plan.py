@@ -41,6 +41,9 @@ def test_password_and_seed_stand_in_no_command_line_and_in_no_invitation():
     assert "secret" not in "".join(PLAN.invitation())
     invitation = replace(PLAN, url="redis://h:1").invitation()
     assert invitation[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 -- ")
+    # who takes it plays as many games at a time as the others
+    invitation = replace(PLAN, url="redis://h:1", at_once=2).invitation()
+    assert invitation[1].startswith("  wolfbus join --bus redis://h:1 --house up-1 --place 3 --seats 2 -- ")
 
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")

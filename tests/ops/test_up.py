@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
+from redis import Redis
 
 from tests.golden.running import wolfbus
+from wolfbus.bus import open_bus
+from wolfbus.bus.protocol import Entry
 from wolfbus.testing.redis_server import redis_installed
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
@@ -18,7 +23,9 @@ SEATS = 5
 GAME = ("--seed", "7", "--config", "rules.toml")
 
 
-@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+
+
 def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_path):
     (tmp_path / "rules.toml").write_text(RULES)
     alone = json.loads(wolfbus(tmp_path, "play", *GAME, "--json", "--out", "alone").out)
@@ -35,3 +42,21 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
     assert {path.name for path in (tmp_path / "together").iterdir()} == {
         f"{game}.ndjson", "metrics.json", "report.txt",
     }  # fmt: skip
+
+
+def test_the_redis_of_a_run_keeps_its_data_through_kill_9(tmp_path):
+    words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out")
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
+        try:
+            path = next(found[1] for line in up.stderr if (found := re.search(r"bus unix://(\S+),", line)))
+            bus = open_bus(f"unix://{path}?patience=30")
+            bus.append("news", [Entry(b"", "join", "ann", id="1-1")])
+            with Redis(unix_socket_path=path) as redis:
+                os.kill(redis.info("server")["process_id"], signal.SIGKILL)
+            assert any("redis was killed by SIGKILL; starting it again" in line for line in up.stderr)
+            assert bus.last_id("news") == "1-1"
+            bus.close()
+        finally:
+            up.terminate()
+            up.communicate(timeout=30)
+    assert up.returncode == 130

@@ -54,7 +54,7 @@ def test_each_step_is_one_write_and_in_the_file_before_the_call_returns(
             assert path.stat().st_size == sum(writes)
         assert len(writes) == 3
     assert path.read_bytes() == joined(LINES)
-    assert read_record(open_lines(path)).problems == []
+    assert [recorded.event for recorded in read_record(open_lines(path))] == synthetic.small_game()
 
 
 def test_an_existing_record_is_never_overwritten_nor_a_link_to_nowhere_followed(path: Path, tmp_path: Path) -> None:

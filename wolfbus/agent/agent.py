@@ -128,7 +128,7 @@ class Agent:
     def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
         """Take in facts as they came, numbered and in order, some perhaps again: for agents that show a game.
 
-        Called first of all with whatever comes, and at once.
+        Called first of all with whatever comes, and at once, so it must not block.
 
         Args:
             facts: what everybody learns.
@@ -153,7 +153,9 @@ class Agent:
         """
 
     def close(self) -> None:
-        """Let go of everything, last; a method that still works on an answer need not finish it."""
+        """Let go of everything: last, or as soon as the game is over while a method still works on an answer, which
+        nobody wants any more. `heard` and `ended` are then called once that method has come back.
+        """
 
     @classmethod
     def declines(cls) -> tuple[Kind, ...]:

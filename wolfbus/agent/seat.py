@@ -128,8 +128,9 @@ class SeatActor(PooledActor):
 
     It calls the methods of its agent one at a time, in order: quick ones and hooks inside this
     actor, coroutines on the agents' event loop, any other in a thread of its own. News wait
-    meanwhile: the view does not change under an agent that thinks. An agent with a `start` of its
-    own is handed all requests of a delivery at once, and answers when it likes.
+    meanwhile: the view does not change under an agent that thinks, unless its game is over: then it
+    is closed, and what it was thinking is dropped. An agent with a `start` of its own is handed all
+    requests of a delivery at once, and answers when it likes.
 
     Where a `catch_up` tells another story than was told before, the bus has lost data: view and
     agent are put aside, and new ones begin with it.
@@ -167,7 +168,9 @@ class SeatActor(PooledActor):
         elif isinstance(message, GameLeft):
             self._leaving = True
             if self._busy is not None and self._busy.asks:
-                # the answer that it works on is not wanted any more
+                # its answer is not wanted any more; as it is closed, it knows how the game has ended
+                while self._waiting:
+                    self._take_in(self._waiting.pop(0))
                 self._close()
         self._go_on()
 
@@ -201,7 +204,7 @@ class SeatActor(PooledActor):
             self._awaited.cancel()
         try:
             self._agent.close()
-        except Exception:
+        except BaseException:
             logger.exception("%s: the brain could not be closed", self._seat, extra=self._where)
 
     def _catch_up(self, news: SeatNews) -> None:
@@ -240,7 +243,10 @@ class SeatActor(PooledActor):
         heard, private = view.heard, len(view.private)
         asks: tuple[Ask, ...] = ()
         if self._receives:
-            agent.received(news.facts, news.part.facts if news.part is not None else ())
+            own = news.part.facts if news.part is not None else ()
+            _, error = _outcome(received := _Call(agent.received, (news.facts, own)))
+            if error is not None:
+                self._record(received, error)
         try:
             asks = self._hearing.hear(news)
         except RulesError as error:
@@ -261,7 +267,7 @@ class SeatActor(PooledActor):
 
     def _call(self, call: _Call) -> None:
         slow = call.answers and not self._quick
-        if slow and (self._leaving or not self._wanted(call)):
+        if call.answers and (self._closed or (slow and (self._leaving or not self._wanted(call)))):
             self._hearing.requests.drop(call.asks[0].id)
         elif slow and not inspect.iscoroutinefunction(call.method):
             self._busy = call
@@ -282,12 +288,12 @@ class SeatActor(PooledActor):
 
     def _settle(self, call: _Call, given: Any, error: BaseException | None) -> None:
         """Do with what a call returned or raised what is to be done with it."""
-        if error is None and given.__class__ is not Answer and inspect.isawaitable(given):
+        if isinstance(error, CancelledError) or (call.answers and self._closed):
+            logger.debug("%s: %s was given up", self._seat, call.method)
+        elif error is None and given.__class__ is not Answer and inspect.isawaitable(given):
             self._busy = call
             ref = self.actor_ref
             self._awaited = await_later(given, lambda given, error: tell_if_alive(ref, _Done(call, given, error)))
-        elif isinstance(error, CancelledError):
-            logger.debug("%s: %s was given up", self._seat, call.method)
         elif error is not None:
             self._record(call, error)
         elif call.answers:

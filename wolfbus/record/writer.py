@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Self
 
-# macOS has no fdatasync
 from wolfbus.closable import Closable
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import counted
 
+# macOS has no fdatasync
 _sync = getattr(os, "fdatasync", os.fsync)
 
 _PIECE: Final = 1 << 20

@@ -46,14 +46,12 @@ def test_tables_become_models_on_their_endpoints() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    TABLES["what_is_wrong_is_named_by_file_table_and_field"],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "line"), TABLES["what_is_wrong_is_named_by_file_table_and_field"])
 def test_what_is_wrong_is_named_by_file_table_and_field(text: str, line: str) -> None:
+    text = text.replace("EXTRA", ", ".join(f"x{number} = 1" for number in range(49)))
     with pytest.raises(ConfigError) as error:
-        tables(text)
-    assert str(error.value) == line
+        tables(text.replace("LONG", "x" * 513))
+    assert str(error.value).replace("x" * 513, "LONG") == line
 
 
 SECRET_URLS = ["http://me:pass@host/v1", "http://token@host/v1", "https://host/v1?key=secret", "https://host/v1#secret"]
