@@ -33,17 +33,17 @@ class Gathered:
 
     Attributes:
         columns: the games as numbers.
-        ledger: how replies were read, and what model calls took.
         files: what became of each file, in the order of their paths.
         studies: the studies whose folders were read.
+        ledger: how replies were read, and what model calls took.
         basis: what results of them rest on, where they may be kept; None where they may not.
         games: the games with their words, by path; empty unless they were asked for, few enough, and all read here.
     """
 
     columns: Columns
-    ledger: Ledger
     files: tuple[FileNote, ...]
     studies: tuple[StudySource, ...]
+    ledger: Ledger = field(default_factory=Ledger)
     basis: Basis | None = None
     games: Mapping[str, GameRows] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ def gather(
         tell(read, size)
     notes.sort(key=lambda note: note.path)
     basis = None if cache is None else _basis(cache, parts, [keys[part.name] for part in parts], found)
-    return Gathered(joined(columns), ledger, tuple(notes), found.studies, basis, words.games)
+    return Gathered(joined(columns), tuple(notes), found.studies, ledger, basis, words.games)
 
 
 def _basis(cache: Cache, parts: Sequence[SourceBatch], keys: Sequence[bytes | None], found: Collection) -> Basis | None:

@@ -13,11 +13,9 @@ from sklearn.model_selection import GroupKFold
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
 from analytics.findings import Metrics, metrics
-from analytics.measures import bootstrap
-from analytics.measures.bootstrap import Draws
 from analytics.measures.formulas import Confusion
 from analytics.measures.study import Study
-from tests.analytics.script import held_by, leaves, measured, random_game, tails
+from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
 from wolfbus.vocabulary import ROLES
 
 FEW = 40
@@ -49,11 +47,8 @@ def whole():
 def few():
     """The intervals of few draws, and how often each block comes in them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "DRAWS", FEW)
-        bootstrap.draws_of.cache_clear()
-        found = measured("intervals", COLUMNS)
-    bootstrap.draws_of.cache_clear()
-    return found, Draws([BLOCKS], draws=FEW).counts()
+        patch.setattr("analytics.measures.bootstrap.DRAWS", FEW)
+        return measured("intervals", COLUMNS), drawn_blocks(BLOCKS, FEW)
 
 
 def rows_drawn(counts, blocks) -> Iterator[np.ndarray]:
