@@ -132,6 +132,8 @@ async def _json(request: web.Request) -> dict[str, Any]:
         raise ConfigError("an answer is JSON")
     try:
         told = json.loads(await request.read())
+        # NaN and halves of characters can be read, but neither kept nor sent on
+        encoded(told)
     except (ValueError, RecursionError):
         raise ConfigError("an answer is JSON") from None
     if not isinstance(told, dict):
@@ -188,7 +190,7 @@ class StageApp:
         app.router.add_get("/learn.json", self._learn)
         app.router.add_get("/g/{game}/data.json", self._data)
         app.router.add_get("/g/{game}/events", self._events)
-        app.router.add_get("/g/{game}/call/{line:[0-9]+}.json", self._call)
+        app.router.add_get("/g/{game}/call/{line:[0-9]{1,15}}.json", self._call)
         app.router.add_get("/g/{game}/record.ndjson", self._record)
         app.router.add_get("/g/{game}/page.html", self._file)
         app.router.add_get("/s/{study}.json", self._study)
@@ -198,7 +200,7 @@ class StageApp:
             SeatRoutes(self._people, self._games).add_to(app)
         # behind the data, whose addresses they match as well
         for address in (
-            *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"),
+            *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]{1,15}}", "/s/{study}", "/c", "/learn"),
             *("/seat", "/seat/{seat}"),
         ):
             app.router.add_get(address, self._page)
@@ -309,7 +311,7 @@ class StageApp:
         game = await self._game(request)
         if game.shielded:
             return problem(403, "the record can be had after the game")
-        path = self._library.path_of(game.game)
+        path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             return problem(404, "this game's record is in no file here")
         return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
@@ -338,7 +340,7 @@ class StageApp:
     async def _study(self, request: web.Request) -> web.StreamResponse:
         study = request.match_info["study"]
         reader, folder, index = await self._folder(study)
-        data = await asyncio.to_thread(study_data, study, folder, index, reader)
+        data = await asyncio.to_thread(lambda: study_data(study, folder, index.games(), reader))
         return answer({**data, "report": f"/s/{study}/report.html"})
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
