@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import statistics
 from pathlib import Path
 from typing import Any
@@ -117,12 +118,19 @@ def test_a_number_leads_to_the_statements_that_made_it(watched, stage):
 def test_what_a_model_was_asked_can_be_read(watched, stage, games):
     game = next(iter(sorted((games / "models").rglob("*.ndjson*")))).name.split(".")[0]
     seen = watched(f"{stage}/g/models~{game}")
+    seen.page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    evil = {"url": "http://x/'; touch pwned #"}
+    seen.page.route("**/call/*", lambda route: route.fulfill(json=route.fetch().json() | evil))
     while seen.page.locator(".now [data-call]").count() == 0:
         seen.press("ArrowRight")
     seen.press("p")
     box = seen.page.get_by_role("dialog")
     box.get_by_text(re.compile(r"call \d+ of \d+ of this seat")).wait_for()
     assert box.get_by_role("heading", name="Reply").is_visible()
+    box.get_by_role("button", name="curl").click()
+    words = shlex.split(seen.page.evaluate("window.copied"))
+    assert words[:2] == ["curl", f"{evil['url']}/chat/completions"], "whoever wrote the record runs nothing in a shell"
+    assert words[-2] == "-d"
     before = box.locator("nav").first.inner_text()
     box.get_by_role("button", name="next call").click()
     seen.page.wait_for_function("before => document.querySelector('.call nav').innerText !== before", arg=before)

@@ -16,7 +16,7 @@ from wolfbus.errors import ConfigError, WolfError
 from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
-from wolfbus.stage.inspector import exchange_data
+from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource
@@ -304,8 +304,9 @@ class StageApp:
         game = await self._game(request)
         if game.shielded:
             return problem(403, "prompts can be seen after the game")
-        found = await asyncio.to_thread(exchange_data, game.records, int(request.match_info["line"]))
-        return answer(found) if found is not None else problem(404, "there is no model call at that line")
+        found = await asyncio.to_thread(exchanges, game.records)
+        call = found.get(int(request.match_info["line"]))
+        return answer(call) if call is not None else problem(404, "there is no model call at that line")
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)

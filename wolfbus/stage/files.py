@@ -21,7 +21,7 @@ from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers
 from wolfbus.stage.eyes import EVERYTHING, Viewer, viewer_named
-from wolfbus.stage.inspector import CallIndex
+from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.watched import encoded
 
 
@@ -77,11 +77,9 @@ def _head(
 
 def _prompts(records: Sequence[Recorded]) -> dict[str, Any]:
     """Return all model calls, each text of their prompts once."""
-    index = CallIndex(records)
     texts: dict[tuple[str, str], int] = {}
     calls: dict[str, Any] = {}
-    for line in index.lines:
-        call = index.call(line) or {}
+    for line, call in exchanges(records).items():
         call["segments"] = [
             {
                 "i": texts.setdefault((piece["role"], piece["text"]), len(texts)),
