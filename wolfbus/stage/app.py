@@ -40,18 +40,13 @@ class SeatRoutes:
     def __init__(self, people: People, games: GameSource) -> None:
         self._people = people
         self._games = games
-        self._closing = asyncio.Event()
 
     def add_to(self, app: web.Application) -> None:
         """Add the routes."""
-        app.on_shutdown.append(self._end)
         app.router.add_post("/seat/sit", self._sit)
         app.router.add_get("/seat/{seat}/data.json", self._data)
         app.router.add_get("/seat/{seat}/events", self._events)
         app.router.add_post("/seat/{seat}/answer", self._answer)
-
-    async def _end(self, _app: web.Application) -> None:
-        self._closing.set()
 
     async def _sit(self, request: web.Request) -> web.StreamResponse:
         told = await _json(request)
@@ -97,7 +92,7 @@ class SeatRoutes:
 
     async def _steps(self, seat: PersonSeat, after: int, *, table: bool) -> AsyncGenerator[bytes, None]:
         version = -1
-        while not self._closing.is_set():
+        while True:
             feed = seat.table if table else seat.feed
             if after > feed.line:
                 yield event("reload", b"{}")
@@ -179,12 +174,10 @@ class StageApp:
         self._studies = studies
         self._library = library
         self._guard = guard
-        self._closing = asyncio.Event()
 
     def app(self) -> web.Application:
         """Return the application, to be run on this loop."""
         app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
-        app.on_shutdown.append(self._end)
         app.router.add_get("/static/{name}", self._static)
         app.router.add_get("/library.json", self._list)
         app.router.add_get("/learn.json", self._learn)
@@ -227,9 +220,6 @@ class StageApp:
             if "policy" in response:
                 response.headers["Content-Security-Policy"] = response["policy"]
         return response
-
-    async def _end(self, _app: web.Application) -> None:
-        self._closing.set()
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -281,7 +271,7 @@ class StageApp:
             # a game that was played anew under the same name
             yield event("reload", b"{}")
             return
-        while not self._closing.is_set():
+        while True:
             feed = game.feed(viewer)
             if feed.line > after:
                 step, after = game.step(viewer, after), feed.line
