@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.protocol import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
-from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
+from wolfbus.cli.studying.reading import ended, failed, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import bring
@@ -231,18 +231,12 @@ class AgendaPlayer:
             return
         path = self._orders.record(planned)
         head = head_of(path) if path is not None else ""
-        result: GameResult | str = "it was not counted"
-        if game.counts is not None:
-            result = ended(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head)
-        elif path is not None:
-            # the record is whole, whatever became of the live count
-            result = result_of(path, planned, self._orders.config)
-        if isinstance(result, str) or (path is not None and not head):
-            self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)
-        else:
-            if self._bus is not None and path is not None:
-                self._bus.bring(self._name, planned.game, path)
-            self._finish(planned, result)
+        if path is not None and not head:
+            self._lose(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
+            return
+        if self._bus is not None and path is not None:
+            self._bus.bring(self._name, planned.game, path)
+        self._finish(planned, ended(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
         taken = self._held.pop(game.game)
