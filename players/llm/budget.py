@@ -45,7 +45,13 @@ Tell: TypeAlias = Callable[[int, int, str | None], None]
 
 
 class BudgetLedger(Protocol):
-    """Decides which calls may go out; the answer comes by another way, see `SharedBudget` and `Budget.hear`."""
+    """Decides which calls of a process may go out.
+
+    Attributes:
+        hear: takes what became of a call (its key, why it may not go out); set by the `Budget` that asks.
+    """
+
+    hear: Callable[[int, str | None], None]
 
     def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
         """Set aside the most that a call could take as soon as it fits."""
@@ -195,8 +201,7 @@ class Budget:
         usd: limit in US dollars; None for no limit.
         tokens: limit on tokens of prompts and replies; None for no limit.
         before: what was spent before.
-        ledger: decides in the place of this process, whose limits then only say whether models need a price; it
-            answers by `hear`.
+        ledger: decides in the place of this process, whose limits then only say whether models need a price.
 
     Raises:
         ConfigError: a limit that is negative or no number.
@@ -215,7 +220,9 @@ class Budget:
             raise ConfigError(f"budget-tokens: {tokens} is no number of tokens")
         self._in_dollars = usd is not None
         self._own = SharedBudget(usd, tokens, self._answer, before)
-        self._ledger: BudgetLedger = ledger or self._own
+        self._ledger: BudgetLedger | SharedBudget = ledger or self._own
+        if ledger is not None:
+            ledger.hear = self.hear
         self._keys = itertools.count()
         self._asked: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[str | None]]] = {}
         self._guess = _PromptGuess()

@@ -20,7 +20,7 @@ import click
 
 from wolfbus.service.lifecycle import waiting_in
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
-from wolfbus.study.journal import GameResult
+from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
 
@@ -167,6 +167,10 @@ class StudyPlayers(Protocol):
     def under_way(self) -> int:
         """How many games are under way that an end would break off."""
 
+    @property
+    def spent(self) -> Spent | None:
+        """What is spent of the study's budget; None where there is none to keep."""
+
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Have games played, in this order; returns at once."""
 
@@ -202,12 +206,10 @@ class StudyScheduler:
         self._news = news
         self._progress = progress
         self._players: StudyPlayers | None = None
-        self._noted: dict[str, Any] = {}
+        self._noted: Spent | None = None
         self._next_write = 0.0
         self.halted: Halt | None = None
         """Why no more games could be played; None as long as they can."""
-        self.spent: Callable[[], dict[str, Any]] = dict
-        """Returns what is spent in all, for the journal; nothing where there is no budget."""
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
 
@@ -260,9 +262,10 @@ class StudyScheduler:
     def write(self) -> None:
         """Write the manifest; raises OSError."""
         began = time.monotonic()
-        if (spent := self.spent()) != self._noted:
+        spent = self._players.spent if self._players is not None else None
+        if spent is not None and spent != self._noted:
             self._noted = spent
-            self._folder.note(spent)
+            self._folder.note(spent.model_dump())
         self._folder.write(FILE, self._manifest.pieces(utc_now()))
         now = time.monotonic()
         self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)

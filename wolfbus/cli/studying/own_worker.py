@@ -1,7 +1,7 @@
 """A worker that a run starts itself: it plays games from its parent's agenda, and ends when the parent does.
 
-The agenda, and the budget, travel between the two as pickled words over a pair of sockets: a verb and what it is about.
-Either side's death closes the sockets, and so is heard of at once.
+The agenda, and the budget, travel between the two as words over a pipe: a verb and what it is about. Either side's
+death closes the pipe, and so is heard of at once.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import contextlib
 import os
 import queue
 import signal
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.brains import open_cassette, quiet_brains
+from wolfbus.cli.brains import open_brain_context, quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.errors import WolfError
@@ -26,50 +26,41 @@ from wolfbus.study.agenda import Taken
 from wolfbus.study.journal import GameResult
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import Amount
 
 
-class Wire:
-    """One end of the line.
+class Line:
+    """One end of a pipe between two processes; `say` may be called from any thread.
 
     Args:
-        end: the socket; closed with the wire.
+        end: the end; closed with the line.
     """
 
-    def __init__(self, end: socket.socket) -> None:
-        from multiprocessing.connection import Connection
-
+    def __init__(self, end: Connection) -> None:
         self._end = end
-        self._line = Connection(os.dup(end.fileno()))
         self._lock = threading.Lock()
 
-    def say(self, verb: str, *what: Any) -> bool:
-        """Send a word, from any thread; returns whether the other side may still hear it."""
-        try:
-            with self._lock:
-                self._line.send((verb, *what))
-        except OSError:
-            return False
-        return True
+    def say(self, verb: str, *what: Any) -> None:
+        """Send a word; nobody hears it if the other side is gone."""
+        with self._lock, contextlib.suppress(OSError):
+            self._end.send((verb, *what))
 
     def heard(self) -> Iterator[Any]:
         """Yield words until the other side is gone."""
         with contextlib.suppress(EOFError, OSError):
             while True:
-                yield self._line.recv()
+                yield self._end.recv()
 
     def close(self) -> None:
-        """Close this end, and wake whoever waits at it."""
-        with self._end, contextlib.suppress(OSError):
-            self._end.shutdown(socket.SHUT_RDWR)
+        """Close this end."""
+        self._end.close()
 
 
 class ParentAgenda:
     """The agenda, and the budget, of the process that started this one; this one ends when that does.
 
     Args:
-        wire: the line to it.
+        line: the line to it.
         words: what it says from now on.
 
     Attributes:
@@ -78,8 +69,8 @@ class ParentAgenda:
         hear: takes the answer to a wish (key, refusal); likewise.
     """
 
-    def __init__(self, wire: Wire, words: Iterator[Any]) -> None:
-        self._wire = wire
+    def __init__(self, line: Line, words: Iterator[Any]) -> None:
+        self._line = line
         self._words = words
         self._taken: queue.SimpleQueue[list[Taken]] = queue.SimpleQueue()
         self.stopping = Stopping()
@@ -113,7 +104,7 @@ class ParentAgenda:
         """Take games to play."""
         if not self.is_open:
             return []
-        self._wire.say("take", at_most)
+        self._line.say("take", at_most)
         return self._taken.get()
 
     def hold(self, house: str, entries: Sequence[str]) -> None:
@@ -121,87 +112,57 @@ class ParentAgenda:
 
     def give_back(self, house: str, entry: str) -> None:  # noqa: ARG002
         """Leave a game to whoever takes it next."""
-        self._wire.say("give back", entry)
+        self._line.say("give back", entry)
 
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002
         """Tell what came of a game; as long as the line stands, that counts."""
-        return self._wire.say("finish", taken, result)
+        self._line.say("finish", taken, result)
+        return True
 
     # -- the ledger
 
     def reserve(self, _holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
         """Ask for leave to make a call that could take so much."""
-        self._wire.say("reserve", key, worst(), what)
+        self._line.say("reserve", key, worst(), what)
 
     def settle(self, _holder: int, key: int, taken: Amount) -> None:
         """Tell what a call took."""
-        self._wire.say("settle", key, taken)
+        self._line.say("settle", key, taken)
 
 
 def play_for(parent: int) -> int:
     """Play what a parent has to play, until it has no more or is gone; returns the exit code.
 
     Args:
-        parent: descriptor of this process's end of a pair of sockets.
+        parent: descriptor of this process's end of the pipe.
     """
     # Ctrl-C is the parent's to hear; it says what to do
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tune_garbage_collection()
-    wire = Wire(socket.socket(fileno=parent))
-    words = wire.heard()
+    line = Line(Connection(parent))
+    words = line.heard()
     try:
         with quiet_brains():
             for _, orders in words:
-                _play(wire, orders, ParentAgenda(wire, words))
+                _play(line, orders, ParentAgenda(line, words))
                 return 0
     except WolfError as error:
-        wire.say("error", str(error))
+        line.say("error", str(error))
         return FAILED
     except Exception as error:
-        wire.say("error", f"a worker failed: {type(error).__name__}: {error}")
+        line.say("error", f"a worker failed: {type(error).__name__}: {error}")
         raise
     return 0
 
 
-def _play(wire: Wire, orders: Orders, agenda: ParentAgenda) -> None:
-    with _brain_context(orders, agenda) as brain_context:
+def _play(line: Line, orders: Orders, agenda: ParentAgenda) -> None:
+    with open_brain_context(**orders.brains, probe=False, ledger=agenda) as brain_context:
         player = AgendaPlayer(agenda, orders, brain_context)
         agenda.changed = player.wake
         agenda.listen()
-        wire.say("ready")
+        line.say("ready")
         before = time.process_time()
         halt = player.play(agenda.stopping)
         if halt is not None:
-            wire.say("halt", halt)
-        wire.say("closed", time.process_time() - before)
-
-
-def _brain_context(orders: Orders, agenda: ParentAgenda) -> BrainContext:
-    from players.context import BrainContext as Shared
-    from players.spec import check
-
-    budget = None
-    if orders.budget is not None or orders.budget_tokens is not None:
-        from players.llm.budget import Budget
-
-        budget = Budget(orders.budget, orders.budget_tokens, ledger=agenda)
-        agenda.hear = budget.hear
-    tape = open_cassette(orders.cassette, orders.replay_cassette)
-    models = divided(orders.models, orders.workers)
-    brain_context = Shared(models, budget, tape, orders.logs, give_up=orders.give_up)
-    check(orders.brains, brain_context)
-    return brain_context
-
-
-def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
-    """Return models whose endpoints may be pressed by one of several workers as hard as its share allows."""
-    return {name: _share(model, workers) for name, model in models.items()}
-
-
-def _share(model: Any, workers: int) -> Any:
-    endpoint = model.endpoint
-    limits: dict[str, Any] = {"at_once": max(1, endpoint.at_once // workers)}
-    for name in ("requests_per_minute", "tokens_per_minute"):
-        if getattr(endpoint, name) is not None:
-            limits[name] = getattr(endpoint, name) / workers
-    return model.model_copy(update={"endpoint": endpoint.model_copy(update=limits)})
+            line.say("halt", halt)
+        line.say("closed", time.process_time() - before)
