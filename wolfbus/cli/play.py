@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import secrets
 import sys
 from collections.abc import Callable, Sequence
@@ -230,8 +231,8 @@ def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, acco
     brains = ending.brains.values()
     summary: dict[str, Any] = {
         "game": game.opened.game,
-        # a number that was given as one comes back as one
-        "seed": int(seed) if seed.isdecimal() and str(int(seed)) == seed else seed,
+        # a number that was given as one comes back as one, if JSON's readers can hold it
+        "seed": int(seed) if re.fullmatch("0|[1-9][0-9]{0,308}", seed) else seed,
         "digest": digest,
         "winner": ended.winner,
         "reason": ended.reason,
