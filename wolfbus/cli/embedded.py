@@ -306,7 +306,7 @@ class EmbeddedHouse:
 
     def _lose(self, game: Game, why: WolfError) -> None:
         game.seconds = time.monotonic() - game.started
-        self._finish(game, GameOver(game.opened.game, None, why, "", 0))
+        self._finish(game, GameOver(game.opened.game, None, why, ""))
 
     def _finish(self, game: Game, over: GameOver) -> None:
         name = game.opened.game

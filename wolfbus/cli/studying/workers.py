@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.cli.studying.own_worker import Line
-from wolfbus.errors import WolfError
+from wolfbus.errors import BudgetSpent, WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda, Taken
 from wolfbus.study.journal import GameResult, Spent
@@ -95,7 +95,6 @@ class LocalPlayers:
         self._workers: dict[int, _WorkerProcess] = {}
         self._player: _OwnPlayer | None = None
         self._budget: SharedBudget | None = None
-        self._lock = threading.RLock()
         if orders.workers == 1:
             self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
@@ -104,7 +103,7 @@ class LocalPlayers:
             from players.llm.budget import NOTHING, SharedBudget
 
             before = brain_context.spent if brain_context is not None else None
-            self._budget = SharedBudget(usd, tokens, self._answer, before or NOTHING)
+            self._budget = SharedBudget(usd, tokens, before or NOTHING)
         try:
             for key in range(orders.workers):
                 self._workers[key] = _WorkerProcess(key, orders, self)
@@ -176,27 +175,23 @@ class LocalPlayers:
             case ("give back", str(entry)):
                 self._agenda.give_back(name, entry)
             case ("reserve", int(key), amount, str(what)) if self._budget is not None:
-                with self._lock:
-                    self._budget.reserve(worker.key, key, lambda: amount, what)
+                try:
+                    fits, refusal = self._budget.reserve(key, amount, what, worker.key), None
+                except BudgetSpent as error:
+                    fits, refusal = False, str(error)
+                worker.line.say("answer", fits, refusal)
             case ("settle", int(key), amount) if self._budget is not None:
-                with self._lock:
-                    self._budget.settle(worker.key, key, amount)
+                self._budget.settle(key, amount, worker.key)
             case ("halt", Halt() as halt):
                 self._news.put(halt)
             case _:
                 raise ValueError(f"a worker said {word!r:.200}")
 
-    def _answer(self, worker: int, key: int, refusal: str | None) -> None:
-        asking = self._workers.get(worker)
-        if asking is not None:
-            asking.line.say("answer", key, refusal)
-
     def replace(self, lost: _WorkerProcess) -> None:
         """Have the games of a worker that is gone played by others, with a new one in its place."""
         self._workers.pop(lost.key, None)
         if self._budget is not None:
-            with self._lock:
-                self._budget.lose(lost.key)
+            self._budget.lose(lost.key)
         self._agenda.lose(str(lost.key))
         if self._closing:
             return
