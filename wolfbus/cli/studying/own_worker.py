@@ -1,7 +1,7 @@
 """A worker that a run starts itself: it plays games from its parent's agenda, and ends when the parent does.
 
-The agenda, and the budget, travel between the two as words over a pipe: a verb and what it is about. Either side's
-death closes the pipe, and so is heard of at once.
+What it asks of agenda and budget goes to the parent over a pipe, as a verb and what it is about, and the answer comes
+back. Either side's death closes the pipe, and so is heard of at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.brains import open_brain_context, quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
-from wolfbus.errors import BudgetSpent, WolfError
+from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Taken
 from wolfbus.study.journal import GameResult
@@ -71,11 +71,11 @@ class ParentAgenda:
     def __init__(self, line: Line, words: Iterator[Any]) -> None:
         self._line = line
         self._words = words
-        self._taken: queue.SimpleQueue[list[Taken]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.stopping = Stopping()
         self.is_open = True
         self.changed: Callable[[], None] = lambda: None
-        self._answers: queue.SimpleQueue[tuple[bool, str | None]] = queue.SimpleQueue()
 
     def listen(self) -> None:
         """Hear the parent in a thread of its own: whatever this process is doing, it ends with its parent."""
@@ -84,53 +84,53 @@ class ParentAgenda:
     def _listen(self) -> None:
         try:
             for verb, *what in self._words:
-                if verb == "taken":
-                    self._taken.put(*what)
-                elif verb == "answer":
-                    self._answers.put((what[0], what[1]))
-                else:
-                    if verb == "end":
-                        self.stopping.ask(*what)
-                    self.is_open = self.is_open and verb != "close"
-                    self.changed()
+                if verb == "answer":
+                    self._answers.put(*what)
+                    continue
+                if verb == "end":
+                    self.stopping.ask(*what)
+                self.is_open = self.is_open and verb != "close"
+                self.changed()
         finally:
             # the parent is gone, or will take note that we are
             os._exit(1)
 
-    # -- the agenda
+    def _ask(self, verb: str, *what: Any) -> Any:
+        """Have the parent do something, and return what came of it, or raise it."""
+        with self._lock:
+            self._line.say(verb, *what)
+            answer = self._answers.get()
+        if isinstance(answer, WolfError):
+            raise answer
+        return answer
 
-    def take(self, house: str, at_most: int) -> list[Taken]:  # noqa: ARG002 - the parent knows who asks
+    # -- the agenda; the parent knows who asks
+
+    def take(self, house: str, at_most: int) -> list[Taken]:  # noqa: ARG002
         """Take games to play."""
-        if not self.is_open:
-            return []
-        self._line.say("take", at_most)
-        return self._taken.get()
+        games: list[Taken] = self._ask("take", at_most)
+        return games
 
     def hold(self, house: str, entries: Sequence[str]) -> None:
         """Need to say nothing: the line stands."""
 
     def give_back(self, house: str, entry: str) -> None:  # noqa: ARG002
         """Leave a game to whoever takes it next."""
-        self._line.say("give back", entry)
+        self._ask("give back", entry)
 
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:  # noqa: ARG002
-        """Tell what came of a game; as long as the line stands, that counts."""
-        self._line.say("finish", taken, result)
-        return True
+        """Tell what came of a game; returns whether this counts."""
+        return bool(self._ask("finish", taken, result))
 
-    # -- the ledger of the budget
+    # -- the ledger of the budget; see `players.llm.budget.BudgetLedger`
 
     def reserve(self, key: int, worst: Amount, what: str) -> bool:
-        """Ask for leave to make a call that could take so much; see `BudgetLedger`."""
-        self._line.say("reserve", key, worst, what)
-        fits, refusal = self._answers.get()
-        if refusal is not None:
-            raise BudgetSpent(refusal)
-        return fits
+        """Set aside the most that a call could take, if it fits."""
+        return bool(self._ask("reserve", key, worst, what))
 
     def settle(self, key: int, taken: Amount) -> None:
         """Tell what a call took."""
-        self._line.say("settle", key, taken)
+        self._ask("settle", key, taken)
 
 
 def play_for(parent: int) -> int:
@@ -166,6 +166,4 @@ def _play(line: Line, orders: Orders, agenda: ParentAgenda) -> None:
         line.say("ready")
         before = time.process_time()
         halt = player.play(agenda.stopping)
-        if halt is not None:
-            line.say("halt", halt)
-        line.say("closed", time.process_time() - before)
+        line.say("closed", halt, time.process_time() - before)

@@ -10,15 +10,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.cli.studying.own_worker import Line
-from wolfbus.errors import BudgetSpent, WolfError
+from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.study.agenda import LocalAgenda, Taken
-from wolfbus.study.journal import GameResult, Spent
+from wolfbus.study.agenda import LocalAgenda
+from wolfbus.study.journal import Spent
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Halt, StudyNews
 
@@ -158,34 +159,26 @@ class LocalPlayers:
             worker.close(hasty=hasty)
         self._agenda.lose()
 
-    # -- what workers say, each from a thread of its own
+    # -- for workers, each from a thread of its own
 
-    def take_in(self, worker: _WorkerProcess, word: Any) -> None:
-        """Do what a worker's word says.
+    def services(self, worker: int) -> dict[str, Callable[..., Any]]:
+        """Return what a worker may have done here, by the verbs that it says."""
+        name, agenda, budget = str(worker), self._agenda, self._budget
+        found: dict[str, Callable[..., Any]] = {
+            "take": partial(agenda.take, name),
+            "give back": partial(agenda.give_back, name),
+            "finish": lambda taken, result: agenda.finish(taken, name, result),
+        }
+        if budget is not None:
+            found |= {
+                "reserve": partial(budget.reserve, holder=worker),
+                "settle": partial(budget.settle, holder=worker),
+            }
+        return found
 
-        Raises:
-            ValueError: it says nothing that is known here.
-        """
-        name = str(worker.key)
-        match word:
-            case ("take", int(at_most)):
-                worker.line.say("taken", self._agenda.take(name, at_most))
-            case ("finish", Taken() as taken, GameResult() as result):
-                self._agenda.finish(taken, name, result)
-            case ("give back", str(entry)):
-                self._agenda.give_back(name, entry)
-            case ("reserve", int(key), amount, str(what)) if self._budget is not None:
-                try:
-                    fits, refusal = self._budget.reserve(key, amount, what, worker.key), None
-                except BudgetSpent as error:
-                    fits, refusal = False, str(error)
-                worker.line.say("answer", fits, refusal)
-            case ("settle", int(key), amount) if self._budget is not None:
-                self._budget.settle(key, amount, worker.key)
-            case ("halt", Halt() as halt):
-                self._news.put(halt)
-            case _:
-                raise ValueError(f"a worker said {word!r:.200}")
+    def halt(self, halt: Halt) -> None:
+        """Tell that no more can be played."""
+        self._news.put(halt)
 
     def replace(self, lost: _WorkerProcess) -> None:
         """Have the games of a worker that is gone played by others, with a new one in its place."""
@@ -300,19 +293,21 @@ class _WorkerProcess:
         self._listener.join()
 
     def _listen(self) -> None:
+        services = self._players.services(self.key)
         try:
-            for word in self.line.heard():
-                match word:
-                    case ("closed", float(cpu_s)):
-                        self.cpu_s = cpu_s
-                        self._ending = True
-                    case ("ready",):
-                        self._ready.put(None)
-                    case ("error", str(trouble)):
-                        self._ready.put(trouble)
-                        self._ending = True
-                    case _:
-                        self._players.take_in(self, word)
+            for verb, *what in self.line.heard():
+                if verb == "ready":
+                    self._ready.put(None)
+                elif verb == "error":
+                    self._ready.put(*what)
+                    self._ending = True
+                elif verb == "closed":
+                    halt, self.cpu_s = what
+                    self._ending = True
+                    if halt is not None:
+                        self._players.halt(halt)
+                else:
+                    self.line.say("answer", _answer(services[verb], what))
         except Exception:
             # it speaks another language than we do: it is of no use, and its games are played again
             logger.exception("a worker cannot be understood")
@@ -322,3 +317,10 @@ class _WorkerProcess:
         self._ready.put("a worker ended before it could play")
         if not self._ending:
             self._players.replace(self)
+
+
+def _answer(service: Callable[..., Any], what: Iterable[Any]) -> Any:
+    try:
+        return service(*what)
+    except WolfError as error:
+        return error
