@@ -75,14 +75,15 @@ class StudyProgress:
         """Take note that a game is through."""
         self._finished.append(time.monotonic())
 
-    def look(self, now: float | None = None) -> None:
+    def look(self) -> None:
         """Bring what is shown up to date; call it now and then."""
-        now = time.monotonic() if now is None else now
+        now = time.monotonic()
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._manifest.done, words=self.words(now))
+            self._bar.update(self._task, completed=self._manifest.done, words=self._words(now))
         elif not self._quiet and self._plain and now >= self._next_line:
             self._next_line = now + _LINE_S
-            click.echo(f"wolfbus: {self.line(now)}", err=True)
+            done, total = self._manifest.done, sum(self._manifest.states.values())
+            click.echo(f"wolfbus: {done} of {total} games, {self._words(now)}", err=True)
 
     def say(self, line: str) -> None:
         """Say something that is not about games; any thread may call it."""
@@ -91,19 +92,14 @@ class StudyProgress:
         else:
             click.echo(f"wolfbus: {line}", err=True)
 
-    def line(self, now: float) -> str:
-        """Return all in one line."""
-        done, total = self._manifest.done, sum(self._manifest.states.values())
-        return f"{done} of {total} games, {self.words(now)}"
-
-    def words(self, now: float) -> str:
+    def _words(self, now: float) -> str:
         """Return rate, time left, wins, failures and cost."""
         manifest = self._manifest
         said = []
-        rate = self.rate(now)
-        if rate is not None:
+        count, seconds = len(self._finished) - 1, now - self._finished[0]
+        if count and seconds > 0:
             left = sum(manifest.states.values()) - manifest.done
-            said += [_rate(rate), f"{_time(left / rate)} left"]
+            said += [_rate(count / seconds), f"{_time(left * seconds / count)} left"]
         wins = manifest.wins
         said.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
         if manifest.states["failed"]:
@@ -111,12 +107,6 @@ class StudyProgress:
         if manifest.cost_usd is not None:
             said.append(f"${manifest.cost_usd:,.2f}")
         return ", ".join(said)
-
-    def rate(self, now: float) -> float | None:
-        """Return games per second lately; None before the first."""
-        count = len(self._finished) - 1
-        seconds = now - self._finished[0]
-        return count / seconds if count and seconds > 0 else None
 
     def __enter__(self) -> Self:
         if not self._quiet and not self._plain:
