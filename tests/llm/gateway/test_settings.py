@@ -82,6 +82,9 @@ def test_words_behind_llm_name_models() -> None:
     assert model_of("a@b@https://host/v1/", models) == Model(model="a@b", endpoint=Endpoint(url="https://host/v1"))
     assert model_of("org/model:7b@http://localhost:8000/v1", models).model == "org/model:7b"
     assert model_of("mini@http://localhost:8000/v1", models) == models["mini"].model_copy(update={"endpoint": local})
+    own = {"own": Model(model="m", endpoint=Endpoint(url="https://host/v1", key_env="MINE", at_once=3))}
+    assert model_of("own@https://host/v2", own).endpoint == Endpoint(url="https://host/v2", key_env="MINE", at_once=3)
+    assert model_of("own@https://other/v1", own).endpoint == Endpoint(url="https://other/v1", at_once=3), "with no key"
 
 
 def test_a_name_that_is_nearly_an_alias_is_taken_for_a_slip() -> None:
