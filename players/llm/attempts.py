@@ -55,18 +55,9 @@ class Attempts:
         server: where.
         budget: what calls may cost.
         backoff: time between attempts.
-
-    Attributes:
-        charged: whether a server may have done, and charged for, work on it.
     """
 
-    def __init__(
-        self,
-        question: ModelQuestion,
-        server: Server,
-        budget: Budget | None,
-        backoff: Backoff,
-    ) -> None:
+    def __init__(self, question: ModelQuestion, server: Server, budget: Budget | None, backoff: Backoff) -> None:
         self._question = question
         self._model = question.model
         self._server = server
@@ -74,7 +65,7 @@ class Attempts:
         self._backoff = backoff
         self._probes = question.purpose == "probe"
         self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
-        self.charged = False
+        self._charged = False
         self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
@@ -210,7 +201,7 @@ class Attempts:
         finally:
             # cancelled on its way, it may have been charged as well
             charged = sent and (reply is not None or failure is None or failure.charged)
-            self.charged |= charged
+            self._charged |= charged
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
             sick = failure if failure is not None and failure.sick else None
             answered = reply is not None or failure is not None
@@ -286,7 +277,7 @@ class Attempts:
             parameters=self._parameters,
             url=self._server.url if self._attempts else None,
             failures=tuple(self._failures),
-            charged=self.charged,
+            charged=self._charged,
             **self._tokens,
         )
 
