@@ -25,8 +25,7 @@ import wolfbus
 from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
-from wolfbus.errors import CassetteError, RecordError, reason_of
-from wolfbus.invalid import first_fault
+from wolfbus.errors import CassetteError, RecordError, first_fault, reason_of
 from wolfbus.messages.calls import Scalar
 from wolfbus.record.writer import RecordFile
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import fault_of_table
+from wolfbus.errors import ConfigError, fault_of_table
 
 S = TypeVar("S", bound=str)
 
