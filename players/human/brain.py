@@ -80,10 +80,6 @@ class HumanBrain(Agent):
     answer that comes too late still makes the game wait again. At the end of the input every further question gets the
     conservative default at once.
 
-    Args:
-        keyboard: where the person types; standard input unless given.
-        screen: where the person reads; standard error unless given.
-
     Raises:
         PlayerError: somebody plays at this terminal already, or there is no keyboard.
     """
@@ -92,13 +88,13 @@ class HumanBrain(Agent):
     """Who sits at which terminal. A brain that is gone has left its seat, closed or not."""
     _seating: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, keyboard: Keyboard | None = None, screen: Screen | None = None) -> None:
-        self._keyboard = keyboard or Keyboard()
+    def __init__(self) -> None:
+        self._keyboard = Keyboard()
         with self._seating:
             if self._keyboard.place in self._seated:
                 raise PlayerError("only one person can play at one terminal")
             self._seated[self._keyboard.place] = self
-        self._screen = screen or Screen()
+        self._screen = Screen()
         self._news = UnreadNews()
         self._view: SeatView | None = None
         self._ended = False
