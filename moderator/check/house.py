@@ -210,7 +210,7 @@ class CheckHouse:
 
     def break_off(self, reason: str) -> None:
         """End every game where it stands."""
-        self._games.break_off(WolfError(reason), _BLOCK_S)
+        self._games.break_off(WolfError(reason), wait_s=_BLOCK_S)
 
     def catch_up(self) -> None:
         """Have the engine tell the agent all of every game that it plays."""

@@ -30,12 +30,11 @@ from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies
 from wolfbus.audience import PrivateNews, PublicNews
-from wolfbus.config import GameConfig
+from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
 from wolfbus.messages.content import Ballot, Bid, Choice, Proposal
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.printable import counted, name_of, printable, storable
-from wolfbus.rules import rules_text
 from wolfbus.view import Memory, SeatView
 
 if TYPE_CHECKING:

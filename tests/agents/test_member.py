@@ -9,11 +9,11 @@ import pytest
 
 from tests.agents.parts import HOUSE, Awaited, Bidder, Moderator, Serve, ask, catch_up, served
 from wolfbus.bus import streams
-from wolfbus.bus.acl import agent_rules
 from wolfbus.errors import ConfigError, NotAllowed
 from wolfbus.messages.codec import plain, unpack
 from wolfbus.messages.house import Goodbye, Refused, RollCall, Welcome
 from wolfbus.testing.redis_server import RedisServer
+from wolfbus.tickets.holders import Holder
 
 
 def test_an_agent_says_join_on_its_own_stream_and_knocks_at_the_lobby(moderator: Moderator, serve: Serve) -> None:
@@ -97,7 +97,7 @@ def test_a_mailbox_that_lost_something_makes_it_join_anew(redis_server: RedisSer
 
 
 def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket(redis_server: RedisServer, redis_url: str) -> None:
-    redis_server.command("ACL", "SETUSER", "ann", "on", ">secret", *agent_rules(HOUSE, "ann"))
+    redis_server.command("ACL", "SETUSER", "ann", "on", ">secret", *Holder(HOUSE, "agent", "ann").rules())
     own = redis_url.replace("redis://", "redis://ann:secret@")
     try:
         with Moderator(redis_url) as moderator, served(Bidder, own) as ann:

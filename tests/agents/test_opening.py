@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import analytics.archive.service
+import analytics.archive
 import moderator.house.settings
 import moderator.service
 from tests.agents.parts import HOUSE, Aside, Awaited, Bidder, Moderator, served
@@ -77,12 +77,12 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
 ) -> None:
     waited_for = f"{closed.url}?patience=30"
     moderated = moderator.house.settings.ModeratorSettings(url=waited_for, house=HOUSE, config=GameConfig())
-    analysed = analytics.archive.service.AnalyticsSettings(waited_for, HOUSE, tmp_path)
+    analysed = analytics.archive.AnalyticsSettings(waited_for, HOUSE, tmp_path)
     services: dict[Callable[[Stopping], object], object] = {
         lambda stopping: Bidder.serve(waited_for, HOUSE, stopping=stopping): "SIGTERM",
         lambda stopping: moderator.service.serve(moderated, stopping, Health(None)): 0,
         # results that nobody has seen closed are no success
-        lambda stopping: analytics.archive.service.serve(analysed, stopping): 1,
+        lambda stopping: analytics.archive.serve(analysed, stopping): 1,
     }
     for service, result in services.items():
         with Awaited("waiting for it") as told, Aside(service) as aside:

@@ -21,8 +21,7 @@ from wolfbus.actors import Timers
 from wolfbus.agent.member import Member, MembershipEnd, Resident, fresh_instance
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusError, ConfigError
-from wolfbus.invalid import first_fault
+from wolfbus.errors import BusError, ConfigError, first_fault
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 

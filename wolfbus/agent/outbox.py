@@ -10,9 +10,9 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, local_reply, pack_local, reply_to
+from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, pack_local, pack_reply
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusWriter
@@ -22,7 +22,7 @@ from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.requests import Ask, LocalReply
 from wolfbus.printable import storable
 
 logger = logging.getLogger(__name__)
@@ -252,9 +252,11 @@ class SeatReplies:
             answer = answer_of(ask.kind, said)
             body: bytes | Unpacked
             if self.limit is not None and is_local(answer, CONTENT[ask.kind], self.limit):
-                body = Unpacked(local_reply(self._game, self._seat, ask, answer), pack_local)
+                content: Any = answer.content
+                local = LocalReply(self._game, ask.id, self._seat, ask.kind, content, answer.thought, answer.reading)
+                body = Unpacked(local, pack_local)
             else:
-                body = pack(reply_to(self._game, self._seat, ask, answer, self.limit))
+                body = pack_reply(self._game, self._seat, ask, answer, self.limit)
         except Exception as error:  # noqa: BLE001 - whatever an agent gives instead of an answer, the record says what
             self.fail(ask, error)
             return
@@ -274,7 +276,7 @@ class SeatReplies:
         )
         self._failed = True
         failed = Answer(fault="failed", note=f"the brain failed: {what}"[:300])
-        self._close(ask, pack(reply_to(self._game, self._seat, ask, failed)))
+        self._close(ask, pack_reply(self._game, self._seat, ask, failed))
 
     def segments(self, texts: Sequence[PromptText]) -> None:
         """Send new prompt text."""
