@@ -30,6 +30,7 @@ from analytics.rows import (
     StatementRow,
     SuspicionRow,
     VoteRow,
+    VotingRow,
 )
 from analytics.rows.fields import UNKNOWN, Stored, stored
 
@@ -74,6 +75,7 @@ _ROWS: Final[Mapping[str, tuple[type, Callable[[GameRows], Iterable[Any]]]]] = {
     "judgements": (JudgementRow, lambda game: game.judgements),
     "claims": (ClaimRow, GameRows.claims),
     "votes": (VoteRow, lambda game: game.votes),
+    "votings": (VotingRow, lambda game: game.votings),
     "nights": (NightRow, lambda game: game.nights),
     "rounds": (SuspicionRow, GameRows.suspicion_by_round),
     "pairs": (SuspicionRow, GameRows.final_suspicion),
@@ -120,6 +122,7 @@ class Columns:
             flag, ``before`` D before it, to `DECIMALS`.
         claims: the fields of `ClaimRow`; ``own`` is a Seer's claim to be its own role.
         votes: the fields of `VoteRow`.
+        votings: the fields of `VotingRow`.
         nights: the fields of `NightRow`.
         rounds: D of pairs alive when the round's last judgement was joined, with a judgement so
             far; the fields of `SuspicionRow`.
@@ -139,6 +142,7 @@ class Columns:
     judgements: Table
     claims: Table
     votes: Table
+    votings: Table
     nights: Table
     rounds: Table
     pairs: Table
