@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from moderator.engine.commits import CommitBuilder, admit
+from moderator.engine.commits import CommitBuilder
 from moderator.engine.context import (
     AgentJoined,
     Begin,
@@ -29,7 +29,7 @@ from moderator.engine.referee import OpenRequest, seat_of
 from moderator.engine.reports import Aside
 from moderator.rules.game import Step
 from moderator.rules.table import Answers
-from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
+from wolfbus.actors import PooledActor, Timer, tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import Id
@@ -146,10 +146,9 @@ class ModeratorActor(PooledActor):
 
     def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
-        if message.offered is not None and not admit(self._opened, message.offered, deliveries):
+        if message.offered is not None and not deliveries.admit(message.offered):
             self._newcomers.pop(message.agent, None)
-        seats = deliveries.seats_of(message.agent)
-        if seats and not deliveries.is_withheld(message.agent):
+        if seats := deliveries.seats_of(message.agent):
             self._presence.stir(seats)
             self._newcomers[message.agent] = None
             self._catch_up()
@@ -266,7 +265,7 @@ class ModeratorActor(PooledActor):
         asks = {agent: self._referee.asks_of(agent) for agent in self._newcomers}
         self._newcomers = {}
         try:
-            with (self._pool or default_pool()).blocking():
+            with self._pool.blocking():
                 record = read_back(self._context.bus, self._context.name, self._opened.game, _TELLING)
                 posts = self._builder.deliveries.of_catch_up((recorded.event for recorded in record), asks)
         except BusDown as error:

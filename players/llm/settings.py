@@ -23,8 +23,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import fault_of_table
+from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.messages.calls import Scalar
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
