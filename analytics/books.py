@@ -206,20 +206,18 @@ class VoteBook:
 
     def exile(self, living: Sequence[SeatName], *, of_all: bool) -> float | None:
         """Return the share of Werewolves among those whom suspicion would exile; see `VotingRow`."""
-        wolves = {name for name in living if self._seats[name].role == "Werewolf"}
-        pairs = [
-            (observer, target)
-            for observer in living
-            for target in living
-            if observer not in wolves and observer != target and (of_all or (observer, target) not in self._knowing)
-        ]
-        if self._judged.isdisjoint(pairs):
+        watchers = [name for name in living if self._seats[name].role != "Werewolf"]
+        known = frozenset() if of_all else self._knowing
+        judged, met = False, {}
+        for target in living:
+            pairs = [(name, target) for name in watchers if name != target and (name, target) not in known]
+            if pairs:
+                judged = judged or not self._judged.isdisjoint(pairs)
+                met[target] = sum(self._suspicion.now.of(*pair) for pair in pairs) / len(pairs)
+        if not judged:
             return None
-        of: dict[SeatName, list[float]] = {}
-        for observer, target in pairs:
-            of.setdefault(target, []).append(self._suspicion.now.of(observer, target))
-        suspects = _highest({target: sum(values) / len(values) for target, values in of.items()})
-        return len(wolves & suspects) / len(suspects)
+        suspects = _highest(met)
+        return len(suspects.difference(watchers)) / len(suspects)
 
 
 def _highest(suspicion: Mapping[SeatName, float]) -> set[SeatName]:
