@@ -13,15 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics.rows import (
-    CLAIMS,
-    ENDINGS,
-    HOW,
-    NIGHTS,
-    PHASES,
-    PROTOCOLS,
     TRUTHS,
-    VERDICTS,
-    WINNERS,
     ClaimRow,
     GameRows,
     JudgementRow,
@@ -39,23 +31,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, Any]
     Table: TypeAlias = dict[str, Array]
-
-__all__ = [
-    "CLAIMS",
-    "ENDINGS",
-    "HOW",
-    "NIGHTS",
-    "PHASES",
-    "PROTOCOLS",
-    "UNKNOWN",
-    "VERDICTS",
-    "WINNERS",
-    "Columns",
-    "ColumnsBuilder",
-    "columns_of",
-    "joined",
-    "restored",
-]
 
 DECIMALS: Final = 12
 """D before a judgement is held to so many decimals: equal judgements in another order differ in the

@@ -6,23 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from analytics.columns import (
-    CLAIMS,
-    ENDINGS,
-    HOW,
-    LIE,
-    MISTAKE,
-    NIGHTS,
-    NO_CLAIM,
-    PHASES,
-    PROTOCOLS,
-    TRUE,
-    VERDICTS,
-    WINNERS,
-)
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.formulas import ratio, theil_sen
 from analytics.measures.frames import ALL, DECIMALS, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
 from analytics.measures.sums import Sums, exact_sums
+from analytics.rows import CLAIMS, ENDINGS, HOW, NIGHTS, PHASES, PROTOCOLS, VERDICTS, WINNERS
 from wolfbus.roles import team_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
