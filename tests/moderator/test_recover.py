@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from moderator.engine.reexecution import recover
-from tests.game.driver import record
 from tests.players.table import play
+from tests.record.synthetic import record
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
 from wolfbus.messages.content import Bid, Label
