@@ -8,7 +8,7 @@ import pytest
 
 from tests.stage.served import data, fetched
 from wolfbus.cli import run
-from wolfbus.cli.viewing import served_with
+from wolfbus.cli.view import served_with
 from wolfbus.stage.serving import StageServer
 
 
