@@ -11,8 +11,7 @@ from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyEvent
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken
 from wolfbus.record.line import Recorded
-from wolfbus.state import GameState
-from wolfbus.utterance import Utterance
+from wolfbus.state import GameState, Utterance
 
 _PLACE: Final = 13
 """Characters of the column that says where in the game a line belongs."""
@@ -130,5 +129,5 @@ class PlainLines:
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed
-        whose = "" if statement.phase == "debate" else f"{name_of(statement.speaker)} · "
+        whose = "" if statement.said.phase == "debate" else f"{name_of(statement.said.speaker)} · "
         return f"  {whose}{wording.assessment_in_words(statement)}"

@@ -11,12 +11,12 @@ from typing import Any, Final
 from wolfbus.document.formats import listed
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call
+from wolfbus.messages.content import Label
 from wolfbus.messages.events import AnyEvent, Ended, NightOutcome, Opened, Statement, Stopped, Tally
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened
 from wolfbus.roles import ACTS
-from wolfbus.state import GameState
+from wolfbus.state import GameState, Utterance
 from wolfbus.usage import Usage
-from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
 
 WINNERS: Final[dict[Winner, str]] = {
@@ -118,7 +118,7 @@ def tally_in_words(tally: Tally) -> str:
     return "; ".join([*parts, f"{tally.needed} needed"])
 
 
-def vote_of(state: GameState, statement: Statement | Utterance) -> str:
+def vote_of(state: GameState, statement: Statement) -> str:
     """Return whom the speaker of a vote's reason voted for, to stand after its name (" for Hugo"); "" in a debate."""
     tally = state.tallies.get(statement.round)
     if statement.phase != "vote" or tally is None or statement.speaker not in tally.votes:
@@ -126,7 +126,7 @@ def vote_of(state: GameState, statement: Statement | Utterance) -> str:
     return f" for {name_of(tally.votes[statement.speaker])}"
 
 
-def label_in_words(label: OwnLabel) -> str:
+def label_in_words(label: Label) -> str:
     """Return a self-label as "honest", "fabrication", or "deceptive" where its kind was not said."""
     if not label.deceptive:
         return "honest"
