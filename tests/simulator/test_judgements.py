@@ -7,7 +7,6 @@ import pytest
 
 from analytics.columns import DTYPES, LIE, NO_CLAIM, TRUE
 from tests.simulator import Setting, chances, draw_agents, simulate
-from wolfbus.suspicion import Suspicion
 
 
 def test_columns_are_complete_and_of_the_right_types():
@@ -41,17 +40,14 @@ def test_flags_are_as_frequent_as_the_model_says():
 def test_suspicion_is_smoothed_as_everywhere():
     columns = simulate(draw_agents(3, 2), 3, 2)
     judgements = columns.judgements
-    held = [Suspicion() for _ in range(3)]
+    held: dict[tuple[int, int, int], float] = {}
     rows = zip(*(judgements[name].tolist() for name in ("game", "observer", "target", "s", "before")), strict=True)
     for game, observer, target, s, before in rows:
-        assert held[game].of(observer, target) == pytest.approx(before)
-        held[game].judge(observer, target, s)
-    pairs = columns.pairs
-    for game, observer, target, d in zip(
-        *(pairs[name].tolist() for name in ("game", "observer", "target", "d")), strict=True
-    ):
-        assert held[game].of(observer, target) == pytest.approx(d)
-    assert len(pairs["d"]) == sum(len(each.pairs()) for each in held)
+        pair = game, observer, target
+        assert held.get(pair, 0.5) == pytest.approx(before)
+        held[pair] = 0.7 * s + 0.3 * held.get(pair, 0.5)
+    *pairs, smoothed = (columns.pairs[name].tolist() for name in ("game", "observer", "target", "d"))
+    assert dict(zip(zip(*pairs, strict=True), smoothed, strict=True)) == pytest.approx(held)
 
 
 def test_claims_tell_the_truth_about_who_confesses():
