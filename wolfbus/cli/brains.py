@@ -318,7 +318,7 @@ def _bad(reason: str) -> click.BadParameter:
 
 
 def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
-    """Tell on stderr what games will about take; nothing where no model plays or models cost nothing.
+    """Tell on stderr what games will about take; nothing where no model plays, or only ones of this very process.
 
     One game of the same rules and seats is played here and now by models that answer at once; its
     prompts are the real ones, its replies are short. So calls and prompt tokens are those of a
