@@ -34,8 +34,8 @@ _LIVES: Final = 3
 class RedisBudget:
     """The budget of an agenda, and one process's share in it; a `BudgetLedger`. All that it does is safe to repeat.
 
-    `open`, `look` and `remove`, by which a study is run, may raise BusError. `reserve` and `settle` log it: nothing goes
-    out then, and what could not be settled stays set aside, and counts as spent once this process is gone.
+    `open`, `look` and `remove`, by which a study is run, may raise BusError. `reserve` and `settle` log it: nothing
+    goes out then, and what could not be settled stays set aside, and counts as spent once this process is gone.
 
     Args:
         url: the bus's address.
