@@ -88,7 +88,9 @@ class Verifier:
             # they stand beside the game; but prompt text must be what its name says, and calls name what is there
             self._segments.check(event, line)
         elif self._expected:
-            self._compare(self._expected.popleft(), event, line)
+            expected = self._expected.popleft()
+            if expected != event:
+                raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
         elif isinstance(event, Answered):
             self._answer(event, line)
         else:
@@ -127,10 +129,6 @@ class Verifier:
             if isinstance(event, Asked):
                 self._asked[event.batch] = event
         self._due.extend((batch, seat) for batch in step.waits_for for seat in rules.seats_of(batch))
-
-    def _compare(self, expected: AnyEvent, event: AnyEvent, line: int) -> None:
-        if expected != event:
-            raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
 
     def _answer(self, event: AnyAnswered, line: int) -> None:
         batch, seat = self._due.popleft()
