@@ -11,30 +11,28 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from analytics.claims.lexicon import WORDS, any_of, around, begins, coded
-from analytics.claims.words import STOPS, Said, player
+from analytics.claims.words import STOPS, player
 from wolfbus.vocabulary import Role
 
 _END: Final = "."
 """The word before the first and after the last."""
+_REACH: Final = 80
+"""Words before a claim, or a verb without a subject, that are looked over."""
 
 
 class StatementWords:
     """Words by place, "." wherever there is none.
 
     Args:
-        said: the words.
-        names: how many players there are.
-        speaker: place of the speaker among the names, None if it has none.
-
-    Attributes:
         words: the words.
         silent: places of words that say nothing on the speaker's own account.
-        speaker: place of the speaker among the names.
+        names: how many players there are.
+        speaker: place of the speaker among the names, None if it has none.
     """
 
-    def __init__(self, said: Said, names: int, speaker: int | None) -> None:
-        self.words = said.words
-        self.silent = said.silent
+    def __init__(self, words: list[str], silent: frozenset[int], names: int, speaker: int | None) -> None:
+        self.words = words
+        self.silent = silent
         self.speaker = speaker
         self._players = [player(word, names) if names else None for word in self.words]
         self._code = coded(self.words)
@@ -197,6 +195,9 @@ def alone(said: StatementWords, at: int) -> int | None:
     return found
 
 
+_DONE: Final = any_of("inspected", "protected")
+
+
 def by_speaker(said: StatementWords, verb: int) -> int | None:
     """Return where the words "I have" before a verb begin, or the verb itself where its subject, the speaker, is left
     out; None if somebody else does it.
@@ -211,18 +212,25 @@ def _speaker_goes_on(said: StatementWords, verb: int) -> bool:
     """Return whether the subject that is left out is the speaker: nobody else was told of in the sentence, or the
     speaker's own deed was.
     """
+    another = False
     for at, word in said.back(verb):
-        deed = said.is_(at, "inspected", "protected")
-        if word in {"i", "me", "my"} or (deed and said.player(at + 1) is not None):
+        if at < verb - _REACH:
+            break
+        deed = word in _DONE
+        if another:
+            # it goes on only with an earlier deed of the speaker's
+            if deed and said.near(at, "by_me") is not None:
+                return True
+            if deed and said.near(at, "no_subject") is None:
+                return False
+            another = not deed
+        elif word in {"i", "me", "my"} or (deed and said.player(at + 1) is not None):
             return True
-        if said.is_(at, "subject") or said.player(at) is not None:
-            earlier = next((place for place, _ in said.back(at) if said.is_(place, "inspected", "protected")), None)
-            return earlier is not None and by_speaker(said, earlier) is not None
-    return True
+        else:
+            another = word in WORDS["subject"] or said.player(at) is not None
+    return not another
 
 
-_REACH: Final = 80
-"""Words before a claim that are looked over."""
 _IRONY: Final = 30
 """Words behind a claim in which a jest may show."""
 _UNDOING: Final = any_of("cut", "condition", "report", "negation", "guess", "hedge")

@@ -18,12 +18,13 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import CLAIMS, LIE, MISTAKE, NO_CLAIM, PHASES, TRUE, VERDICTS
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.bootstrap import by_block, of_blocks
 from analytics.measures.formulas import Confusion, number, ratio, whole
 from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
+from analytics.rows import CLAIMS, PHASES, VERDICTS
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def truth(held: Estimates) -> Result:
     held = held.of(**OVER[UNINFORMED])
     return {
         "overall": _row(held),
-        "by_agent": {name: _row(held, agent=name) for name in held.entries.groups("said", "agent")},
+        "by_agent": {name: _row(held, agent=name) for name in held.groups("said", "agent")},
         "by_role": {role: _row(held, role=role) for role in ROLES},
         "detection": {
             **_scored(held),

@@ -25,7 +25,7 @@ from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
-    from players.llm.tempo import Backoff
+    from players.llm.circuit import Backoff
 
 LONGEST_PAUSE: Final = 60.0
 """Seconds for which one server's answer keeps all other calls from it."""
@@ -34,6 +34,9 @@ FAILURES_KEPT: Final = 32
 """Failures of earlier attempts that a completion keeps: the last ones, each at most `FAILURE_KEPT` characters."""
 
 FAILURE_KEPT: Final = 300
+
+PROBE_ATTEMPTS: Final = 3
+"""Tries of a probe; of other calls the endpoint says how many, and 429s are none of them."""
 
 _SHARE_OF_TIME: Final = 0.25
 _SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
@@ -45,37 +48,24 @@ _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects 
 class Attempts:
     """The attempts at one question; to be run once, within the gateway's loop.
 
+    A probe, for which somebody waits, has few of them: 429s count as well, and a reply that was cut off is one.
+
     Args:
         question: what is asked.
         server: where.
         budget: what calls may cost.
         backoff: time between attempts.
-        attempts: tries, the first included; unless given the endpoint's, of which 429s are none.
-        again_if_cut: whether a reply that was cut off before it said anything is asked for once more, with more room.
-
-    Attributes:
-        charged: whether a server may have done, and charged for, work on it.
     """
 
-    def __init__(
-        self,
-        question: ModelQuestion,
-        server: Server,
-        budget: Budget | None,
-        backoff: Backoff,
-        *,
-        attempts: int | None = None,
-        again_if_cut: bool = True,
-    ) -> None:
+    def __init__(self, question: ModelQuestion, server: Server, budget: Budget | None, backoff: Backoff) -> None:
         self._question = question
         self._model = question.model
         self._server = server
         self._budget = budget
         self._backoff = backoff
-        self._limit = attempts or server.endpoint.attempts
-        self._busy_counts = attempts is not None
-        self.charged = False
-        self._may_double = again_if_cut
+        self._probes = question.purpose == "probe"
+        self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
+        self._charged = False
         self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
@@ -129,7 +119,7 @@ class Attempts:
 
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_of(self._model.max_tokens)
-        if reply.cut and self._may_double:
+        if reply.cut and not self._probes:
             # should the second time bring nothing, half a reply is worth more than none
             self._half = reply
             reply = await self._reply_of(2 * self._model.max_tokens)
@@ -161,45 +151,32 @@ class Attempts:
     async def _wait_after(self, failure: Failure) -> None:
         """Wait until another attempt makes sense.
 
+        A 429 says that there is a queue and nothing else: it is no try, and the deadline bounds the attempts.
+
         Raises:
             Failed: none does.
         """
-        left = self._question.deadline - loop_time()
-        if failure.wait is not None and failure.trouble == "busy":
+        left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
+        if busy and failure.wait is not None:
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
-        if failure.trouble == "busy" and failure.again and not self._busy_counts:
-            await self._wait_while_busy(failure, left)
-            return
-        self._tries += 1
-        if self._tries >= self._limit or not failure.again:
-            raise Failed(failure)
-        if failure.wait is None:
-            await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
-            return
-        if failure.wait >= left:
+        queued = busy and failure.again and not self._probes
+        if queued:
+            self._busy += 1
+        else:
+            self._tries += 1
+            if self._tries >= self._limit or not failure.again:
+                raise Failed(failure)
+        if failure.wait is not None and failure.wait >= left:
             raise Failed(_too_long(failure, failure.wait))
-        # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
-        jitter = min(self._backoff.delay(self._tries), (left - failure.wait) / 2)
-        await asyncio.sleep(jitter if failure.trouble == "busy" else failure.wait + jitter)
-
-    async def _wait_while_busy(self, failure: Failure, left: float) -> None:
-        """Wait after a 429, which says that there is a queue and nothing else; the deadline bounds it.
-
-        Raises:
-            Failed: too little time is left for another attempt.
-        """
-        self._busy += 1
         wait = failure.wait or 0.0
-        if wait >= left:
-            raise Failed(_too_long(failure, wait))
-        # never nothing, as a draw in other cases may be: there is no bound on these attempts but time
-        least = self._backoff.bound(1) / 2
-        delay = min(max(least, self._backoff.delay(self._busy)), (left - wait) / 2)
+        # in a queue never nothing, as a draw in other cases may be: there is no bound on these attempts but time
+        least = self._backoff.bound(1) / 2 if queued else 0.0
+        delay = min(max(least, self._backoff.delay(self._busy if queued else self._tries)), (left - wait) / 2)
         if delay < least and wait < least:
             raise Failed(failure)
-        # where the server said how long, the gate keeps everybody waiting
-        await asyncio.sleep(delay)
+        # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
+        await asyncio.sleep(delay if busy else wait + delay)
 
     async def _attempt(self, request: Request) -> ProviderReply:
         """Wait for leave, make one request, and see to it that everybody hears what came of it."""
@@ -224,7 +201,7 @@ class Attempts:
         finally:
             # cancelled on its way, it may have been charged as well
             charged = sent and (reply is not None or failure is None or failure.charged)
-            self.charged |= charged
+            self._charged |= charged
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
             sick = failure if failure is not None and failure.sick else None
             answered = reply is not None or failure is not None
@@ -300,7 +277,7 @@ class Attempts:
             parameters=self._parameters,
             url=self._server.url if self._attempts else None,
             failures=tuple(self._failures),
-            charged=self.charged,
+            charged=self._charged,
             **self._tokens,
         )
 

@@ -25,8 +25,7 @@ import wolfbus
 from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
-from wolfbus.errors import CassetteError, RecordError, reason_of
-from wolfbus.invalid import first_fault
+from wolfbus.errors import CassetteError, RecordError, first_fault, reason_of
 from wolfbus.messages.calls import Scalar
 from wolfbus.record.writer import RecordFile
 
@@ -196,14 +195,11 @@ class Cassette(Closable):
             if not self._recorded:
                 file.path.unlink(missing_ok=True)
 
-    def __len__(self) -> int:
+    @property
+    def replies(self) -> int:
         """How many replies it knows, failures not counted."""
         with self._lock:
             return sum(not _failed(kept) for kept in self._entries.values())
-
-    def __bool__(self) -> bool:
-        """Whether there is one: always, an empty one too."""
-        return True
 
     def _read_all(self) -> None:
         try:

@@ -6,14 +6,15 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 from scipy.stats import norm, t
 
-from analytics.columns import Columns, ColumnsBuilder
+from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
-from analytics.measures.ledger import Ledger
 from analytics.measures.study import Study
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
@@ -187,6 +188,7 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
 
     for _ in range(rng.randint(1, rounds)):
         script.dawn(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
+        reasons: list[tuple[Any, ...]] = []
         for turn in range(rng.randint(1, 6)):
             speaker = rng.choice(script.alive)
             if rng.random() < 0.1:
@@ -196,9 +198,14 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
             kind = rng.choice(DECEPTIONS[1:]) if d else "none"
             others = [name for name in script.alive if name != speaker]
             verdicts = {name: lost() or (rng.random() < 0.4, round(rng.random(), 2)) for name in others}
-            phase: Phase = "vote" if turn == 5 else "debate"
-            script.said(speaker, lost() or d, verdicts, kind, phase)
+            said = speaker, lost() or d, verdicts, kind
+            if turn == 5:
+                reasons.append(said)
+            else:
+                script.said(*said)
         script.vote({name: rng.choice([*script.alive, None]) for name in script.alive})
+        for said in reasons:
+            script.said(*said, "vote")
         script.exile(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
     if rng.random() < 0.9:
         script.end(rng.choice(["villagers", "werewolves", None]))
@@ -220,14 +227,15 @@ def gathered(
     games: Iterable[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
 ) -> Gathered:
     """Return games as if they had been read by two processes, a file each."""
-    ledger, parts, notes, games = Ledger(), (ColumnsBuilder(), ColumnsBuilder()), [], list(games)
+    games, parts = list(games), (ColumnsBuilder(), ColumnsBuilder())
     for at, rows in enumerate(games):
-        ledger.add(rows)
         parts[at % 3 == 1].add(rows)
-        notes.append(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None))
-    parts[1].merge(parts[0])
+    notes = tuple(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None) for rows in games)
     words = {note.path: rows for note, rows in zip(notes, games, strict=True)}
-    return Gathered(parts[1].columns(), ledger, (*notes, *problems), studies, games=words)
+    found = Gathered(joined([part.columns() for part in parts]), (*notes, *problems), studies, games=words)
+    for rows in games:
+        found.ledger.add(rows)
+    return found
 
 
 def named(rows: GameRows, game: str) -> GameRows:
@@ -270,6 +278,7 @@ def unaware(rows: GameRows) -> GameRows:
     return replace(
         rows,
         judgements=tuple(replace(row, informed=False) for row in rows.judgements),
+        votings=tuple(replace(row, exile=row.exile_of_all) for row in rows.votings),
         votes=tuple(
             replace(
                 row,
@@ -280,6 +289,12 @@ def unaware(rows: GameRows) -> GameRows:
             for row in rows.votes
         ),
     )
+
+
+def drawn_blocks(blocks: int, draws: int = 2_000) -> np.ndarray:
+    """Return how often each of so many blocks comes in each draw of the bootstrap."""
+    picks = np.random.default_rng(20_250_810).integers(0, blocks, size=(draws, blocks), dtype=np.int32)
+    return np.stack([np.bincount(pick, minlength=blocks) for pick in picks])
 
 
 def leaves(tree, *path):

@@ -10,20 +10,23 @@ from hypothesis import strategies as st
 
 from analytics.claims import claims_in
 from tests.claims.corpus import SPLITS, Split
-from tests.claims.scores import score
-from tests.claims.sentences import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, PIECES, SPEAKER
+from tests.claims.scores import Scores, score
+from tests.claims.sentences import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, PIECES, ROWS, SPEAKER
 from wolfbus.messages.content import InspectionClaim, RoleClaim
+
+FOUND = {
+    "dev": Scores(right=186, wrong=0, missed=4, nights=23, right_nights=23),
+    "held_out": Scores(right=158, wrong=3, missed=25, nights=19, right_nights=16),
+}
+"""What issue 12 was closed with. Whoever finds more writes it down here, so that it is not lost again."""
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_nearly_all_claims_of_the_corpus_are_found_and_nearly_nothing_else(split: Split) -> None:
-    found = score(split)
-    assert found.precision >= 0.97
-    assert found.recall >= 0.85
-    assert found.right_nights >= 0.8 * found.nights
+def test_claims_of_the_corpus_are_found_as_well_as_they_were(split: Split) -> None:
+    assert score(split) == FOUND[split]
 
 
-@pytest.mark.parametrize(("text", "expected"), CLAIMS, ids=[text for text, _ in CLAIMS])
+@pytest.mark.parametrize(("text", "expected"), CLAIMS + ROWS)
 def test_a_claim_is_found(text, expected):
     assert claims_in(text, SPEAKER, NAMES) == expected
 
@@ -85,12 +88,14 @@ def test_hearsay_and_hypotheses_before_a_sentence_take_its_claims_away(opening):
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_sixty_kilobytes_of_anything_take_no_time(piece):
-    text = ("seer " + piece * (60_000 // len(piece) + 1))[:60_000]
     spent = []
-    for _ in range(5):
+    for attempt in range(5):
+        # what was read once is remembered
+        text = (f"seer {attempt} " + piece * (60_000 // len(piece) + 1))[:60_000]
         began = time.process_time()
         claims_in(text, SPEAKER, NAMES)
         spent.append(time.process_time() - began)
-        if spent[-1] < 0.05:
+        if spent[-1] < 0.2:
             break
-    assert min(spent) < 0.05
+    # 0.02 to 0.05 s; a search that is quadratic in the words takes a second
+    assert min(spent) < 0.2

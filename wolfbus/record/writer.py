@@ -6,35 +6,31 @@ survive a power cut too. The folder that records go to is tried before anything 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, Self
 
 from wolfbus.closable import Closable
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import counted
 
-# macOS has no fdatasync
-_sync = getattr(os, "fdatasync", os.fsync)
-
-_PIECE: Final = 1 << 20
-"""Bytes read at a time where lines are counted."""
-
 
 class RecordFile(Closable):
-    """A new NDJSON file that takes a record's lines in order; `resume` goes on with one that is there.
+    """An NDJSON file that takes a record's lines in order: a new one, or one that is there and is gone on with.
 
     Once a write has failed, every later one fails too: a record with a gap would be worse than a short one.
 
     Args:
-        path: the file to create; folders above it are created as needed.
-        keep: see `resume`; None for a new file.
+        path: the file; for a new one, folders above it are created as needed.
+        keep: how many whole lines stay of one that is there, >= 0. What is behind them is cut off: a line that a power
+            cut left unfinished, a step that never landed. None for a new file.
 
     Raises:
-        RecordError: the file exists, or cannot be created. The line names the file and the reason.
+        RecordError: a new file exists or cannot be created; or there is none to go on with, it holds fewer whole
+            lines, or it cannot be written, and is left as it was. The line names the file and the reason.
     """
 
     def __init__(self, path: str | Path, *, keep: int | None = None) -> None:
@@ -57,22 +53,6 @@ class RecordFile(Closable):
             raise RecordError(f"{self.path}: exists already; no record is ever overwritten") from None
         except OSError as error:
             raise RecordError(f"{self.path}: cannot be created: {reason_of(error)}") from None
-
-    @classmethod
-    def resume(cls, path: str | Path, lines: int) -> Self:
-        """Open an existing record to write on behind its first lines.
-
-        What is behind them is cut off: a line that a power cut left unfinished, a step that never landed.
-
-        Args:
-            path: the file.
-            lines: how many whole lines stay, from the first, >= 0.
-
-        Raises:
-            RecordError: there is no such file, it holds fewer whole lines, or it cannot be written. It is left as it
-                was; the line names the file and the reason.
-        """
-        return cls(path, keep=lines)
 
     def write(self, lines: Iterable[bytes]) -> None:
         """Append the lines of one step, given without their newlines, as a whole.
@@ -98,7 +78,7 @@ class RecordFile(Closable):
         """
         fd = self._open_fd()
         try:
-            _sync(fd)
+            _bring_to_disk(fd)
         except OSError as error:
             raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
 
@@ -108,23 +88,20 @@ class RecordFile(Closable):
         Raises:
             RecordError: the disk failed; the file is closed all the same.
         """
-        fd, self._fd = self._fd, None
-        if fd is None:
+        if self._fd is None:
             return
         try:
-            try:
-                if self._failure is None:
-                    _sync(fd)
-            finally:
-                os.close(fd)
-        except OSError as error:
-            raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
+            if self._failure is None:
+                self.sync()
+        finally:
+            # what is on the disk is safe, whatever closing says
+            with contextlib.suppress(OSError):
+                os.close(self._fd)
+            self._fd = None
 
     def _open_fd(self) -> int:
-        if self._failure is not None:
-            raise self._failure
-        if self._fd is None:
-            raise RecordError(f"{self.path}: closed already")
+        if self._failure is not None or self._fd is None:
+            raise self._failure or RecordError(f"{self.path}: closed already")
         return self._fd
 
     def _take_back(self, fd: int) -> str:
@@ -137,6 +114,11 @@ class RecordFile(Closable):
     def _fail(self, reason: str) -> RecordError:
         self._failure = RecordError(f"{self.path}: {reason}")
         return self._failure
+
+
+def _bring_to_disk(fd: int) -> None:
+    # macOS has no fdatasync
+    getattr(os, "fdatasync", os.fsync)(fd)
 
 
 def _open_behind(path: Path, lines: int) -> tuple[int, int]:
@@ -160,21 +142,13 @@ def _size_of(fd: int, lines: int) -> int:
     """Return how many bytes the first `lines` lines take; raises RecordError if there are not as many."""
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         raise RecordError("that is no ordinary file")
-    size = found = 0
-    while found < lines:
-        piece = os.pread(fd, _PIECE, size)
-        if not piece:
-            raise RecordError(f"it has {counted(found, 'whole line')}, not {lines}")
-        here = piece.count(b"\n")
-        if found + here < lines:
-            found += here
-            size += len(piece)
-            continue
-        end = -1
-        while found < lines:
-            end = piece.index(b"\n", end + 1)
-            found += 1
-        size += end + 1
+    size = 0
+    with open(fd, "rb", closefd=False) as file:
+        for found in range(lines):
+            line = file.readline()
+            if not line.endswith(b"\n"):
+                raise RecordError(f"it has {counted(found, 'whole line')}, not {lines}")
+            size += len(line)
     return size
 
 

@@ -10,9 +10,11 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
+from redis.exceptions import ResponseError
+
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
-from wolfbus.bus.redis.link import RedisLink, ResponseError, refusal
+from wolfbus.bus.redis.link import RedisLink, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed

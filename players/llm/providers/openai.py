@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import re
@@ -16,11 +15,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, is_openai, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
-    ErrorInside,
     NotAReply,
     body_of,
     cut_before_text,
@@ -115,7 +113,6 @@ class OpenAIProvider:
     Args:
         endpoint: its address, its connections at most, and another origin to which it may redirect.
         keys: where its address and key are looked up.
-        aiohttp: whether to use that transport; unless given, if it is there.
 
     Attributes:
         url: base URL.
@@ -124,32 +121,32 @@ class OpenAIProvider:
         PlayerError: there is no key, or no URL.
     """
 
-    def __init__(self, endpoint: Endpoint, keys: Keys, *, aiohttp: bool | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, keys: Keys) -> None:
         self.url = keys.url(endpoint)
         self._key = keys.key(endpoint)
         self._key_env = keys.name(endpoint)
         self._at_once = endpoint.at_once
         self._follow_redirects = endpoint.follow_redirects
-        self._aiohttp = find_spec("aiohttp") is not None if aiohttp is None else aiohttp
+        self._aiohttp = find_spec("aiohttp") is not None
         self._opened: AsyncOpenAI | None = None
 
     def shape(self, _model: str) -> Shape:
         """Return what to try first: OpenAI's newer models take no max_tokens, and many other servers nothing else."""
-        host = urlsplit(self.url).hostname or ""
-        return Shape(tokens="max_completion_tokens" if host.endswith("openai.com") else "max_tokens")
+        return Shape(tokens="max_completion_tokens" if is_openai(self.url) else "max_tokens")
 
     async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request; see `Provider.ask`."""
+        body, bound = body_of(request), asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) if seconds is not None else contextlib.nullcontext():
-                response = await self._response(body_of(request))
-        except TimeoutError:
-            line = f"{self.url}: no reply within {seconds:.3g} s"
-            raise Failed(Failure("timeout", line, again=True, charged=True)) from None
+            async with bound:
+                response = await self._response(body)
         except Astray as error:
             line = f"{self.url}: {without_key(str(error), self._key)}"
             raise Failed(Failure("rejected", line, again=False)) from None
         except _transport_errors(aiohttp=self._aiohttp) as error:
+            if bound.expired():
+                line = f"{self.url}: no reply within {seconds:.3g} s"
+                raise Failed(Failure("timeout", line, again=True, charged=True)) from None
             raise Failed(self._lost(error)) from None
         if response.is_success:
             return self._read(response, request)
@@ -201,13 +198,14 @@ class OpenAIProvider:
     def _read(self, response: httpx2.Response, request: Request) -> ProviderReply:
         try:
             reply = read_reply(response.content)
-        except NotAReply as error:
-            line = f"{self.url}: {response.status_code}, but {error}"
-            raise Failed(Failure("garbage", line, again=True, charged=True)) from None
-        except ErrorInside as error:
-            code = str(error.error.get("code")) if isinstance(error.error, Mapping) else ""
+        except NotAReply as nothing:
+            error = nothing.error
+            if error is None:
+                line = f"{self.url}: {response.status_code}, but {nothing}"
+                raise Failed(Failure("garbage", line, again=True, charged=True)) from None
+            code = str(error.get("code")) if isinstance(error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
-            raise Failed(self._failure(status, response.headers, {"error": error.error}, request)) from None
+            raise Failed(self._failure(status, response.headers, {"error": error}, request)) from None
         reply = reply.mapped(self._cleaned)
         # only now: half of our key would not be found
         return replace(reply, served=None if reply.served is None else printable(reply.served, SERVED_KEPT) or None)
@@ -225,10 +223,11 @@ class OpenAIProvider:
         return f"no key is in {self._key_env}, and that is"
 
     def _failure(self, status: int, headers: Mapping[str, str], said: Any, request: Request) -> Failure:
-        message, code = message_of(said)
+        message, codes = message_of(said)
+        generated = not GENERATION.isdisjoint(codes)
         words = redacted(message, self._key)
         trouble = _trouble_of(status)
-        spent = "insufficient_quota" in {code, *_codes(said)}
+        spent = "insufficient_quota" in codes
         if spent:
             what = f"{status}: the account's quota is used up"
         elif status in {401, 403}:
@@ -243,9 +242,9 @@ class OpenAIProvider:
         return Failure(
             trouble,
             line,
-            again=(trouble != "rejected" and not spent) or code in GENERATION,
+            again=(trouble != "rejected" and not spent) or generated,
             wait=wait_wanted(headers),
-            lacks=lack_of(request, status, message, code),
+            lacks=None if generated else lack_of(request, status, message),
             cut=cut_before_text(status, message),
         )
 
@@ -284,7 +283,7 @@ def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     kind = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
-    # a redirect would take prompts wherever the server likes: `Client` follows them, where that is allowed
+    # a redirect would take prompts wherever the server likes: `_response` follows them, where that is allowed
     transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
     client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=transport)
     if url != OPENAI_URL:
@@ -335,11 +334,6 @@ def _json_or_text(content: bytes) -> Any:
     except (ValueError, RecursionError):
         text = content[:4096].decode("utf-8", "replace").strip()
         return "a page of HTML" if text.startswith("<") else text
-
-
-def _codes(said: Any) -> set[str]:
-    error = said.get("error", said) if isinstance(said, Mapping) else None
-    return {str(error.get(name)) for name in ("code", "type")} if isinstance(error, Mapping) else set()
 
 
 def _rejected_text(said: Any) -> tuple[str, str] | None:

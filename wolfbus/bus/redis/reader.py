@@ -1,7 +1,7 @@
 """A reading session on Redis: blocking XREADs in short slices, on a connection of its own.
 
 Only the reading thread touches that connection. Other threads leave word and nudge it through a socket pair, so
-`follow`, `wake` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
+`follow` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
 thread has the server end it (CLIENT UNBLOCK, from another connection). A named user mostly may not do that, and trying
 would leave a denial in the server's ACL LOG: there it hangs up and connects anew.
 """
@@ -15,19 +15,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from wolfbus.bus.checks import loss, what_was_lost
+from redis.exceptions import AskError, MovedError, NoPermissionError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from wolfbus.bus.checks import loss
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import (
-    BROKEN,
-    AskError,
-    MovedError,
-    NoPermissionError,
-    RedisLink,
-    RedisTimeoutError,
-    ResponseError,
-    Word,
-    refusal,
-)
+from wolfbus.bus.redis.link import BROKEN, RedisLink, Word, refusal
 from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id
@@ -71,7 +64,6 @@ class RedisReader:
         self._lock = threading.Lock()
         self._followed: dict[str, _Followed] = {}
         self._unproven: dict[str, None] = {}
-        self._woken = False
         self._closed = False
         self._reading = False
         self._nudged = False
@@ -115,12 +107,6 @@ class RedisReader:
         with self._lock:
             self._followed.pop(stream, None)
             self._unproven.pop(stream, None)
-
-    def wake(self) -> None:
-        """Make a blocked `read` return now, or else the next one at once."""
-        with self._lock:
-            self._woken = True
-            self._nudge()
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""
@@ -167,8 +153,7 @@ class RedisReader:
         while True:
             with self._lock:
                 self._hear()
-                if self._closed or self._woken:
-                    self._woken = False
+                if self._closed:
                     return []
                 followed = dict(self._followed)
             left = until - time.monotonic()
@@ -311,12 +296,11 @@ class RedisReader:
                 stream = self._followed.get(name)
                 if stream is None:
                     continue
-                extent = extent_of(name, reply)
-                lost = what_was_lost(stream.cursor, extent)
-                if lost:
+                error = loss(name, stream.cursor, extent_of(name, reply))
+                if error is not None:
                     del self._followed[name]
                     self._unproven.pop(name, None)
-                    raise loss(name, stream.cursor, lost, extent)
+                    raise error
 
     # -- the connection
 
