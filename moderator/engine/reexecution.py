@@ -172,13 +172,9 @@ def _cards(seats: tuple[tuple[SeatName, str], ...]) -> str:
 class GameSoFar:
     """A game as far as its record goes, which may be not at all: what its moderator needs to begin it, or to go on.
 
-    Args:
+    Attributes:
         opened: the game's opening event.
         steps: the rules, at the join that the record ends before.
-
-    Attributes:
-        opened: see above.
-        steps: see above.
         waits_for: batches whose requests must be closed before the next step; () before the first, and when the game is
             over.
         referee: with the requests that no recorded answer closes, open; those that are declined among them.
@@ -212,7 +208,7 @@ class GameSoFar:
 
     @property
     def over(self) -> bool:
-        """Whether the record says how the game went out."""
+        """Whether the record holds the end of the game."""
         return self.ended is not None or self.stopped is not None
 
     def recall(self, record: Iterable[Recorded]) -> None:
