@@ -16,6 +16,9 @@ import pytest
 from wolfbus.errors import ConfigError
 from wolfbus.service.lifecycle import Health, Stopping
 
+ANY = ("127.0.0.1", 0)
+"""Any free port of this machine."""
+
 
 def ask(port, path="/health", method="GET"):
     assert port is not None
@@ -29,7 +32,7 @@ def ask(port, path="/health", method="GET"):
 
 
 def test_a_service_is_not_healthy_until_it_says_so():
-    with Health(0) as health:
+    with Health(ANY) as health:
         status, body = ask(health.port)
         assert (status, json.loads(body)) == (503, {"state": "starting", "ok": False})
         health.set("playing", games=2, last=OSError("odd"))
@@ -42,7 +45,7 @@ def test_a_service_is_not_healthy_until_it_says_so():
 
 
 def test_a_client_that_says_nothing_keeps_nobody_waiting():
-    with Health(("127.0.0.1", 0)) as health:
+    with Health(ANY) as health:
         health.set("playing")
         with socket.create_connection(("127.0.0.1", health.port)):
             assert ask(health.port)[0] == 200
@@ -55,8 +58,8 @@ def test_without_a_port_nothing_is_served_but_the_state_is_kept():
 
 
 def test_a_port_in_use_is_told_in_one_line():
-    with Health(0) as first, pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{first.port}: address already in use"):
-        Health(first.port).__enter__()
+    with Health(ANY) as first, pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{first.port}: address already in use"):
+        Health(("127.0.0.1", first.port)).__enter__()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
