@@ -13,8 +13,8 @@ from typing import Final
 
 from analytics import Result
 from analytics.columns import LIE, TRUE
-from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
-from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
+from analytics.measures.bootstrap import Leaf
+from analytics.measures.formulas import MEASURES, Confusion, number, rate_of_games, ratio, roc_area, whole, wilson
 from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both
 from analytics.rows import CLAIMS, HOW, PROTOCOLS, VERDICTS
