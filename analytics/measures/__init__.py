@@ -3,7 +3,8 @@ give their intervals.
 
 - `frames`: what is summed, any combination of sums (totals, blocks, draws), and a `Formula` of them; `sums`: sums by
   game and group, and the intervals of figures; `summing`: how columns are summed.
-- `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap, and that of penalised fits.
+- `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap, of sums
+  and of penalised fits.
 - `tables`, `rounds`: the paper's tables and figures; `truth`: claims against the hidden state, and how
   deception goes.
 - `headlines`: the registry of headline metrics, each a `Measure`; `study`: their values and intervals;
