@@ -176,9 +176,9 @@ def fit_skill(games: WonGames) -> PenalisedFit:
         at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
         if float(np.abs(step).max(initial=0.0)) < 1e-8:
             break
-    by_block = np.zeros((games.blocks, size))
-    np.add.at(by_block, games.block, games.parts * (games.won - chance)[:, None])
-    return PenalisedFit(at, np.linalg.inv(information), by_block)
+    gradients = np.zeros((games.blocks, size))
+    np.add.at(gradients, games.block, games.parts * (games.won - chance)[:, None])
+    return PenalisedFit(at, np.linalg.inv(information), gradients)
 
 
 def skill(study: Study) -> Result:
