@@ -14,16 +14,16 @@ import pytest
 
 from analytics.findings import metrics
 from analytics.gather import Criteria, each_game
-from analytics.measures.formulas import Confusion
 from analytics.report.report import Report
 from tests.analytics.script import gathered
+from tests.analytics.synthetic import confusion
 from wolfbus.vocabulary import ROLES
 
 REPORT = Report({}, gathered([]))
 PAPER = REPORT.context.published
 TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5 = (PAPER[f"table{number}"] for number in range(1, 6))
 COUNTS = ("tp", "tn", "fp", "fn")
-MEASURES = {role: Confusion(**{name: row[name] for name in COUNTS}).measures() for role, row in TABLE_3.items()}
+MEASURES = {role: confusion(**{name: row[name] for name in COUNTS}) for role, row in TABLE_3.items()}
 CONTRADICTIONS = re.findall(
     r"^- \*\*(.+?)\*\*: (.+)$", REPORT.markdown().split("\n## Where the paper")[1].split("\n## ")[0], re.MULTILINE
 )
