@@ -9,7 +9,6 @@ bootstrap. And Wilson's interval of rates of games.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan, sqrt
 from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Final
@@ -152,48 +151,17 @@ MEASURES: Final[Mapping[str, Callable[[Array], Array]]] = {
 """What Table 3 tells of flags beside counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """Flags against truth, as counts.
+def confusion(counts: Array) -> Result:
+    """Return flags against truth: counts ``[class][flag]`` by name, and everything that follows from them; undefined is
+    None, never 0 (metrics: Table 3).
 
-    Attributes:
-        tp: deceptive and flagged.
-        tn: truthful and not flagged.
-        fp: truthful and flagged.
-        fn: deceptive and not flagged.
+    ``tp`` is deceptive and flagged, ``tn`` truthful and not flagged, ``fp`` truthful and flagged, ``fn`` deceptive and
+    not flagged; ``n`` are all judgements.
     """
-
-    tp: int = 0
-    tn: int = 0
-    fp: int = 0
-    fn: int = 0
-
-    @classmethod
-    def of(cls, counts: Array) -> Confusion:
-        """Return counts ``[class][flag]`` by name."""
-        (tn, fp), (fn, tp) = counts.tolist()
-        return cls(tp=int(tp), tn=int(tn), fp=int(fp), fn=int(fn))
-
-    @property
-    def n(self) -> int:
-        """Number of judgements."""
-        return self.tp + self.tn + self.fp + self.fn
-
-    def measures(self) -> Result:
-        """Return counts and everything that follows from them; undefined is None, never 0 (metrics:
-        Table 3).
-        """
-        import numpy as np
-
-        counts = np.array([[self.tn, self.fp], [self.fn, self.tp]], np.float64)
-        return {
-            "n": self.n,
-            "tp": self.tp,
-            "tn": self.tn,
-            "fp": self.fp,
-            "fn": self.fn,
-            **{name: number(formula(counts)) for name, formula in MEASURES.items()},
-        }
+    (tn, fp), (fn, tp) = ([int(count) for count in row] for row in counts.tolist())
+    found: Result = {"n": tp + tn + fp + fn, "tp": tp, "tn": tn, "fp": fp, "fn": fn}
+    exact = counts.astype("f8")
+    return {**found, **{name: number(formula(exact)) for name, formula in MEASURES.items()}}
 
 
 # -- of scores
