@@ -144,15 +144,20 @@ def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_el
         assert vote["thought"] == thread
 
 
-def test_the_example_answers_every_kind_of_request(moderator: Moderator, serve: Serve) -> None:
-    example = load_example()
+def test_the_example_answers_every_kind_of_request_and_copes_with_an_empty_table(
+    moderator: Moderator, serve: Serve
+) -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 60
-    serve(example)
-    assert "declines" not in {name for name, value in moderator.welcome("ann").items() if value}
-    moderator.deliver("ann", catch_up(*[ask(kind) for kind in KINDS]))
-    for kind in KINDS:
+    serve(load_example())
+    assert not moderator.welcome("ann").get("declines")
+    alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
+    asks = [ask(kind) for kind in KINDS]
+    left = [each.model_copy(update={"legal": (None,)}) for each in asks if each.legal]
+    moderator.deliver("ann", catch_up(*asks), catch_up(*left, told=alone, game="g2"))
+    for game, each in (*((GAME, each) for each in asks), *(("g2", each) for each in left)):
         reply = moderator.hear("ann", "reply")
-        assert (reply["kind"], reply.get("fault")) == (kind, None), reply
+        assert (reply["game"], reply["kind"], reply.get("fault")) == (game, each.kind, None), reply
+        assert game == GAME or reply["content"].get("target") is None
 
 
 class Diary(Agent):
@@ -236,18 +241,6 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
         assert moderator.welcome("ticket-holder")["agent"] == "ticket-holder"
         moderator.goodbye("ticket-holder")
         assert agent.end() == "all games are played"
-
-
-def test_the_example_copes_with_an_empty_table(moderator: Moderator, serve: Serve) -> None:
-    kinds: tuple[Kind, ...] = ("speak", "kill", "protect", "inspect", "whisper", "vote")
-    serve(load_example())
-    moderator.welcome("ann")
-    alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
-    asks = [ask(kind).model_copy(update={"legal": (None,)}) for kind in kinds]
-    moderator.deliver("ann", catch_up(*asks, told=alone))
-    for kind in kinds:
-        reply = moderator.hear("ann", "reply")
-        assert (reply["kind"], reply.get("fault"), reply["content"].get("target")) == (kind, None, None)
 
 
 class Blocking(Agent):
