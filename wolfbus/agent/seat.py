@@ -80,13 +80,13 @@ class SeatNews(NamedTuple):
         part: the seat's own facts and requests.
         asked_at: for a `catch_up`, which holds all that the seat may know: when `join` was said last, on the clock of
             `time.monotonic`; for an opening, which does so too, minus infinity; None for what is merely new.
-        heard: when it came, on the clock of `time.monotonic`; 0 where that does not matter.
+        heard: when it came, on the clock of `time.monotonic`.
     """
 
     facts: Sequence[Public | PublicNews]
     part: SeatPart | SeatMail | None
-    asked_at: float | None = None
-    heard: float = 0.0
+    asked_at: float | None
+    heard: float
 
 
 def goes_on(view: SeatView, news: SeatNews) -> bool:
