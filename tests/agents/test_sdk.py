@@ -24,6 +24,7 @@ from tests.agents.parts import (
     SAID,
     SOON_S,
     Aside,
+    Bidder,
     Moderator,
     Serve,
     ask,
@@ -274,13 +275,22 @@ class Unmade(Agent):
         return 1
 
 
+class Taken(Bidder):
+    """Has a use of its own for a name that every agent's seat is told under."""
+
+    game = property(lambda self: "chess")  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"), [(Unmade, "FileNotFoundError: weights.bin"), (Taken, "AttributeError: property 'game'")]
+)
 def test_an_agent_that_cannot_be_made_keeps_nobody_waiting(
-    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture, agent: type[Agent], why: str
 ) -> None:
-    serve(Unmade)
+    serve(agent)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid")))
-    assert moderator.hear("ann", "reply")["note"] == "the brain could not be made: FileNotFoundError: weights.bin"
+    assert moderator.hear("ann", "reply")["note"].startswith(f"the brain could not be made: {why}")
     assert "the brain of Ada could not be made" in caplog.text
 
 
@@ -296,6 +306,7 @@ ANSWERS: list[tuple[Kind, Any, dict[str, Any] | str]] = [
         {"text": "It was Hugo.", "claims": ({"claim": "accusation", "target": "Hugo"},)},
     ),
     ("speak", 7, "speak is answered with a string"),
+    ("speak", "long " * 20_000, r"the limit is 65536"),
     ("vote", "Chloe", {"target": "Chloe"}),
     ("vote", None, {}),
     (

@@ -305,12 +305,14 @@ class SeatRouter(PooledActor):
 
     def _agent(self, seated: Seated, make: MakeAgent) -> Agent:
         try:
-            return make(seated.brain)
+            agent = make(seated.brain)
+            agent.game, agent.seat = seated.game, seated.seat
         except BaseException as error:
             # it may fail in any way; every request of the seat is closed, and the record says why
             where = {"game": seated.game}
             logger.exception("the brain of %s could not be made", seated.seat, extra=where)
-            return _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+            agent = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+        return agent
 
     def _make_in_turn(self, label: str) -> Agent:
         here = sum(map(len, self._games.values()))

@@ -168,7 +168,7 @@ class SeatActor(PooledActor):
     Args:
         game: the game's id.
         seat: the seat's name.
-        agent: what answers.
+        agent: what answers; it knows its game and seat.
         context: takes what it sends, and makes agents.
     """
 
@@ -212,7 +212,6 @@ class SeatActor(PooledActor):
             self._context.left()
 
     def _begin(self, agent: Agent) -> None:
-        agent.game, agent.seat = self._game, self._seat
         kind = type(agent)
         self._agent = agent
         self._closed = self._seated = False
