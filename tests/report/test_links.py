@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from functools import cache
 from urllib.parse import parse_qsl
 
@@ -105,6 +106,18 @@ def test_few_statements_are_all_there_and_of_many_the_same_whole_games(monkeypat
     assert 0 < shown(page(statements=STATEMENTS - 1)) <= STATEMENTS // 2
     monkeypatch.setattr("analytics.report.html.SIZE", 60_000)
     assert 0 <= shown(page()) < STATEMENTS
+
+
+def test_a_page_of_a_hundred_talkative_games_stays_under_12_megabytes():
+    talkative = [
+        replace(
+            row, game=f"g{number}", statements=tuple(replace(each, text="Ω & <b> " * 100) for each in row.statements)
+        )
+        for number, row in enumerate(GAMES * 34)
+    ]
+    text = page(gathered(talkative), statements=100_000)
+    assert len(text.encode()) < 12_000_000
+    assert len(re.findall(r'<h3 id="game-\d', text)) == 102
 
 
 @pytest.mark.parametrize("read", [READ, gathered([])], ids=["games", "none"])
