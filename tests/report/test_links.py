@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cache
 from urllib.parse import parse_qsl
 
-import pytest
-
 from analytics.findings import tables_of
 from analytics.gather import Gathered
 from analytics.report.report import Report
@@ -118,11 +116,3 @@ def test_a_page_of_a_hundred_talkative_games_stays_under_12_megabytes():
     text = page(gathered(talkative), statements=100_000)
     assert len(text.encode()) < 12_000_000
     assert len(re.findall(r'<h3 id="game-\d', text)) == 102
-
-
-@pytest.mark.parametrize("read", [READ, gathered([])], ids=["games", "none"])
-def test_a_page_stands_on_its_own(read):
-    text = page(read)
-    assert text.startswith("<!doctype html>")
-    assert text.rstrip().endswith("</html>")
-    assert not re.search(r"<(?:img|iframe|link)\b|@import|url\(", text)
