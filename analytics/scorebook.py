@@ -297,7 +297,7 @@ class Scorebook:
         self._deaths.append(DeathRow(round_, seat, role, how))
 
     def begin(self, round_: int) -> None:
-        """Take note that `round_` has begun."""
+        """Begin a round, unless it has begun."""
         self.round = max(self.round, round_)
 
     def end(self, winner: Winner, reason: Ending | None) -> None:

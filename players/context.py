@@ -131,6 +131,8 @@ class BrainContext(Closable):
         """Give up all calls and end the gateway's thread."""
         if self._gateway is not None:
             self._gateway.close()
+        if self._budget is not None:
+            self._budget.close()
         if self._cassette is not None:
             self._cassette.close()
 

@@ -144,7 +144,11 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
         from players.human.page import PageBrain
 
         return PageBrain(brain_context.people)
-    return _of_class(brain_spec)
+    agent = _class_of(brain_spec)
+    try:
+        return agent()
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
 
 
 def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
@@ -168,58 +172,62 @@ def check(brains: Iterable[str], brain_context: BrainContext) -> None:
     """Make each brain once and put it away again, so that a mistake is told before the game.
 
     Raises:
-        ConfigError: as `build` does; or two people would play at one terminal.
+        ConfigError: as `build` does, one cannot be put away, or two people would play at one terminal.
     """
     brains = list(brains)
-    if brains.count("human") > 1 and brain_context.people is None:
+    if brains.count(PERSON) > 1 and brain_context.people is None:
         raise ConfigError(
             "players: only one seat can be 'human' at a terminal: two people would see each other's secrets; "
             "--view gives each a page of its own"
         )
     brain_context.models_of(brains)
     for brain_spec in dict.fromkeys(brains):
-        if not brain_spec.startswith(MODEL):
-            build(brain_spec, brain_context).close()
-
-
-def _of_class(brain_spec: str) -> Agent:
-    known = KNOWN.get(brain_spec)
-    module_name, class_name = known or brain_spec.split(":", 1)
-    module = _import(module_name, brain_spec) if known is None else importlib.import_module(module_name)
-    made = getattr(module, class_name, None)
-    if made is None:
-        raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
-    if not isinstance(made, type):
-        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {_a(type(made).__name__)}, not a class")
-    if not issubclass(made, Agent):
-        if not callable(getattr(made, "answer", None)):
-            raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no subclass of wolfbus.agent.Agent")
-        # a class that answers for all kinds needs nothing else to be an agent
-        made = type(made.__name__, (made, Agent), {})
-    try:
-        agent: Agent = made()
-    except (Exception, SystemExit) as error:
-        raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
-    _check_declines(made, brain_spec)
-    return agent
+        if brain_spec.startswith(MODEL):
+            continue
+        agent = build(brain_spec, brain_context)
+        try:
+            agent.close()
+        except (Exception, SystemExit) as error:
+            raise ConfigError(f"brain {brain_spec!r} cannot be closed: {_line(error)}") from error
 
 
 @lru_cache(maxsize=256)
 def declined_by(brain_spec: str) -> tuple[Kind, ...]:
-    """Return the kinds of request that this brain does not answer; makes one of one's own to find out.
+    """Return the kinds of request that this brain does not answer; nothing is made to find out.
 
     Raises:
-        ConfigError: as `build` does.
+        ConfigError: as `build` does for a class.
     """
-    if brain_spec in KNOWN or brain_spec.startswith((MODEL, COMMAND)):
+    _check_name(brain_spec)
+    if brain_spec.startswith((MODEL, COMMAND)):
         return ()
-    return build(brain_spec).declines()
+    return _class_of(brain_spec).declines()
+
+
+def _class_of(brain_spec: str) -> type[Agent]:
+    module_name, class_name = KNOWN.get(brain_spec) or brain_spec.split(":", 1)
+    module = importlib.import_module(module_name) if brain_spec in KNOWN else _import(module_name, brain_spec)
+    found = getattr(module, class_name, None)
+    if found is None:
+        raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
+    if not isinstance(found, type):
+        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {_a(type(found).__name__)}, not a class")
+    if not issubclass(found, Agent):
+        if not callable(getattr(found, "answer", None)):
+            raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no subclass of wolfbus.agent.Agent")
+        # a class that answers for all kinds needs nothing else to be an agent
+        found = type(found.__name__, (found, Agent), {})
+    _check_declines(found, brain_spec)
+    return found
 
 
 def _check_declines(agent: type[Agent], brain_spec: str) -> None:
     if not callable(agent.declines):
         raise ConfigError(f"brain {brain_spec!r}: declines is a class method, not {agent.declines!r:.60}")
-    declines: object = agent.declines()
+    try:
+        declines: object = agent.declines()
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"brain {brain_spec!r}: declines is a class method, and failed: {_line(error)}") from error
     if isinstance(declines, str) or not isinstance(declines, tuple | list):
         raise ConfigError(f"brain {brain_spec!r}: declines returns a tuple of kinds, not {declines!r:.60}")
     for kind in declines:

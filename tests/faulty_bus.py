@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from tests.faulty_reader import FaultyReader, Reading, drawn
-from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader
+from wolfbus.bus.protocol import Bus, Entry, Reader
 from wolfbus.draws import choose, unit
-from wolfbus.errors import BusError
 from wolfbus.messages.codec import pack, unpack
 
 Fault: TypeAlias = Literal[
@@ -63,12 +62,14 @@ class FaultyBus:
         self._sent: Counter[str] = Counter()
         self._held: list[tuple[int, str, Entry]] = []
         self.injected: Counter[str] = Counter()
-        self.url = inner.url
 
-    def append(self, stream: str, entries: Sequence[Entry]) -> None:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def append(self, stream: str, entries: Sequence[Entry], within_s: float | None = None) -> None:
         """Append what is left of `entries`, under ids counted anew, for their number may have changed."""
         if ":out:" not in stream:
-            self._inner.append(stream, entries)
+            self._inner.append(stream, entries, within_s)
             return
         with self._lock:
             passed: list[Entry] = []
@@ -80,7 +81,7 @@ class FaultyBus:
                 passed.extend(held for _, _, held in due)
             numbered = [self._numbered(stream, entry) for entry in passed]
             if numbered:
-                self._inner.append(stream, numbered)
+                self._inner.append(stream, numbered, within_s)
 
     def _numbered(self, stream: str, entry: Entry) -> Entry:
         self._sent[stream] += 1
@@ -118,66 +119,6 @@ class FaultyBus:
             return pack({**reply, "request": f"{reply['request']}/999"})
         return pack({**reply, "v": 0})
 
-    def post(self, stream: str, entry: Entry) -> str:
-        """See `Bus.post`."""
-        return self._inner.post(stream, entry)
-
-    def commit(self, commits: Sequence[Commit]) -> list[BusError | None]:
-        """See `Bus.commit`."""
-        return self._inner.commit(commits)
-
-    def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
-        """See `Bus.claim`."""
-        return self._inner.claim(house, holder, lease_s)
-
-    def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
-        """See `Bus.renew`."""
-        self._inner.renew(house, holder, epoch, lease_s)
-
-    def release(self, house: str, holder: str, epoch: int) -> None:
-        """See `Bus.release`."""
-        self._inner.release(house, holder, epoch)
-
-    def owner(self, house: str) -> Owner:
-        """See `Bus.owner`."""
-        return self._inner.owner(house)
-
-    def houses(self) -> list[str]:
-        """See `Bus.houses`."""
-        return self._inner.houses()
-
-    def head(self, house: str, game: str) -> str:
-        """See `Bus.head`."""
-        return self._inner.head(house, game)
-
-    def cursors(self, house: str) -> dict[str, str]:
-        """See `Bus.cursors`."""
-        return self._inner.cursors(house)
-
-    def entries(self, stream: str, after: str = "0-0", limit: int = 1000) -> list[Entry]:
-        """See `Bus.entries`."""
-        return self._inner.entries(stream, after, limit)
-
-    def last_id(self, stream: str) -> str:
-        """See `Bus.last_id`."""
-        return self._inner.last_id(stream)
-
-    def trim(self, stream: str, before: str) -> int:
-        """See `Bus.trim`."""
-        return self._inner.trim(stream, before)
-
-    def cap(self, stream: str, keep: int) -> int:
-        """See `Bus.cap`."""
-        return self._inner.cap(stream, keep)
-
-    def length(self, stream: str) -> int:
-        """See `Bus.length`."""
-        return self._inner.length(stream)
-
-    def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
-        """See `Bus.expire`."""
-        return self._inner.expire(house, game, after_s, head)
-
     def reader(self) -> Reader:
         """See `Bus.reader`."""
         inner = self._inner.reader()
@@ -186,10 +127,6 @@ class FaultyBus:
         with self._lock:
             self._readers += 1
             return FaultyReader(inner, f"{self._seed}/{self._readers}", self._readings, self.injected, self._among)
-
-    def close(self) -> None:
-        """See `Bus.close`."""
-        self._inner.close()
 
 
 _MALFORMED: Final[Sequence[Callable[[dict[str, Any], bytes], bytes]]] = (

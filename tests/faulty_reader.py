@@ -93,9 +93,9 @@ class FaultyReader:
                     with self._lock:
                         self._forget(error.stream)
                 raise
-            woken = not news and not found and time.monotonic() - started < pause
+            closed = not news and not found and time.monotonic() - started < pause
             found += self._treat(news)
-            if found or woken or time.monotonic() >= until:
+            if found or closed or time.monotonic() >= until:
                 return found
 
     def _due(self) -> list[tuple[str, list[Entry]]]:
@@ -144,10 +144,6 @@ class FaultyReader:
     def _forget(self, stream: str) -> None:
         self._passed.pop(stream, None)
         self._waiting.pop(stream, None)
-
-    def wake(self) -> None:
-        """See `Reader.wake`."""
-        self._inner.wake()
 
     def close(self) -> None:
         """See `Reader.close`."""

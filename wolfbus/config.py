@@ -1,4 +1,6 @@
-"""`GameConfig`: every rule of a game as a value; the engine executes it and `wolfbus rules` prints it."""
+"""`GameConfig`: every rule of a game as a value; the engine executes it, and `rules_text` says it in the words of
+``rules.txt``, which `wolfbus rules` prints and players of models read.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,21 @@ import tomllib
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import fault_of_table
-from wolfbus.roles import FACTS
-from wolfbus.vocabulary import ROLES, Kind, Protocol, Reveal, Role
+from wolfbus.errors import ConfigError, fault_of_table
+from wolfbus.package_data import folder_of
+from wolfbus.printable import counted
+from wolfbus.roles import ACTS, FACTS
+from wolfbus.vocabulary import KINDS, ROLES, Kind, Protocol, Reveal, Role
 from wolfbus.whole_file import read_text_whole
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _LONGEST: Final = 1 << 20
 """Bytes of a TOML file; a megabyte takes the parser about a second."""
@@ -253,3 +259,70 @@ def _lists_to_tuples(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _lists_to_tuples(item) for key, item in value.items()}
     return value
+
+
+_VERBS: Final[dict[Kind, str]] = {
+    "bid": "bid",
+    "speak": "speak",
+    "assess_own": "label a statement",
+    "assess_other": "judge one",
+    "vote": "vote",
+    **{kind: act.verb for kind, act in ACTS.items()},
+}
+
+
+@lru_cache(maxsize=64)
+def rules_text(config: GameConfig, *, technical: bool = True) -> str:
+    """Return the rules of a game as plain text, sections under headings, for people and for prompts.
+
+    Args:
+        config: the rules.
+        technical: whether to tell how answers are read and timed, too: what the form of an answer sees to, and what a
+            language model cannot see.
+    """
+    there = {role: config.count(role) for role in ROLES if config.count(role)}
+    told = dict(config)
+    return (
+        _words()
+        .get_template("rules.txt")
+        .render(
+            told,
+            seats=config.seats,
+            roles=", ".join(f"{n} {FACTS[role].plural if n > 1 else role}" for role, n in there.items()),
+            nights=[line for role in FACTS if role in there for line in _nights(role, config)],
+            old=1 - Decimal(repr(config.alpha)),
+            technical=technical,
+            times=_times(config),
+            grace=f"{config.absent_grace:g}",
+        )
+    )
+
+
+def _nights(role: Role, config: GameConfig) -> list[str]:
+    """Return what is told of a role's nights, line by line."""
+    the = f"{'The' if config.count(role) == 1 else 'Each'} {role}"
+    told = _words().from_string(FACTS[role].rules).render(dict(config), The=the)
+    return [line for line in told.split("\n") if line]
+
+
+def _times(config: GameConfig) -> str:
+    by_length: dict[float, list[str]] = {}
+    for kind in KINDS:
+        by_length.setdefault(config.deadlines.of(kind), []).append(_VERBS[kind])
+    return "; ".join(f"{seconds:g} s to {', '.join(verbs)}" for seconds, verbs in by_length.items())
+
+
+@cache
+def _words() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # plain text, for terminals and prompts
+    words = Environment(  # noqa: S701
+        loader=FileSystemLoader(folder_of("wolfbus")),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    words.filters["counted"] = counted
+    return words

@@ -17,8 +17,7 @@ from typing import Annotated, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import first_fault
+from wolfbus.errors import ConfigError, first_fault
 
 
 class PackageData(BaseModel):

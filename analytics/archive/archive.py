@@ -374,13 +374,15 @@ class SessionArchive:
                 self._error = f"nothing is known of {counted(len(missing), 'game')} of the session; {first}"
             if not closed.games and self._error is None:
                 self._error = "no game was played" + (f": {closed.reason}" if closed.reason else "")
+        # first, for a record that cannot be counted any more is told as such
+        metrics = self._index.metrics(self._news.session, self._games)
         return Results(
             self._house,
             self._news.session,
             closed is not None,
             self._folder,
             self._index.games(),
-            self._index.metrics(self._news.session, self._games),
+            metrics,
             closed.failed if closed is not None else 0,
             self._error,
             self._index.settled,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +39,15 @@ LIVE_KEPT: Final = 200
 """Pictures that stay on the stream."""
 
 
+@dataclass(slots=True)
+class _Settled:
+    """A game that is settled: what became of it, how the moderator closed it, and the bytes of a record that counts."""
+
+    kept: Kept
+    closed: GameClosed | None
+    size: int | None
+
+
 class ArchiveIndex:
     """Holds what became of every game that is settled; of those that nobody asks about any more, only sums.
 
@@ -52,9 +61,7 @@ class ArchiveIndex:
     def __init__(self, folder: Path) -> None:
         self.settled = 0
         self._folder = folder
-        self._kept: dict[str, Kept] = {}
-        self._closings: dict[str, GameClosed] = {}
-        self._sizes: dict[str, int] = {}
+        self._games: dict[str, _Settled] = {}
         self._settled_to = 0
         self._failings: list[Kept] = []
         self._metrics = Metrics()
@@ -64,25 +71,29 @@ class ArchiveIndex:
         self._shown: set[str] = set()
 
     def __contains__(self, game: str) -> bool:
-        return game in self._kept
+        return game in self._games
 
     def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._kept))
+        return iter(tuple(self._games))
 
     @property
     def over(self) -> int:
         """Games that are settled, whatever became of them."""
-        return self.settled + len(self._failings) + len(self._kept)
+        return self.settled + len(self._failings) + len(self._games)
 
     @property
     def archived(self) -> int:
         """Those whose record is whole."""
-        return self.settled + sum(kept.error is None for kept in [*self._kept.values(), *self._failings])
+        return self.settled + sum(kept.error is None for kept in self._told())
 
     @property
     def failed(self) -> int:
         """Those that failed, or whose record is not whole."""
-        return sum(not kept.fine for kept in [*self._kept.values(), *self._failings])
+        return sum(not kept.fine for kept in self._told())
+
+    def _told(self) -> list[Kept]:
+        """Return the games that are told one by one."""
+        return [*self._failings, *(game.kept for game in self._games.values())]
 
     def put(self, kept: Kept, closed: GameClosed | None, rows: GameRows | None, size: int) -> None:
         """Take in a game that is settled.
@@ -93,11 +104,8 @@ class ArchiveIndex:
             rows: what the metrics count; None if they cannot. Otherwise the record is whole and on the disk.
             size: bytes that it has there.
         """
-        self._kept[kept.game] = kept
-        if closed is not None:
-            self._closings[kept.game] = closed
+        self._games[kept.game] = _Settled(kept, closed, size if rows is not None else None)
         if rows is not None:
-            self._sizes[kept.game] = size
             self._metrics.add(rows)
             if kept.game not in self._shown:
                 self._rolling.add(rows)
@@ -105,18 +113,12 @@ class ArchiveIndex:
 
     def is_closed_as(self, closed: GameClosed) -> bool:
         """Return whether a settled game was closed in just this way when it was settled."""
-        before = self._closings.get(closed.game)
-        return before is not None and (before.outcome, before.lines, before.hash) == (
-            closed.outcome,
-            closed.lines,
-            closed.hash,
-        )
+        before = self._games[closed.game].closed
+        return before is not None and _end(before) == _end(closed)
 
     def take_back(self, game: str) -> int:
         """Forget what became of a game, for it was done anew; returns its number."""
-        kept = self._kept.pop(game)
-        self._closings.pop(game, None)
-        self._sizes.pop(game, None)
+        kept = self._games.pop(game).kept
         if kept.counted:
             # what it added to the metrics cannot be taken out of them again
             self._recount = True
@@ -136,7 +138,7 @@ class ArchiveIndex:
 
     def word(self, game: str) -> Archived | None:
         """Return what the moderator is to be told of a game; None of one that it did not close."""
-        kept, closed = self._kept[game], self._closings.get(game)
+        kept, closed = self._games[game].kept, self._games[game].closed
         if closed is None:
             return None
         error = None if kept.error is None else printable(kept.error, ERROR_SHOWN)
@@ -150,31 +152,31 @@ class ArchiveIndex:
             is_settled: tells of a game, by id and number, whether it is among them.
             under_way: numbers of games that are not settled yet.
         """
-        known = {kept.number for kept in self._kept.values()} | set(under_way)
-        for name in [name for name, kept in self._kept.items() if is_settled(name, kept.number)]:
-            kept = self._kept.pop(name)
-            self._closings.pop(name, None)
-            self._sizes.pop(name, None)
+        known = {game.kept.number for game in self._games.values()} | set(under_way)
+        for name in [name for name, game in self._games.items() if is_settled(name, game.kept.number)]:
+            kept = self._games.pop(name).kept
             if kept.fine:
                 self.settled += 1
             elif len(self._failings) < FAILINGS_AT_MOST:
                 self._failings.append(kept)
         for number in range(self._settled_to + 1, told.games + 1):
             name = game_id(told.session, number)
-            if number not in known and os.path.lexists(self._folder / f"{name}.ndjson"):
-                self._take_up(name)
+            if number not in known and (rows := self._read(name)) is not None:
+                # it was archived in an earlier life
+                self._metrics.add(rows)
+                self._rolling.add(rows)
+                self.settled += 1
         self._settled_to = max(self._settled_to, told.games)
 
-    def _take_up(self, name: str) -> None:
-        """Count in a game whose record was archived in an earlier life."""
+    def _read(self, name: str) -> GameRows | None:
+        """Return what a record on file says; None if there is none, or none that can be measured."""
+        if not os.path.lexists(self._folder / f"{name}.ndjson"):
+            return None
         try:
-            rows = GameArchive(self._folder, name).rows()
+            return GameArchive(self._folder, name).rows()
         except WolfError as error:
             logger.warning("a record of this session is left out: %s", error, extra={"game": name})
-            return
-        self._metrics.add(rows)
-        self._rolling.add(rows)
-        self.settled += 1
+            return None
 
     def picture(self, session: str, running: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the members of a message on how the session stands.
@@ -212,27 +214,28 @@ class ArchiveIndex:
 
     def inspect(self) -> None:
         """See whether every record is on the disk as it was when it was settled."""
-        for game, size in self._sizes.items():
-            kept = self._kept[game]
+        for name, game in self._games.items():
+            if game.size is None or game.kept.error is not None:
+                continue
             try:
-                now = Path(kept.record).stat().st_size
+                now = Path(game.kept.record).stat().st_size
             except OSError as error:
                 wrong = reason_of(error)
             else:
-                wrong = f"it has {now} bytes" if now != size else ""
-            if wrong and kept.error is None:
-                wrong = f"{kept.record}: was archived with {size} bytes, but now: {wrong}"
-                logger.error("%s", wrong, extra={"game": game})
-                self._kept[game] = replace(kept, error=wrong)
+                wrong = f"it has {now} bytes" if now != game.size else ""
+            if wrong:
+                wrong = f"{game.kept.record}: was archived with {game.size} bytes, but now: {wrong}"
+                logger.error("%s", wrong, extra={"game": name})
+                game.kept = replace(game.kept, error=wrong)
 
     def missing(self, games: int) -> list[int]:
         """Return the numbers, up to `games`, of games of which nothing is known."""
-        known = {kept.number for kept in [*self._kept.values(), *self._failings]}
+        known = {kept.number for kept in self._told()}
         return [number for number in range(self._settled_to + 1, games + 1) if number not in known]
 
     def games(self) -> list[Kept]:
         """Return what became of every game that is told one by one, by number."""
-        return sorted([*self._failings, *self._kept.values()], key=lambda game: game.number)
+        return sorted(self._told(), key=lambda game: game.number)
 
     def metrics(self, session: str, without: Collection[str]) -> Result:
         """Return the metrics.
@@ -247,12 +250,19 @@ class ArchiveIndex:
 
     def _count_again(self, session: str, without: Collection[str]) -> None:
         self._metrics = Metrics()
-        known = {*self._kept, *without, *(kept.game for kept in self._failings)}
-        counted = [kept.game for kept in [*self._kept.values(), *self._failings] if kept.counted]
+        told = {kept.game: kept.counted for kept in self._told()} | dict.fromkeys(without, False)
         settled = (game_id(session, number) for number in range(1, self._settled_to + 1))
-        counted += (name for name in settled if name not in known and (self._folder / f"{name}.ndjson").exists())
-        for name in counted:
-            self._metrics.add(GameArchive(self._folder, name).rows())
+        for name in dict.fromkeys([*told, *settled]):
+            rows = self._read(name) if told.get(name, True) else None
+            if rows is not None:
+                self._metrics.add(rows)
+            elif name in self._games:
+                game = self._games[name]
+                game.kept = replace(game.kept, counted=False)
+
+
+def _end(closed: GameClosed) -> tuple[str, int, str]:
+    return closed.outcome, closed.lines, closed.hash
 
 
 def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class GameArchive:
         Raises:
             RecordError: the disk failed, or there is no file.
         """
-        (self._file or RecordFile.resume(self.path, self.lines)).close()
+        (self._file or RecordFile(self.path, keep=self.lines)).close()
         self._file = None
         try:
             folder = os.open(self.path.parent, os.O_RDONLY)
@@ -190,7 +190,7 @@ class GameArchive:
         if self._file is None:
             # a file that is there may hold more than its right lines, which now go
             there = os.path.lexists(self.path)
-            self._file = RecordFile.resume(self.path, self.lines) if there else RecordFile(self.path)
+            self._file = RecordFile(self.path, keep=self.lines if there else None)
         self._file.write(line for line, _ in pending)
         for _, recorded in pending:
             self._count(recorded)
@@ -235,9 +235,9 @@ class GameArchive:
         reader = self._refold()
         if reader.opened is not None and reader.opened.game != self.game:
             raise RecordError(f"{self.path}: holds the record of game {reader.opened.game}; it is left alone")
-        if not reader.problems:
+        if reader.problem is None:
             return
-        problem = str(reader.problems[0]).removeprefix(f"{self.path}: ")
+        problem = str(reader.problem).removeprefix(f"{self.path}: ")
         if not self.lines and not _is_cut_off(self.path):
             raise RecordError(f"{self.path}: {problem}; it is left alone")
         logger.warning(

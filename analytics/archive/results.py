@@ -176,6 +176,9 @@ def _set_aside(folder: Path, session: str) -> None:
         path = folder / name
         try:
             path.rename(path.with_name(f"{path.stem}.{before}{path.suffix}"))
+        except FileNotFoundError:
+            # whoever was killed here before had renamed the report
+            continue
         except OSError as error:
             raise RecordError(f"{path}: cannot be renamed: {reason_of(error)}") from None
 

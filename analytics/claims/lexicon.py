@@ -180,7 +180,7 @@ def coded(words: Iterable[str]) -> str:
 
 
 def _coded(word: str) -> str:
-    if word.startswith("night_") and word[6:].isdigit():
+    if word.startswith("night_") and word[6:].isdecimal():
         return chr(_FIRST_NIGHT + int(word[6:]) % 100)
     return _codes.get(word) or (word if re.fullmatch(MARK, word) else _UNKNOWN)
 

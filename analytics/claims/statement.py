@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from analytics.claims.lexicon import WORDS, any_of, around, begins, coded
-from analytics.claims.words import STOPS, Said, player
+from analytics.claims.words import STOPS, player
 from wolfbus.vocabulary import Role
 
 _END: Final = "."
@@ -22,19 +22,15 @@ class StatementWords:
     """Words by place, "." wherever there is none.
 
     Args:
-        said: the words.
-        names: how many players there are.
-        speaker: place of the speaker among the names, None if it has none.
-
-    Attributes:
         words: the words.
         silent: places of words that say nothing on the speaker's own account.
-        speaker: place of the speaker among the names.
+        names: how many players there are.
+        speaker: place of the speaker among the names, None if it has none.
     """
 
-    def __init__(self, said: Said, names: int, speaker: int | None) -> None:
-        self.words = said.words
-        self.silent = said.silent
+    def __init__(self, words: list[str], silent: frozenset[int], names: int, speaker: int | None) -> None:
+        self.words = words
+        self.silent = silent
         self.speaker = speaker
         self._players = [player(word, names) if names else None for word in self.words]
         self._code = coded(self.words)
@@ -72,7 +68,7 @@ class StatementWords:
     def night_at(self, at: int) -> int | None:
         """Return the number of the night that the word at a place gives."""
         word = self.word(at)
-        return int(word[6:]) if word.startswith("night_") and word[6:].isdigit() else None
+        return int(word[6:]) if word.startswith("night_") and word[6:].isdecimal() else None
 
     def night(self, begin: int, end: int, verb: int) -> int | None:
         """Return the night that is named after a verb up to right after what it is about, or before in the clause."""

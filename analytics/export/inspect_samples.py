@@ -22,10 +22,10 @@ from analytics.findings import Metrics
 from analytics.rows import JudgementRow, Noted, StatementRow, Step
 from analytics.rows.fields import call_id, statement_id
 from wolfbus.canonical import sha256_hex
+from wolfbus.config import rules_text
 from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
 from wolfbus.printable import counted, storable
-from wolfbus.rules import rules_text
 
 
 class CallTexts(NamedTuple):

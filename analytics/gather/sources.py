@@ -129,19 +129,22 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
                 raise RecordError(f"{path}: a pipe or a device; save what comes out of it in a file")
             sources.setdefault(path.resolve(), _peek(path))
             continue
+        own = _studies_under(path)
+        studies |= own
         found = _under(path, studies)
-        if not found and not studies:
+        if not found and not own:
             raise RecordError(f"{path}: no records in it: no *.ndjson and no *.ndjson.gz")
         for place, source in {each.path.resolve(): each for each in found}.items():
             sources.setdefault(place, source)
     return sorted(sources.values(), key=lambda source: str(source.path)), list(studies.values())
 
 
-def _under(folder: Path, studies: dict[Path, StudySource]) -> list[Source]:
-    for manifest in sorted(folder.rglob(FILE)):
-        study = _study(manifest)
-        if study is not None:
-            studies[study.folder.resolve()] = study
+def _studies_under(folder: Path) -> dict[Path, StudySource]:
+    found = filter(None, map(_study, sorted(folder.rglob(FILE))))
+    return {study.folder.resolve(): study for study in found}
+
+
+def _under(folder: Path, studies: Mapping[Path, StudySource]) -> list[Source]:
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES) and not path.is_dir())
     # records stand in few folders
     own = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}

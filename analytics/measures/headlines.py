@@ -2,7 +2,7 @@
 it may be undefined.
 
 To add one, yield a `Measure` here. It is then in ``variability``, in comparisons, in the page and
-its tables; it needs an entry in `analytics.definitions`, and a family in
+its tables; it needs an entry in `analytics.reference`, and a family in
 `analytics.measures.frames` if it takes other sums.
 """
 

@@ -34,8 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from analytics import Result
 from wolfbus import __version__
-from wolfbus.errors import ConfigError, reason_of
-from wolfbus.invalid import first_fault
+from wolfbus.errors import ConfigError, first_fault, reason_of
 from wolfbus.printable import printable
 from wolfbus.whole_file import read_whole, write_whole
 

@@ -240,7 +240,7 @@ class Context:
         files: what became of each file.
         studies: manifests of the studies that were read.
         checks: what was checked of the records of studies whose games ended, and of those of none if proven.
-        published: the paper's values, see `analytics.published`.
+        published: the paper's values, see `analytics.reference`.
         indexed: what the index holds.
         version: of wolfbus.
     """

@@ -9,7 +9,7 @@ from typing import Final
 from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.reading import checks
-from analytics.published import published
+from analytics.reference import published
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
 from analytics.report.html import Index, page

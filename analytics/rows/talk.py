@@ -66,20 +66,25 @@ def contradicted(thought: Iterable[Claim], said: Iterable[Claim]) -> bool | None
     not, or they give it two roles; None where they are about no player in common.
     """
     said = tuple(said)
-    pairs = [(one, other) for one in thought for other in said if one.target == other.target]
-    known = [(_sided(one), _sided(other)) for one, other in pairs]
-    told = [one != other if None in one or None in other else one[0] != other[0] for one, other in known
-            if one[0] is not None and other[0] is not None]  # fmt: skip
-    return any(told) if told else None
+    compared = [_differ(_sides(one), _sides(other)) for one in thought for other in said if one.target == other.target]
+    known = [differ for differ in compared if differ is not None]
+    return any(known) if known else None
 
 
-def _sided(claim: Claim) -> tuple[bool | None, Role | None]:
+def _sides(claim: Claim) -> tuple[bool | None, Role | None]:
     """Return whether a claim has its target a Werewolf, and which role it gives it; None for what it leaves open."""
     if claim.claim == "accusation":
         return True, None
     if claim.claim == "protection":
         return None, None
     return claim.role == "Werewolf", claim.role
+
+
+def _differ(one: tuple[bool | None, Role | None], other: tuple[bool | None, Role | None]) -> bool | None:
+    (wolf, role), (wolf_too, role_too) = one, other
+    if wolf is None or wolf_too is None:
+        return None
+    return wolf != wolf_too or (role is not None and role_too is not None and role != role_too)
 
 
 # not frozen: its label and its claims come after it, while nobody else has it yet

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from moderator.engine.commits import CommitBuilder, admit
+from moderator.engine.commits import CommitBuilder
 from moderator.engine.context import (
     AgentJoined,
     Begin,
@@ -24,19 +23,19 @@ from moderator.engine.context import (
     Incoming,
     LeaveGame,
 )
-from moderator.engine.deadlines import NightTime, Presence, RequestClock
-from moderator.engine.reexecution import Recovered, read_back
-from moderator.engine.referee import OpenRequest, Referee, seat_of
+from moderator.engine.deadlines import RequestClock
+from moderator.engine.reexecution import GameSoFar, read_back
+from moderator.engine.referee import OpenRequest, seat_of
 from moderator.engine.reports import Aside
-from moderator.rules.game import Play, Step, Steps, game
+from moderator.rules.game import Step
 from moderator.rules.table import Answers
-from wolfbus.actors import PooledActor, Timer, default_pool, tell_if_alive
+from wolfbus.actors import PooledActor, Timer, tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.base import slim
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Opened, Rejected, Stopped
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Rejected, Stopped
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import KINDS
 
@@ -65,39 +64,35 @@ class ModeratorActor(PooledActor):
 
     Args:
         context: what it shares with the house's other games.
-        opened: the game's opening event.
+        so_far: the game, to be begun or to go on from its record.
         over: called once, from this actor, when the game is over or cannot go on.
         file: NDJSON record to write behind every commit, None for none.
         number: the game's number in its session, for the news on the house's ``games`` stream; None for no news.
-        recovered: the game so far, if it goes on from a record.
-        play: what happens in a game that does not.
     """
 
     def __init__(
         self,
         context: HouseContext,
-        opened: Opened,
+        so_far: GameSoFar,
         over: Callable[[GameOver], None],
         file: RecordFile | None = None,
         number: int | None = None,
-        recovered: Recovered | None = None,
-        play: Play = game,
     ) -> None:
         super().__init__()
         self._context = context
-        self._opened = opened
+        self._so_far = so_far
+        self._opened = opened = so_far.opened
         for part in (opened, *opened.seats):
             slim(part)
         self._over = over
         self._file = file
-        self._recovered = recovered
-        self._builder = CommitBuilder(context, opened, number, recovered)
-        self._steps = recovered.steps if recovered else Steps(opened, play)
-        self._referee = recovered.referee if recovered else Referee(opened)
-        self._presence = recovered.presence if recovered else Presence()
-        self._night = recovered.night if recovered else NightTime(opened)
+        self._builder = CommitBuilder(context, so_far, number)
+        self._steps = so_far.steps
+        self._referee = so_far.referee
+        self._presence = so_far.presence
+        self._night = so_far.night
+        self._rejections = so_far.rejections
         self._dawn: Timer | None = None
-        self._rejections: Counter[str] = recovered.rejections if recovered else Counter()
         self._heard: dict[str, Id] = {}
         self._newcomers: dict[str, None] = {}
         self._answers: dict[int, Answers] = {}
@@ -138,11 +133,10 @@ class ModeratorActor(PooledActor):
         elif isinstance(message, AgentJoined):
             self._join(message)
         elif isinstance(message, Begin):
-            if self._recovered is None:
-                self._commit(self._steps.advance())
+            if self._so_far.count:
+                self._resume(self._so_far)
             else:
-                self._resume(self._recovered)
-                self._recovered = None
+                self._commit(self._steps.advance())
         elif isinstance(message, LeaveGame):
             self._break_off(message.reason)
         elif isinstance(message, HandOver):
@@ -152,20 +146,19 @@ class ModeratorActor(PooledActor):
 
     def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
-        if message.offered is not None and not admit(self._opened, message.offered, deliveries):
+        if message.offered is not None and not deliveries.admit(message.offered):
             self._newcomers.pop(message.agent, None)
-        seats = deliveries.seats_of(message.agent)
-        if seats and not deliveries.is_withheld(message.agent):
+        if seats := deliveries.seats_of(message.agent):
             self._presence.stir(seats)
             self._newcomers[message.agent] = None
             self._catch_up()
 
-    def _resume(self, recovered: Recovered) -> None:
+    def _resume(self, so_far: GameSoFar) -> None:
         """Go on where the record ends: what is open there is open again, with its time in full."""
-        if recovered.ended is not None or recovered.stopped is not None:
-            self._leave(recovered.ended, None if recovered.ended else WolfError(recovered.stopped or ""))
+        if so_far.over:
+            self._leave(so_far.ended, None if so_far.ended else WolfError(so_far.stopped or ""))
             return
-        self._waits_for = recovered.waits_for
+        self._waits_for = so_far.waits_for
         waiting = []
         for request in self._referee.open_requests(self._presence.hasty):
             if self._referee.is_declined(request):
@@ -272,7 +265,7 @@ class ModeratorActor(PooledActor):
         asks = {agent: self._referee.asks_of(agent) for agent in self._newcomers}
         self._newcomers = {}
         try:
-            with (self._pool or default_pool()).blocking():
+            with self._pool.blocking():
                 record = read_back(self._context.bus, self._context.name, self._opened.game, _TELLING)
                 posts = self._builder.deliveries.of_catch_up((recorded.event for recorded in record), asks)
         except BusDown as error:
@@ -367,9 +360,8 @@ class ModeratorActor(PooledActor):
                 self._file.close()
             except RecordError as closing:
                 error = error or closing
-        digest, count = self._builder.digest.hexdigest(), self._builder.count
-        handed_over = self._handing_over and ended is None and error is None
-        self._over(GameOver(self._opened.game, None if error else ended, error, digest, count, handed_over))
+        digest = self._builder.digest.hexdigest()
+        self._over(GameOver(self._opened.game, None if error else ended, error, digest))
         if self.actor_ref.is_alive():
             self.stop()
 

@@ -20,6 +20,8 @@ from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.bus.streams import START, Id, join_id
 from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Ended
 
 EVERY_S = 0.25
@@ -152,6 +154,11 @@ def dealt_with(bus: Bus, house: str) -> dict[str, str]:
     return {stream: last for stream, last in bus.cursors(house).items() if stream.startswith(out)}
 
 
+def house_entry(message: Part, game: str = "") -> Entry:
+    """Return what a moderator says, as it stands on a stream; `game` is whose news or end it is, "" for the house's."""
+    return Entry(encode(message), str(getattr(message, "type", "")), "moderator", game)
+
+
 @dataclass(frozen=True, slots=True)
 class HouseContext:
     """One moderator's term in a house: where it is, under which epoch, and by what it reads and writes.
@@ -246,15 +253,11 @@ class GameOver:
     Attributes:
         game: its id.
         ended: the last event; None if the game could not finish.
-        error: why it could not.
+        error: why it could not; None too for a game that was left, whole, to another moderator.
         digest: digest of the game, 64 hex digits; of a game that ended early it may cover a step that never landed.
-        events: the events it covers.
-        handed_over: whether it was left, whole, to another moderator; there is no error then.
     """
 
     game: str
     ended: Ended | None
     error: WolfError | None
     digest: str
-    events: int
-    handed_over: bool = False

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from moderator.engine.deadlines import NightTime, Presence
@@ -172,47 +171,66 @@ def _cards(seats: tuple[tuple[SeatName, str], ...]) -> str:
     return ", ".join(f"{name} {role}" for name, role in seats)
 
 
-@dataclass(slots=True)
-class Recovered:
-    """A game as its record leaves it: what its moderator needs to go on.
+class GameSoFar:
+    """A game as far as its record goes, which may be not at all: what its moderator needs to begin it, or to go on.
 
-    Attributes:
+    Args:
         opened: the game's opening event.
         steps: the rules, at the join that the record ends before.
-        waits_for: batches whose requests must be closed before the next step; () when the game is over.
+
+    Attributes:
+        opened: see above.
+        steps: see above.
+        waits_for: batches whose requests must be closed before the next step; () before the first, and when the game is
+            over.
         referee: with the requests that no recorded answer closes, open; those that are declined among them.
         herald: numbering of the facts told so far.
         presence: who is absent.
-        night: how long answers took, as far as the record tells: a step's answers stand in it at
-            one time.
+        night: how long answers took, as far as the record tells: a step's answers stand in it at one time.
         digest: over the events so far.
-        head: hash of the last event.
+        head: hash of the last event, "" before the first.
         count: events.
         seconds: time of the last event; the moderator's clock stands still while nobody moderates.
         rejections: rejected messages, by sender.
         ended: the game's end, if it is recorded.
         stopped: why the game was broken off, if it was.
-        cut: events at the end of what was given that are no whole step, and are not part of the game.
     """
 
-    opened: Opened
-    steps: Steps
-    waits_for: tuple[int, ...]
-    referee: Referee
-    herald: Herald
-    presence: Presence
-    night: NightTime
-    digest: Digest
-    head: str
-    count: int
-    seconds: float
-    rejections: Counter[str]
-    ended: Ended | None
-    stopped: str | None
-    cut: int
+    def __init__(self, opened: Opened, steps: Steps) -> None:
+        self.opened = opened
+        self.steps = steps
+        self.waits_for: tuple[int, ...] = ()
+        self.referee = Referee(opened)
+        self.herald = Herald()
+        self.presence = Presence()
+        self.night = NightTime(opened)
+        self.digest = Digest()
+        self.head = ""
+        self.count = 0
+        self.seconds = 0.0
+        self.rejections: Counter[str] = Counter()
+        self.ended: Ended | None = None
+        self.stopped: str | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the record says how the game went out."""
+        return self.ended is not None or self.stopped is not None
+
+    def recall(self, record: Iterable[Recorded]) -> None:
+        """Take in all events of a record, in order; the rules, digest and herald have had them already."""
+        for recorded in record:
+            event = recorded.event
+            self.referee.recall(event)
+            self.presence.feed(event)
+            self.night.feed(event, recorded.time)
+            if event.type == "rejected":
+                self.rejections[event.sender] += 1
+            self.head, self.count, self.seconds = recorded.hash, recorded.n, recorded.time
+        self.night.interrupt()
 
 
-def recover(recordeds: Iterable[Recorded]) -> Recovered:
+def recover(recordeds: Iterable[Recorded]) -> GameSoFar:
     """Re-execute a record, checking every seal, and return the game as it stands at its end.
 
     A record on the bus ends where a step ends, for steps land whole. A file may end within one: the events of a step
@@ -228,41 +246,17 @@ def recover(recordeds: Iterable[Recorded]) -> Recovered:
     verifier, whole = _execute(record)
     if not whole:
         raise RecordError("the record ends within the first step of its game; there is nothing to go on from")
-    cut = len(record) - whole
-    if cut:
+    if whole < len(record):
         # the rules cannot be taken back, only played again
         del record[whole:]
         verifier, _ = _execute(record)
-    opened, steps = verifier.opened, verifier.rules
-    if opened is None or steps is None:
+    if verifier.opened is None or verifier.rules is None:
         raise RecordError("no game was opened in this record")
-    referee, presence, night = Referee(opened), Presence(), NightTime(opened)
-    rejections: Counter[str] = Counter()
-    for recorded in record:
-        event = recorded.event
-        referee.recall(event)
-        presence.feed(event)
-        night.feed(event, recorded.time)
-        if event.type == "rejected":
-            rejections[event.sender] += 1
-    night.interrupt()
-    return Recovered(
-        opened=opened,
-        steps=steps,
-        waits_for=verifier.waits_for or (),
-        referee=referee,
-        herald=verifier.herald,
-        presence=presence,
-        night=night,
-        digest=verifier.digest,
-        head=record[-1].hash,
-        count=whole,
-        seconds=record[-1].time,
-        rejections=rejections,
-        ended=verifier.ended,
-        stopped=verifier.stopped,
-        cut=cut,
-    )
+    game = GameSoFar(verifier.opened, verifier.rules)
+    game.waits_for, game.herald, game.digest = verifier.waits_for or (), verifier.herald, verifier.digest
+    game.ended, game.stopped = verifier.ended, verifier.stopped
+    game.recall(record)
+    return game
 
 
 def _execute(record: Sequence[Recorded]) -> tuple[Verifier, int]:

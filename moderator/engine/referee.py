@@ -19,8 +19,7 @@ from pydantic import ValidationError
 from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
 from wolfbus.bus.protocol import Entry, Unpacked
-from wolfbus.errors import MessageError, VersionError
-from wolfbus.invalid import first_fault
+from wolfbus.errors import MessageError, VersionError, first_fault
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate

@@ -62,7 +62,7 @@ class Step:
     Attributes:
         events: in record order: the joined answers, what follows from them, and the batches that go out.
         waits_for: batches whose requests must all be closed before the next step, ascending; empty when the game is
-        over.
+            over.
         ended: the last event, when the game is over.
     """
 

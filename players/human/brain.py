@@ -27,10 +27,10 @@ from players.human.words import (
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.outbox import Replies
+from wolfbus.config import rules_text
 from wolfbus.errors import PlayerError
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.printable import counted, printable
-from wolfbus.rules import rules_text
 from wolfbus.view import Memory, SeatView
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from wolfbus.agent.outbox import Replies
 from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public
-from wolfbus.printable import name_of
+from wolfbus.printable import name_of, storable
 from wolfbus.stage.people import People, PersonRequest, PersonSeat
 from wolfbus.view import SeatView
 
@@ -77,7 +77,8 @@ def _take(
         return str(error)
     if isinstance(content, Bid | Speech | Ballot | Choice | Proposal) and (why := _fault(content, ask, bid_max)):
         return why
-    if len(repr(content).encode()) + len((thought or "").encode()) > limit - _BESIDE:
+    thought = storable(thought or "")
+    if len(repr(content).encode()) + len(thought.encode()) > limit - _BESIDE:
         return f"that is too long; {limit - _BESIDE} bytes are read at most"
     replies.answer(ask, Answer(content, thought=thought or None))
     return None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import logging
 import math
+import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from players.llm.accounts import dollars, exact_cost
 from players.llm.provider import ModelQuestion, ProviderReply
@@ -40,30 +43,37 @@ class Amount:
 
 NOTHING: Final = Amount(Decimal(0), 0)
 
-Tell: TypeAlias = Callable[[int, int, str | None], None]
-"""Tells a holder whether its call may go out: the holder, the call's key, why not (None for yes)."""
-
 
 class BudgetLedger(Protocol):
-    """Decides which calls may go out; the answer comes by another way, see `SharedBudget` and `Budget.hear`."""
+    """Keeps what is spent and set aside, and so decides which calls may go out."""
 
-    def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
-        """Set aside the most that a call could take as soon as it fits."""
+    def reserve(self, key: int, worst: Amount, what: str) -> bool:
+        """Set aside the most that a call could take, if it fits beside those in flight; safe to repeat.
 
-    def settle(self, holder: int, key: int, taken: Amount) -> None:
-        """Count what a call took and give back the rest; a call that still waits is withdrawn."""
+        Args:
+            key: names the call among those of this process.
+            worst: the most that it could take, from what is known by now.
+            what: the call, for what is said of it.
+
+        Returns:
+            Whether it fits, and may go out.
+
+        Raises:
+            BudgetSpent: it would not fit even if nothing were in flight, or another one did not before.
+        """
+
+    def settle(self, key: int, taken: Amount) -> None:
+        """Count what a call took and give back the rest; nothing is done for one of which nothing is set aside."""
 
 
 class SharedBudget:
-    """What several holders may spend together: the workers of a study, or one process alone.
+    """What several holders may spend together: the workers of a study, or one process alone; safe from any thread.
 
-    What is spent and set aside never exceeds a limit. Calls wait in the order in which they came, and none overtakes
-    another. To be used from one thread.
+    What is spent and set aside never exceeds a limit.
 
     Args:
         usd: limit in US dollars; None for no limit.
         tokens: limit on tokens of prompts and replies; None for no limit.
-        tell: tells holders what became of their calls.
         before: what was spent before.
 
     Attributes:
@@ -71,75 +81,47 @@ class SharedBudget:
         held: what is set aside.
     """
 
-    def __init__(self, usd: float | None, tokens: int | None, tell: Tell, before: Amount = NOTHING) -> None:
+    def __init__(self, usd: float | None, tokens: int | None, before: Amount = NOTHING) -> None:
         self._limit_usd = None if usd is None else Decimal(repr(usd))
         self._limit_tokens = tokens
-        self._tell = tell
         self.spent = before
         self.held = NOTHING
         self._holding: dict[tuple[int, int], Amount] = {}
-        self._waiting: dict[tuple[int, int], tuple[Callable[[], Amount], str]] = {}
         self._refusal: str | None = None
+        self._lock = threading.RLock()
 
-    def reserve(self, holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
-        """Set aside the most that a call could take as soon as it fits beside those in flight; the holder is told.
+    def reserve(self, key: int, worst: Amount, what: str, holder: int = 0) -> bool:
+        """Set aside the most that a call of a holder could take, if it fits; see `BudgetLedger`."""
+        with self._lock:
+            if self._refusal is None and not self._fits(self.spent + worst):
+                self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, what)
+            if self._refusal is not None:
+                raise BudgetSpent(self._refusal)
+            if (holder, key) not in self._holding:
+                if not self._fits(self.spent + self.held + worst):
+                    return False
+                self._holding[holder, key] = worst
+                self.held += worst
+            return True
 
-        A call that would not fit even if nothing were in flight ends the budget, for all that wait and all later ones.
-
-        Args:
-            holder: who asks.
-            key: names the call among the holder's.
-            worst: returns the most that it could take, from what is known by then.
-            what: the call, for what is said of it.
-        """
-        self._waiting[holder, key] = worst, what
-        self._end_if_hopeless(worst(), what)
-        self._move()
-
-    def settle(self, holder: int, key: int, taken: Amount) -> None:
-        """Count what a call took and give back the rest; a call that still waits is withdrawn."""
-        if self._waiting.pop((holder, key), None) is None:
-            self._take((holder, key), taken)
-        self._move()
+    def settle(self, key: int, taken: Amount, holder: int = 0) -> None:
+        """Count what a call of a holder took and give back the rest; see `BudgetLedger`."""
+        with self._lock:
+            held = self._holding.pop((holder, key), None)
+            if held is not None:
+                self.held -= held
+                self.spent += taken
 
     def lose(self, holder: int) -> None:
         """Count all that a holder had set aside as spent: it is gone, and its calls may have been charged."""
-        for place in [place for place in self._holding if place[0] == holder]:
-            self._take(place, self._holding[place])
-        for place in [place for place in self._waiting if place[0] == holder]:
-            del self._waiting[place]
-        self._move()
-
-    def _take(self, place: tuple[int, int], taken: Amount) -> None:
-        held = self._holding.pop(place, None)
-        if held is not None:
-            self.held -= held
-            self.spent += taken
-
-    def _move(self) -> None:
-        """Let those go out that wait and fit, the first one first."""
-        while self._waiting:
-            place, (worst, what) = next(iter(self._waiting.items()))
-            amount = worst()
-            self._end_if_hopeless(amount, what)
-            if self._refusal is None:
-                if not self._fits(self.spent + self.held + amount):
-                    return
-                self._holding[place] = amount
-                self.held += amount
-            del self._waiting[place]
-            self._tell(*place, self._refusal)
+        with self._lock:
+            for each, key in [place for place in self._holding if place[0] == holder]:
+                self.settle(key, self._holding[each, key], holder)
 
     def _fits(self, amount: Amount) -> bool:
         return (self._limit_usd is None or amount.usd <= self._limit_usd) and (
             self._limit_tokens is None or amount.tokens <= self._limit_tokens
         )
-
-    def _end_if_hopeless(self, worst: Amount, what: str) -> None:
-        after = self.spent + worst
-        if self._refusal is not None or self._fits(after):
-            return
-        self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, what)
 
 
 def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Amount, what: str) -> str:
@@ -175,8 +157,8 @@ OVERHEAD: Final = 128
 
 _TELLING = 1024  # bytes from which on a prompt tells more of a model's tokens than of its chat template
 
-_HERE: Final = 0
-"""The holder that a process is to itself."""
+_AGAIN_S: Final = 0.05
+"""Seconds between two tries of a call that does not fit beside those in flight, of which others decide."""
 
 
 class Budget:
@@ -195,8 +177,8 @@ class Budget:
         usd: limit in US dollars; None for no limit.
         tokens: limit on tokens of prompts and replies; None for no limit.
         before: what was spent before.
-        ledger: decides in the place of this process, whose limits then only say whether models need a price; it
-            answers by `hear`.
+        ledger: decides in the place of this process, whose limits then only say whether models need a price; its
+            methods may take their time, and are called one after the other, in a thread of their own.
 
     Raises:
         ConfigError: a limit that is negative or no number.
@@ -214,10 +196,12 @@ class Budget:
         if tokens is not None and tokens < 0:
             raise ConfigError(f"budget-tokens: {tokens} is no number of tokens")
         self._in_dollars = usd is not None
-        self._own = SharedBudget(usd, tokens, self._answer, before)
+        self._own = SharedBudget(usd, tokens, before)
         self._ledger: BudgetLedger = ledger or self._own
+        self._thread = None if ledger is None else ThreadPoolExecutor(1, "budget")
         self._keys = itertools.count()
-        self._asked: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[str | None]]] = {}
+        self._turn = asyncio.Lock()
+        self._settled = asyncio.Event()
         self._guess = _PromptGuess()
 
     @property
@@ -255,33 +239,36 @@ class Budget:
             ConfigError: there is a limit in dollars, and the model has no price.
         """
         self.check([question.model])
-        loop, key = asyncio.get_running_loop(), next(self._keys)
-        reservation = Reservation(question, self._guess, partial(self._ledger.settle, _HERE, key))
-        answer: asyncio.Future[str | None] = loop.create_future()
-        self._asked[key] = loop, answer
+        key = next(self._keys)
+        reservation = Reservation(question, self._guess, partial(self._settle, key))
+        what = f"{question.label}: {question.purpose}, {question.model.model}"
         try:
-            what = f"{question.label}: {question.purpose}, {question.model.model}"
-            self._ledger.reserve(_HERE, key, reservation.worst, what)
-            refusal = await answer
+            async with self._turn:
+                while not await self._fits(key, reservation.worst(), what):
+                    self._settled.clear()
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._settled.wait(), None if self._thread is None else _AGAIN_S)
         except asyncio.CancelledError:
             reservation.settle(None, charged=False)
             raise
-        finally:
-            del self._asked[key]
-        if refusal is not None:
-            raise BudgetSpent(refusal)
         return reservation
 
-    def hear(self, key: int, refusal: str | None) -> None:
-        """Take a ledger's answer, from any thread."""
-        asked = self._asked.get(key)
-        if asked is not None:
-            asked[0].call_soon_threadsafe(self._answer, _HERE, key, refusal)
+    def close(self) -> None:
+        """Wait until the ledger knows what all calls took."""
+        if self._thread is not None:
+            self._thread.shutdown()
 
-    def _answer(self, _holder: int, key: int, refusal: str | None) -> None:
-        asked = self._asked.get(key)
-        if asked is not None and not asked[1].done():
-            asked[1].set_result(refusal)
+    async def _fits(self, key: int, worst: Amount, what: str) -> bool:
+        if self._thread is None:
+            return self._ledger.reserve(key, worst, what)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._ledger.reserve, key, worst, what)
+
+    def _settle(self, key: int, taken: Amount) -> None:
+        if self._thread is None:
+            self._ledger.settle(key, taken)
+        else:
+            self._thread.submit(self._ledger.settle, key, taken)
+        self._settled.set()
 
 
 class Reservation:

@@ -8,10 +8,13 @@ the end of its last message is kept: the prompts stand in the game's record, and
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import logging
+import secrets
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -19,13 +22,12 @@ from typing import Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import wolfbus
-from players.llm.cassette_file import CassetteWriter
 from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
-from wolfbus.errors import CassetteError, reason_of
-from wolfbus.invalid import first_fault
+from wolfbus.errors import CassetteError, RecordError, first_fault, reason_of
 from wolfbus.messages.calls import Scalar
+from wolfbus.record.writer import RecordFile
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +94,8 @@ class Cassette(Closable):
     def __init__(self, folder: Path, *, plays: bool) -> None:
         self.folder = folder
         self.plays = plays
-        self._writer: CassetteWriter | None = None
+        self._file: RecordFile | None = None
+        self._recorded = 0
         self._lock = threading.Lock()
         self._entries: dict[str, Completion] = {}
         self._labels: set[str] = set()
@@ -108,14 +111,11 @@ class Cassette(Closable):
         Raises:
             CassetteError: the file cannot be created, or a file that is there cannot be read; one clear line.
         """
-        path = Path(folder)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CassetteError(f"cassette {path}: the folder cannot be made: {reason_of(error)}") from None
-        cassette = cls(path, plays=False)
+        cassette = cls(Path(folder), plays=False)
         cassette._read_all()
-        cassette._writer = CassetteWriter(path, _header_line())
+        name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z-{secrets.token_hex(4)}.ndjson"
+        with _as_cassette_error():
+            cassette._file = RecordFile(cassette.folder / name)
         return cassette
 
     @classmethod
@@ -172,31 +172,34 @@ class Cassette(Closable):
             kept = self._entries.get(key)
             if kept is not None and not _failed(kept):
                 return _with_words_of(kept, completion)
-            if self._writer is None:
+            if self._file is None:
                 raise CassetteError(f"cassette {self.folder}: not open for recording")
-            self._writer.write(_entry_line(key, question, completion), question.label)
+            with _as_cassette_error(f" (at {question.label}); what was recorded before is whole"):
+                entry = _entry_line(key, question, completion)
+                self._file.write([entry] if self._recorded else [_header_line(), entry])
+            self._recorded += 1
             self._entries[key] = completion
         return completion
 
     def close(self) -> None:
-        """Bring what was recorded to the disk and close the file; a second call does nothing.
+        """Bring what was recorded to the disk and close the file, which goes if it holds none; twice, nothing is done.
 
         Raises:
             CassetteError: the disk failed; the file is closed all the same.
         """
         with self._lock:
-            writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
+            file, self._file = self._file, None
+        if file is not None:
+            with _as_cassette_error():
+                file.close()
+            if not self._recorded:
+                file.path.unlink(missing_ok=True)
 
-    def __len__(self) -> int:
+    @property
+    def replies(self) -> int:
         """How many replies it knows, failures not counted."""
         with self._lock:
             return sum(not _failed(kept) for kept in self._entries.values())
-
-    def __bool__(self) -> bool:
-        """Whether there is one: always, an empty one too."""
-        return True
 
     def _read_all(self) -> None:
         try:
@@ -290,7 +293,16 @@ def key_of(question: ModelQuestion) -> str:
 
 def _header_line() -> bytes:
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    return canonical(_Header(format=FORMAT, wolfbus=wolfbus.__version__, created=created).model_dump()) + b"\n"
+    return canonical(_Header(format=FORMAT, wolfbus=wolfbus.__version__, created=created).model_dump())
+
+
+@contextlib.contextmanager
+def _as_cassette_error(more: str = "") -> Iterator[None]:
+    """Tell what is wrong with a file as what is wrong with the cassette."""
+    try:
+        yield
+    except RecordError as error:
+        raise CassetteError(f"cassette {error}{more}") from None
 
 
 def _entry_line(key: str, question: ModelQuestion, completion: Completion) -> bytes:
@@ -312,7 +324,7 @@ def _entry_line(key: str, question: ModelQuestion, completion: Completion) -> by
         "asked": question.messages[-1].content[-ASKED_KEPT:] if question.messages else "",
         "completion": kept,
     }
-    return _json(entry | {"hash": sha256_hex(_json(entry, question))}, question) + b"\n"
+    return _json(entry | {"hash": sha256_hex(_json(entry, question))}, question)
 
 
 def _json(value: Any, question: ModelQuestion) -> bytes:

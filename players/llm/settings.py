@@ -23,13 +23,17 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import fault_of_table
+from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.messages.calls import Scalar
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
 Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
 
+_LONGEST: Final = 512
+"""Characters of a URL, and of a model's name: more are no part of a call in a record."""
+
+_MOST_EXTRA: Final = 48
+"""Members of a request beside those that we set: a call in a record has 64 parameters at most."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -150,11 +154,15 @@ class Model(_Settings):
     def _model_has_a_name(cls, name: str) -> str:
         if not name.strip() or not name.isprintable():
             raise ValueError(f"{reprlib.repr(name)} is no name of a model")
+        if len(name) > _LONGEST:
+            raise ValueError(f"a name of more than {_LONGEST} characters, which no record takes")
         return name
 
     @field_validator("extra")
     @classmethod
     def _extra_is_extra(cls, extra: dict[str, Scalar]) -> dict[str, Scalar]:
+        if len(extra) > _MOST_EXTRA:
+            raise ValueError(f"{len(extra)} members; a record takes {_MOST_EXTRA} of them")
         for name, value in extra.items():
             if name in _NOT_EXTRA:
                 raise ValueError(f"{name!r} cannot be set here; {_NOT_EXTRA[name]}")
@@ -179,8 +187,8 @@ def checked_url(url: str) -> str:
     """Return a base URL without slashes at its end.
 
     Raises:
-        ValueError: it is no http(s) URL, or it holds a user, a password, a query or a fragment: a secret there would
-            end up in records.
+        ValueError: it is no http(s) URL, or too long for a record; or it holds a user, a password, a query or a
+            fragment: a secret there would end up in records.
     """
     try:
         parts = urlsplit(url)
@@ -190,6 +198,8 @@ def checked_url(url: str) -> str:
     if "@" in parts.netloc or "?" in url or "#" in url:
         # what it holds may be a secret, so it is not shown
         raise ValueError("a URL with a user, a password, a query or a fragment; keys belong into the environment")
+    if len(url) > _LONGEST:
+        raise ValueError(f"a URL of more than {_LONGEST} characters, which no record takes")
     if parts.scheme not in {"http", "https"} or not parts.hostname or not url.isprintable() or " " in url:
         raise ValueError(f"{reprlib.repr(url)} is no URL like http://localhost:8000/v1")
     return url.rstrip("/")

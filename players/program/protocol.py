@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from wolfbus.agent import Answer
+from wolfbus.config import rules_text
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Label, Proposal
 from wolfbus.messages.events import Statement
@@ -20,7 +21,6 @@ from wolfbus.messages.requests import Ask
 from wolfbus.printable import printable
 from wolfbus.reading import Question, read
 from wolfbus.roles import team_of
-from wolfbus.rules import rules_text
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import ROLES, Fault
 

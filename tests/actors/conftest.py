@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pykka import Actor, ActorRef, ActorRegistry, ThreadingActor
 
-from wolfbus.actors import ActorPool, PooledActor, default_pool
+from wolfbus.actors import ActorPool, PooledActor
 
 Start = Callable[..., ActorRef[Any]]
 
@@ -27,7 +27,6 @@ def _nothing_outlives_a_test() -> Iterator[None]:
             if thread.is_alive():  # a thread about to start is listed, but cannot be joined yet
                 thread.join(5)
     assert ActorRegistry.get_all() == []
-    assert default_pool().actors() == []
 
 
 @pytest.fixture
@@ -42,17 +41,14 @@ def one_thread() -> Iterator[ActorPool]:
         yield pool
 
 
-@pytest.fixture(params=["own pool", "one thread", "default pool", "thread per actor"])
+@pytest.fixture(params=["pool", "one_thread", None], ids=["own pool", "one thread", "thread per actor"])
 def start(request: pytest.FixtureRequest) -> Start:
     """Start an actor whose body is a plain pykka.Actor: what holds for pykka's threads must hold for any pool."""
-    kind = request.param
-    base = ThreadingActor if kind == "thread per actor" else PooledActor
-    own = {"own pool": "pool", "one thread": "one_thread"}.get(kind)
-    pool = request.getfixturevalue(own) if own else None
+    pool = request.getfixturevalue(request.param) if request.param else None
 
     def start(body: type[Actor], *args: Any, **kwargs: Any) -> ActorRef[Any]:
-        concrete: Any = type(body.__name__, (body, base), {})
-        return concrete.start(*args, **kwargs) if pool is None else concrete.start_in(pool, *args, **kwargs)
+        concrete: Any = type(body.__name__, (body, PooledActor if pool else ThreadingActor), {})
+        return concrete.start_in(pool, *args, **kwargs) if pool else concrete.start(*args, **kwargs)
 
     return start
 

@@ -8,9 +8,9 @@ import threading
 from typing import Any, NoReturn
 
 import pytest
-from pykka import Actor, ActorDeadError, ActorRegistry
+from pykka import Actor, ActorDeadError, ActorRegistry, Future
 
-from wolfbus.actors import ActorPool, PooledActor, PooledFuture
+from wolfbus.actors import ActorPool, PooledActor
 
 WAIT = 5
 
@@ -179,12 +179,12 @@ def test_no_question_stays_unanswered_however_close_it_comes_to_the_actors_death
         for _ in range(15):
             ref = PooledActor.start_in(pool)
             ready = threading.Barrier(3)
-            asked: list[PooledFuture[None]] = []
+            asked: list[Future[None]] = []
 
             def ask(ref=ref, ready=ready, asked=asked) -> None:
                 ready.wait(WAIT)
                 while ref.is_alive():
-                    asked.append(ref.ask(PooledFuture, block=False))
+                    asked.append(ref.ask(None, block=False))
 
             askers = [threading.Thread(target=ask) for _ in range(2)]
             for asker in askers:

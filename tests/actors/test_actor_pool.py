@@ -14,7 +14,7 @@ import pytest
 from pykka import ActorDeadError, ActorRegistry, Timeout
 
 import wolfbus
-from wolfbus.actors import ActorPool, PooledActor, PooledFuture, default_pool
+from wolfbus.actors import ActorPool, PooledActor
 
 WAIT = 5
 
@@ -109,11 +109,11 @@ def test_actors_may_wait_for_each_other_twenty_deep_and_the_spare_threads_go_aga
 
 
 def test_a_wait_that_times_out_gives_its_place_back(one_thread):
-    never: PooledFuture[Any] = PooledFuture()
+    never, busy = threading.Event(), Caller.start_in(one_thread)
 
     def wait_in_vain() -> str:
         with pytest.raises(Timeout):
-            never.get(timeout=0.001)
+            busy.ask(lambda: never.wait(0.05), timeout=0.001)
         return "gave up"
 
     ref = Caller.start_in(one_thread)
@@ -245,7 +245,7 @@ def test_a_closed_pool_takes_no_actors_and_leaves_no_trace_of_them():
 def test_an_actor_cannot_close_the_pool_it_runs_in(pool):
     with pytest.raises(RuntimeError, match="cannot be closed by an actor it runs"):
         Caller.start_in(pool).ask(pool.close, timeout=WAIT)
-    assert not pool.closed
+    assert Caller.start_in(pool).ask(lambda: "open", timeout=WAIT) == "open"
 
 
 @pytest.mark.parametrize("threads", [0, -1])
@@ -290,20 +290,9 @@ def test_without_a_single_thread_the_start_fails_and_leaves_no_trace(monkeypatch
         assert Caller.start_in(pool).ask(lambda: "served", timeout=WAIT) == "served"
 
 
-def test_the_default_pool_is_made_when_needed_and_again_when_closed():
-    first = default_pool()
-    assert default_pool() is first
-    ref = Caller.start()
-    assert first.actors() == [ref]
-    first.close()
-    assert not ref.is_alive()
-    assert default_pool() is not first
-    assert Caller.start().ask(lambda: "served", timeout=WAIT) == "served"
-
-
 def test_a_program_ends_when_its_actors_have_stopped():
     program = """
-from wolfbus.actors import PooledActor, Timers
+from wolfbus.actors import ActorPool, PooledActor, Timers
 
 class Last(PooledActor):
     def on_receive(self, message):
@@ -312,7 +301,7 @@ class Last(PooledActor):
 
 timers = Timers()
 timers.after(3600, print)
-Last.start().tell("the last word")
+Last.start_in(ActorPool()).tell("the last word")
 """
     ended = subprocess.run(
         [sys.executable, "-c", program],

@@ -123,8 +123,8 @@ def test_an_exception_in_a_callback_is_logged_and_the_next_timer_fires(timers, f
     assert record.exc_info[1] is error
 
 
-def test_a_deadline_for_a_dead_actor_is_no_error(timers, fired, log):
-    ref = PooledActor.start()
+def test_a_deadline_for_a_dead_actor_is_no_error(timers, fired, log, pool):
+    ref = PooledActor.start_in(pool)
     ref.stop()
     timers.after(0, lambda: ref.tell("too late"))
     timers.after(0, lambda: fired.put("next"))

@@ -10,7 +10,7 @@ import pytest
 from analytics.columns import columns_of
 from tests.analytics.script import Script, measured, random_game
 from tests.simulator import draw_agents, simulate
-from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
 from wolfbus.vocabulary import ROLES
 
 SLOPES = ("seat", "turn", "length", "own_agent", "own_flag")
@@ -121,6 +121,10 @@ CHECKED = InspectionClaim(target="Doc", role="Villager", round=1)
         ([SEER], [SEER], False),
         ([CHECKED], [AccusationClaim(target="Doc")], True),
         ([AccusationClaim(target="Doc")], [AccusationClaim(target="Doc")], False),
+        # an accusation names no role, and two roles of one side are two roles all the same
+        ([WOLF], [AccusationClaim(target="Sia")], False),
+        ([SEER], [RoleClaim(target="Sia", role="Doctor")], True),
+        ([ProtectionClaim(target="Sia", round=1)], [SEER], None),
         ([WOLF], [AccusationClaim(target="Doc")], None),
         ([], [SEER], None),
     ],

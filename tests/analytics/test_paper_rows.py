@@ -1,141 +1,114 @@
-"""Logs of the paper's own code, measured as they were recorded and as we read them."""
+"""A log of the paper's own code, measured as it was recorded and as we read it again."""
 
 from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from analytics.findings import metrics
-from analytics.paper import rows_of_paper_log
-from wolfbus.messages.content import Ballot
-from wolfbus.reading import Read
-from wolfbus.record.published_log import (
-    PaperAction,
-    PaperAnalysis,
-    PaperDay,
-    PaperLabel,
-    PaperLog,
-    PaperNight,
-    PaperStatement,
-    PaperVote,
+from analytics.gather import Criteria, each_game
+from analytics.rows import GameRows
+
+DATA = Path(__file__).parents[1] / "paper_log" / "data"
+
+
+def read(log: Path, *, as_recorded: bool) -> GameRows:
+    ((note, rows),) = each_game([log], Criteria(as_recorded=as_recorded))
+    assert (note.problem, note.published) == (None, True)
+    assert rows is not None
+    return rows
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[GameRows, GameRows]:
+    """The small log as recorded, and read again."""
+    return read(DATA / "small-events.ndjson", as_recorded=True), read(DATA / "small-events.ndjson", as_recorded=False)
+
+
+FILLER = (False, 0.5, 0.0, "none", "defaulted", None)
+
+
+@pytest.mark.parametrize(
+    ("at", "recorded", "again"),
+    [
+        (0, FILLER, (False, 0.2, 0.8, "none", "accepted", "extracted")),
+        # cut off behind its flag: it counts where flags are counted, and nowhere else
+        (1, FILLER, (True, None, 0.65, "misdirection", "accepted", "repaired")),
+        # lost, and a refusal
+        (2, FILLER, (None, None, None, None, "defaulted", None)),
+        (3, FILLER, (None, None, None, None, "defaulted", None)),
+        # what the paper's code could parse is clean in both readings
+        (7, (True, 0.8, 0.7, "fabrication", "accepted", "clean"), (True, 0.8, 0.7, "fabrication", "accepted", "clean")),
+    ],
 )
-
-ROLES = {"Joy": "Werewolf", "Bob": "Werewolf", "Sel": "Seer", "Ali": "Doctor", "Raj": "Villager", "Cyr": "Villager"}
-
-
-EMPTY = PaperLabel(False, 0.5, 0.0, "none", reasoning="JSON parsing error")
-
-
-def parsed(d, s=None, kind=None):
-    """What the paper's code could parse, which our reading confirms."""
-    label = PaperLabel(d, s, 0.8, kind or ("omission" if d else "none"))
-    found = PaperLabel(d, s, 0.8, label.kind, reading="clean")
-    return PaperAnalysis(label, False, "{}", found, None)
+def test_a_judgement_is_what_was_stored_or_what_the_raw_reply_says(both, at, recorded, again):
+    for rows, expected in zip(both, (recorded, again), strict=True):
+        row = rows.judgements[at]
+        assert (row.d, row.s, row.c, row.kind, row.outcome, row.reading) == expected
 
 
-def filled(reread=None):
-    """What it could not parse, with what our reading finds."""
-    return PaperAnalysis(EMPTY, True, "```", reread, None)
+def test_fillers_are_counted_as_the_papers_code_did_and_move_nothing(both):
+    recorded, again = both
+    assert (recorded.include_defaulted, again.include_defaulted) == (True, False)
+    assert recorded.suspicion == {("Rosa", "Otto"): pytest.approx(0.7 * 0.8 + 0.3 * 0.5)}
+    assert again.suspicion["Ines", "Rosa"] == pytest.approx(0.7 * 0.3 + 0.3 * (0.7 * 0.2 + 0.3 * 0.5))
+    assert ("Quinn", "Otto") not in again.suspicion
+    told, found = metrics([recorded]), metrics([again])
+    assert [told["table3"]["overall"][name] for name in ("tp", "tn", "fp", "fn")] == [0, 14, 1, 0]
+    assert [found["table3"]["overall"][name] for name in ("tp", "tn", "fp", "fn")] == [4, 7, 2, 0]
+    assert told["labels"] == {"total": 19, "clean": 2, "repaired": 0, "defaulted": 17}
+    assert found["labels"] == {"total": 19, "clean": 2, "repaired": 15, "defaulted": 2}
+    # of four flags on the Werewolf's statement one came without a suspicion
+    werewolf = found["table1"]["Werewolf"]
+    assert [werewolf[name] for name in ("flagged", "suspicion")] == [1.0, pytest.approx((1.0 + 0.6 + 0.8) / 3)]
 
 
-def log(*statements, nights=(), days=(), winner=None, ended=False):
-    return PaperLog("log", "run-1", "gpt-4o", tuple(ROLES), ROLES, statements, nights, days, winner, ended, 0)
+def test_rounds_deaths_votes_and_the_end_are_copied_in_order(both):
+    for rows in both:
+        places = [(row.round, row.phase, row.turn) for row in rows.statements]
+        assert places == [(1, "debate", 1), (1, "debate", 2), (1, "debate", 3), (1, "vote", 1), (2, "debate", 1)]
+        assert [row.number for row in rows.statements] == [1, 2, 3, 4, 5]
+        # a turn that nobody analysed is a statement without a label
+        assert (rows.statements[2].d, rows.statements[2].outcome) == (None, None)
+        nights = [(night.target, night.protected, night.died) for night in rows.nights]
+        assert nights == [("Quinn", ("Quinn",), None), ("Pavel", ("Ines",), "Pavel")]
+        assert [(seen.seer, seen.target, seen.target_role) for seen in rows.inspections] == [
+            ("Ines", "Rosa", "Villager"),
+            ("Ines", "Otto", "Werewolf"),
+        ]
+        assert [row.attacked for row in rows.protections] == [True, False]
+        gone = [(death.round, death.seat, death.how) for death in rows.deaths]
+        assert gone == [(2, "Pavel", "night"), (2, "Otto", "exile")]
+        # nobody, or nobody there is
+        assert [(vote.target, vote.outcome) for vote in rows.votes if vote.round == 1] == [
+            *((None, "defaulted"), ("Quinn", "accepted")),
+            *((None, "defaulted"), (None, "defaulted"), ("Otto", "accepted")),
+        ]
+        assert (rows.rounds, rows.night_count, rows.voting_rounds, rows.debate_turns) == (2, 2, 2, 4)
+        assert (rows.finished, rows.winner, rows.reason) == (True, "villagers", None)
+        assert (rows.seats["Otto"].agent, rows.game) == ("a-model", "small-1")
+        # of a vote without its raw text nobody knows how it was read
+        assert sum(count for (_, kind, *_), count in rows.replies.items() if kind == "vote") == 2
 
 
-def said(number, speaker, own, others, round_=1, phase="debate"):
-    return PaperStatement(number, number, round_, phase, speaker, "words", own, others)
-
-
-FENCED = PaperLabel(True, 0.9, 0.7, "fabrication", reading="extracted")
-
-
-def test_as_recorded_a_filler_is_truthful_half_suspicious_and_moves_nothing():
-    rows = rows_of_paper_log(log(said(1, "Joy", filled(FENCED), {"Raj": filled(FENCED)})), as_recorded=True)
-    assert [(row.d, row.kind, row.outcome) for row in rows.statements] == [(False, "none", "defaulted")]
-    (judgement,) = rows.judgements
-    assert (judgement.d, judgement.s, judgement.c, judgement.outcome) == (False, 0.5, 0.0, "defaulted")
-    assert rows.include_defaulted
-    assert not rows.suspicion
-    assert metrics([rows])["table3"]["overall"]["tn"] == 1
-    assert metrics([rows])["labels"] == {"total": 2, "clean": 0, "repaired": 0, "defaulted": 2}
-
-
-def test_read_again_a_filler_is_what_the_raw_reply_says():
-    rows = rows_of_paper_log(log(said(1, "Joy", filled(FENCED), {"Raj": filled(FENCED)})), as_recorded=False)
-    assert [(row.d, row.kind, row.reading) for row in rows.statements] == [(True, "fabrication", "extracted")]
-    assert rows.suspicion == {("Raj", "Joy"): pytest.approx(0.7 * 0.9 + 0.3 * 0.5)}
-    assert metrics([rows])["table3"]["overall"]["tp"] == 1
-    assert metrics([rows])["labels"] == {"total": 2, "clean": 0, "repaired": 2, "defaulted": 0}
-
-
-def test_read_again_what_is_lost_is_missing_and_what_lost_its_suspicion_is_a_flag_only():
-    flag_only = PaperLabel(True, None, None, None, reading="repaired")
-    no_flag = PaperLabel(None, 0.9, None, None, reading="repaired")
-    others = {"Raj": filled(), "Cyr": filled(flag_only), "Sel": filled(no_flag), "Ali": parsed(False, 0.2)}
-    rows = rows_of_paper_log(log(said(1, "Joy", filled(), others)), as_recorded=False)
-    lost, flag, unflagged, whole = rows.judgements
-    assert (lost.d, lost.s, lost.outcome) == (None, None, "defaulted")
-    assert (flag.d, flag.s, flag.kind, flag.outcome) == (True, None, "unspecified", "accepted")
-    assert (unflagged.d, unflagged.s, unflagged.outcome) == (None, None, "defaulted")
-    assert (whole.d, whole.s, whole.reading) == (False, 0.2, "clean")
-    assert set(rows.suspicion) == {("Ali", "Joy")}
-    werewolf = metrics([rows])["table1"]["Werewolf"]
-    assert [werewolf[name] for name in ("flagged", "flagged_n", "suspicion", "suspicion_n")] == [0.5, 1, 0.2, 1]
-
-
-def test_what_the_papers_code_could_parse_is_clean_in_both_readings():
-    for as_recorded in (True, False):
-        rows = rows_of_paper_log(log(said(1, "Raj", parsed(True), {"Joy": parsed(False, 0.3)})), as_recorded)
-        assert metrics([rows])["labels"]["clean"] == 2
-        assert rows.suspicion["Joy", "Raj"] == pytest.approx(0.36)
-
-
-def test_a_turn_without_an_analysis_is_a_statement_without_labels():
-    rows = rows_of_paper_log(log(said(1, "Raj", None, {})), as_recorded=True)
-    assert (rows.statements[0].d, rows.statements[0].outcome, rows.debate_turns) == (None, None, 1)
-    assert metrics([rows])["labels"]["total"] == 0
-
-
-def test_rounds_deaths_votes_and_the_end_are_copied_in_order():
-    judged = {"Bob": parsed(True, 1.0), "Sel": parsed(True, 1.0)}
-    played = log(
-        said(1, "Joy", parsed(True), judged),
-        said(2, "Joy", parsed(True), judged, phase="vote"),
-        said(3, "Joy", parsed(True), {**judged, "Ali": parsed(True, 1.0)}, round_=2),
-        nights=(
-            PaperNight(1, (PaperAction("kill", "Joy", "Raj"), PaperAction("protect", "Ali", "Raj")), None),
-            PaperNight(2, (PaperAction("kill", "Joy", "Sel"),), "Sel"),
-        ),
-        days=(
-            PaperDay(1, (PaperVote("Joy", "Bob"), PaperVote("Sel", None), PaperVote("Ali", "Lucas")), "Bob", "Bob"),
-            PaperDay(2, (PaperVote("Joy", "Bob"),), "Bob", None),
-        ),
-        winner="werewolves",
-        ended=True,
-    )
-    rows = rows_of_paper_log(played, as_recorded=True)
-    places = [(row.number, row.round, row.phase, row.turn) for row in rows.statements]
-    assert places == [(1, 1, "debate", 1), (2, 1, "vote", 1), (3, 2, "debate", 1)]
-    nights = [(night.target, night.protected, night.died) for night in rows.nights]
-    assert nights == [("Raj", ("Raj",), None), ("Sel", (), "Sel")]
-    assert [(death.round, death.seat, death.how) for death in rows.deaths] == [(1, "Bob", "exile"), (2, "Sel", "night")]
-    assert [(vote.voter, vote.target, vote.outcome) for vote in rows.votes] == [
-        ("Joy", "Bob", "accepted"),
-        ("Sel", None, "defaulted"),
-        ("Ali", None, "defaulted"),
-        ("Joy", None, "defaulted"),
-    ]
-    assert set(rows.by_round[1]) == {("Bob", "Joy"), ("Sel", "Joy")}
-    assert rows.suspicion["Bob", "Joy"] == rows.suspicion["Sel", "Joy"] == pytest.approx(1 - 0.5 * 0.3**2)
-    assert set(rows.by_round[2]) == {("Ali", "Joy")}
-    assert (rows.rounds, rows.night_count, rows.voting_rounds, rows.debate_turns) == (2, 2, 2, 2)
-    assert (rows.finished, rows.winner, rows.reason) == (True, "werewolves", None)
-    assert (rows.seats["Joy"].agent, rows.game) == ("gpt-4o", "run-1")
-
-
-def test_a_vote_is_read_again_where_its_raw_reply_was_kept():
-    named = PaperVote("Raj", None, Read(Ballot(target="Joy"), reading="extracted"))
-    abstained = PaperVote("Cyr", "Lucas", Read(Ballot(target=None), reading="extracted"))
-    played = log(days=(PaperDay(1, (named, abstained), None, None),))
-    recorded, again = rows_of_paper_log(played, as_recorded=True), rows_of_paper_log(played, as_recorded=False)
-    assert [(vote.target, vote.outcome) for vote in recorded.votes] == [(None, "defaulted")] * 2
-    assert [(vote.target, vote.outcome) for vote in again.votes] == [("Joy", "accepted"), (None, "accepted")]
+def test_a_vote_is_read_again_and_nobody_is_buried_twice(tmp_path):
+    shutil.copy(DATA / "small-run_meta.json", tmp_path)
+    log, lines = tmp_path / "small-events.ndjson", (DATA / "small-events.ndjson").read_text().splitlines()
+    for at, line in enumerate(lines):
+        event = json.loads(line)
+        if event["event"] == "vote" and "raw_output" in event["details"]:
+            event["details"]["raw_output"]["Rosa"] = {"_raw_response": '{"vote": null, "reasoning": "I wait."}'}
+            event["details"]["votes"]["Ines"] = "Pavel"
+        if event["event"] == "exile" and event["details"]["exiled"]:
+            event["details"]["exiled"] = "Pavel"
+        lines[at] = json.dumps(event)
+    log.write_text("\n".join(lines) + "\n")
+    recorded, again = (read(log, as_recorded=given) for given in (True, False))
+    votes = [{vote.voter: (vote.target, vote.outcome) for vote in rows.votes[5:]} for rows in (recorded, again)]
+    assert [each["Rosa"] for each in votes] == [("Otto", "accepted"), (None, "accepted")]
+    # Pavel is dead
+    assert [each["Ines"] for each in votes] == [(None, "defaulted")] * 2
+    assert [(gone.seat, gone.how) for gone in recorded.deaths] == [("Pavel", "night")]

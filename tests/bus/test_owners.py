@@ -11,10 +11,8 @@ from tests.bus.conftest import Place, wait_until
 from tests.bus.parts import (
     HOUSE,
     IN_ANN,
-    OUT,
     InThread,
     claim,
-    entries,
     entry,
     epoch_of,
     message,
@@ -38,7 +36,6 @@ def run_out(bus: Bus) -> None:
 
 def test_a_house_nobody_claimed_has_no_owner(bus: Bus) -> None:
     assert bus.owner(HOUSE) == Owner("", 0, 0.0)
-    assert bus.houses() == []
 
 
 @pytest.mark.parametrize("lease_s", [0.0, LONG_S])
@@ -84,7 +81,6 @@ def test_a_lease_that_ran_out_unclaimed_can_still_be_renewed(bus: Bus) -> None:
 def test_renewing_what_the_bus_knows_nothing_of_is_fenced(bus: Bus) -> None:
     with pytest.raises(Fenced, match="no owner any more"):
         bus.renew(HOUSE, "first", epoch_of(1), LONG_S)
-    assert bus.houses() == []
 
 
 def test_a_released_house_can_be_claimed_at_once(bus: Bus) -> None:
@@ -96,7 +92,6 @@ def test_a_released_house_can_be_claimed_at_once(bus: Bus) -> None:
 
 def test_who_is_owner_no_more_releases_nothing(bus: Bus) -> None:
     bus.release(HOUSE, "first", epoch_of(1))
-    assert bus.houses() == []
     claim(bus, "first")
     claim(bus, "second", LONG_S)
     bus.release(HOUSE, "first", epoch_of(1))
@@ -113,14 +108,6 @@ def test_of_many_claimants_one_holds_the_house(bus: Bus, place: Place) -> None:
 
     claiming = [InThread(try_to, f"moderator-{n}") for n in range(8)]
     assert sorted(one.result() for one in claiming) == [0] * 7 + [1]
-
-
-def test_houses_are_all_that_were_claimed_and_nothing_else(bus: Bus) -> None:
-    for house in ("b", "a.b-c_d", HOUSE, "b"):
-        bus.claim(house, "moderator")
-    bus.append(OUT, entries(1))
-    bus.append(streams.house_key("stream", "owner"), [entry("1-1")])
-    assert bus.houses() == ["a.b-c_d", "b", HOUSE]
 
 
 @pytest.mark.parametrize("lease_s", [-1.0, float("inf"), float("nan")])
@@ -141,13 +128,6 @@ def test_a_leased_claim_whose_reply_is_lost_is_held_by_the_one_that_sent_it(
     far_bus.renew(HOUSE, "first", epoch_of(epoch), LONG_S)
     with pytest.raises(HouseHeld):
         claim(redis_bus, "second")
-
-
-def test_houses_among_many_other_keys_are_found(redis_bus: Bus, redis_server: RedisServer) -> None:
-    redis_server.command("EVAL", "for n = 1, 5000 do redis.call('SET', 'other:' .. n, n) end", "0")
-    for n in range(30):
-        redis_bus.claim(f"house-{n:02}", "moderator")
-    assert redis_bus.houses() == [f"house-{n:02}" for n in range(30)]
 
 
 def test_a_full_memory_takes_no_house_from_its_owner(redis_bus: Bus, redis_server: RedisServer) -> None:

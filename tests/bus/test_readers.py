@@ -109,28 +109,6 @@ def test_follow_takes_effect_while_a_read_blocks(bus: Bus, place: Place) -> None
     assert time.monotonic() - started < 1
 
 
-def test_wake_ends_a_blocked_read_at_once(bus: Bus, place: Place) -> None:
-    reader = bus.reader()
-    reader.follow(OUT)
-    reading = InThread(lambda: reader.read(SOON_S))
-    place.wait_blocked()
-    started = time.monotonic()
-    reader.wake()
-    assert reading.result() == []
-    assert time.monotonic() - started < 1
-    bus.append(OUT, entries(1))
-    assert reader.read(SOON_S) == [(OUT, entries(1))]
-
-
-def test_a_wake_between_reads_is_not_lost(bus: Bus) -> None:
-    reader = bus.reader()
-    reader.follow(OUT)
-    reader.wake()
-    started = time.monotonic()
-    assert reader.read(SOON_S) == []
-    assert time.monotonic() - started < 1
-
-
 @pytest.mark.parametrize("whole_bus", [False, True])
 def test_close_ends_a_blocked_read_at_once(bus: Bus, place: Place, whole_bus: bool) -> None:
     reader = bus.reader()
@@ -146,7 +124,6 @@ def test_close_ends_a_blocked_read_at_once(bus: Bus, place: Place, whole_bus: bo
     assert time.monotonic() - started < 1
     with pytest.raises(BusDown, match="closed"):
         reader.read(SOON_S)
-    reader.wake()
     reader.unfollow(OUT)
 
 

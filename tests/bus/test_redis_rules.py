@@ -80,13 +80,14 @@ def test_a_seat_that_may_not_unblock_is_woken_at_once_without_trying(
     reader = seat.reader()
     reader.follow(IN_ANN)
     redis_bus.append(IN_ANN, entries(3))
+    redis_bus.append(OUT, entries(1))
     assert reader.read(SOON_S) == [(IN_ANN, entries(3))]
     for _ in range(2):
         reading = InThread(lambda: reader.read(SOON_S))
         wait_blocked(redis_server)
         started = time.monotonic()
-        reader.wake()
-        assert reading.result() == []
+        reader.follow(OUT)
+        assert reading.result() == [(OUT, entries(1))]
         assert time.monotonic() - started < 1
     redis_bus.append(IN_ANN, entries(1, start=4))
     assert reader.read(SOON_S) == [(IN_ANN, entries(1, start=4))]

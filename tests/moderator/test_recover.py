@@ -9,7 +9,8 @@ from tests.game.driver import record
 from tests.players.table import play
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
-from wolfbus.messages.events import AnyEvent, Rejected, Stopped
+from wolfbus.messages.content import Bid, Label
+from wolfbus.messages.events import ANSWERED, AnyEvent, Rejected, Stopped
 from wolfbus.record.digest import digest_of
 from wolfbus.record.line import Recorded, parse_line
 
@@ -46,7 +47,7 @@ def test_a_record_that_ends_anywhere_goes_on_from_the_last_whole_step(events):
         if end not in ends and end + 1 not in ends and end % 7:
             continue  # re-executing every prefix would take seconds
         game = recover(lines[:end])
-        assert (game.count, game.cut, game.head) == (whole, end - whole, lines[whole - 1].hash)
+        assert (game.count, game.head) == (whole, lines[whole - 1].hash)
         assert game.seconds == lines[whole - 1].time
         assert game.digest.hexdigest() == digest_of(events[:whole])
         assert bool(game.waits_for) == (game.ended is None)
@@ -60,17 +61,18 @@ def test_what_stands_beside_a_step_that_did_not_land_is_left_out(events):
     end = ends_of_steps(events)[3]
     beside = Rejected(sender="x", reason="unknown", size=3, note="?", source="1-1")
     game = recover(recorded([*events[:end], beside]))
-    assert (game.count, game.cut) == (end, 1)
+    assert game.count == end
     assert not game.rejections
-    game = recover(recorded([*events[:end], beside, beside, *events[end : ends_of_steps(events)[4]]]))
-    assert game.cut == 0
+    following = ends_of_steps(events)[4]
+    game = recover(recorded([*events[:end], beside, beside, *events[end:following]]))
+    assert game.count == following + 2
     assert game.rejections == {"x": 2}
 
 
 def test_a_stopped_record_is_over_and_says_why(events):
     end = ends_of_steps(events)[3]
     game = recover(recorded([*events[:end], Stopped(reason="enough")]))
-    assert (game.stopped, game.ended, game.waits_for, game.cut) == ("enough", None, (), 0)
+    assert (game.stopped, game.ended, game.waits_for, game.count) == ("enough", None, (), end + 1)
 
 
 @pytest.mark.parametrize("line", [1, 5, 60])
@@ -90,3 +92,29 @@ def test_a_missing_event_and_one_that_the_rules_do_not_give_are_named_by_their_l
         recover(recorded(forged))
     with pytest.raises(RecordError, match="within the first step"):
         recover([])
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "content", "possible"),
+    [
+        ("bid", "accepted", Bid(bid=10), True),
+        ("bid", "accepted", Bid(bid=11), False),
+        ("bid", "accepted", None, False),
+        ("bid", "timed_out", None, True),
+        ("bid", "declined", None, False),
+        ("bid", "defaulted", Bid(bid=1), False),
+        ("bid", "timed_out", Bid(bid=1), False),
+        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="omission"), True),
+        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="none"), False),
+        ("assess_own", "accepted", Label(deceptive=False, confidence=1.0, kind="omission"), False),
+    ],
+)
+def test_a_recorded_answer_must_be_one_that_the_referee_could_have_given(events, kind, outcome, content, possible):
+    place = next(number for number, event in enumerate(events) if event.type == "answered" and event.kind == kind)
+    told = {name: getattr(events[place], name) for name in ("batch", "seat", "about")}
+    lines = recorded([*events[:place], ANSWERED[kind](outcome=outcome, content=content, **told)])
+    if possible:
+        assert recover(lines).count <= place
+    else:
+        with pytest.raises(RecordError, match=rf"^line {place + 1}: .* could not have been recorded so: "):
+            recover(lines)

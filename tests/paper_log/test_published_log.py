@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from wolfbus.messages.content import Judgement, Label
-from wolfbus.record.published_log import PaperAnalysis, PaperLog, is_paper_log, read_paper_log
+from wolfbus.record.published_log import PaperAnalysis, PaperLog, is_paper_log, meta_beside, read_paper_log
+from wolfbus.record.reader import open_lines
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published l
 
 @pytest.fixture(scope="module")
 def log() -> PaperLog:
-    return read_paper_log(PUBLISHED)
+    return read_paper_log(open_lines(PUBLISHED), meta_beside(PUBLISHED))
 
 
 def analyses(log: PaperLog) -> list[tuple[str, PaperAnalysis]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from wolfbus.cli import run
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.content import Ballot
 from wolfbus.record.published_log import (
@@ -24,7 +25,7 @@ LINES = LOG.read_bytes().splitlines(keepends=True)
 
 @pytest.fixture(scope="module")
 def log() -> PaperLog:
-    return read_paper_log(LOG)
+    return read_paper_log(LINES, meta_beside(LOG), name=LOG.name)
 
 
 def test_the_first_line_tells_a_paper_log_from_anything_else() -> None:
@@ -134,19 +135,25 @@ def test_counts_say_what_our_reading_recovers(log: PaperLog) -> None:
     assert (counts.partial, counts.lost) == (2, 2)
 
 
-def test_a_log_may_come_as_lines_with_its_metadata_named_and_stop_anywhere(log: PaperLog) -> None:
-    assert read_paper_log(iter(LINES), META, name="small-events.ndjson") == log
+def test_a_log_may_stop_anywhere() -> None:
     for end in range(1, len(LINES)):
         assert read_paper_log(LINES[:end], META).ended == (end >= len(LINES) - 1)
 
 
-def test_without_its_metadata_a_log_is_refused_in_one_line(tmp_path: Path) -> None:
-    lonely = tmp_path / "lonely-events.ndjson"
-    lonely.write_bytes(LINES[0])
-    for source in (lonely, LINES):
-        with pytest.raises(ConfigError, match=r"--roles FILE") as caught:
-            read_paper_log(source)
-        assert "\n" not in str(caught.value)
+@pytest.mark.parametrize("command", ["replay", "report"])
+def test_what_is_wrong_with_a_log_is_said_in_one_line_that_names_its_file(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lonely.ndjson").write_bytes(LINES[0])
+    Path("spoilt.ndjson").write_bytes(LINES[0] + b"[]\n")
+    for words, said in (
+        (["lonely.ndjson"], "lonely.ndjson: the roles stand in the run's run_meta.json"),
+        (["spoilt.ndjson", "--roles", str(META)], "spoilt.ndjson: line 2: not a JSON object"),
+    ):
+        assert run([command, *words]) == 2
+        line, *_ = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"wolfbus: {said}")
 
 
 def test_the_metadata_is_found_by_the_logs_name_or_in_its_folder(tmp_path: Path) -> None:
@@ -170,6 +177,7 @@ def test_the_metadata_is_found_by_the_logs_name_or_in_its_folder(tmp_path: Path)
         ('{"roles": {}}', 'no "roles"'),
         ('{"roles": {"Ines": "Witch"}}', "the role of 'Ines' is none of"),
         ('{"roles": {"Ines": "Seer"}, "players": ["Otto"]}', "name different players"),
+        ('{"roles": {"1": "Seer"}, "players": [1]}', "name different players"),
     ],
 )
 def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text: str, what: str) -> None:
@@ -177,7 +185,7 @@ def test_metadata_of_something_else_is_refused_in_one_line(tmp_path: Path, text:
     if text:
         path.write_text(text)
     with pytest.raises(ConfigError, match=what) as caught:
-        read_paper_log(LOG, path)
+        read_paper_log(LINES, path)
     assert "\n" not in str(caught.value)
 
 
@@ -185,7 +193,7 @@ def test_metadata_of_another_run_is_noticed(tmp_path: Path) -> None:
     other = tmp_path / "run_meta.json"
     other.write_text(json.dumps({"roles": {"Ines": "Seer", "Bruno": "Werewolf"}}))
     with pytest.raises(RecordError, match="'Otto' is not among the players") as caught:
-        read_paper_log(LOG, other)
+        read_paper_log(LINES, other)
     assert caught.value.line == 1
 
 
@@ -216,7 +224,7 @@ def test_metadata_of_another_run_is_noticed(tmp_path: Path) -> None:
 )
 def test_a_line_that_cannot_be_read_is_named_by_its_number(line: bytes, what: str) -> None:
     with pytest.raises(RecordError, match=what) as caught:
-        read_paper_log([*LINES[:5], line], META, name="x")
+        read_paper_log([*LINES[:5], line], META)
     assert caught.value.line == 6
     assert "\n" not in str(caught.value)
 

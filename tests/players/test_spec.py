@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from players.spec import build, declined_by, expand
+from players.context import BrainContext
+from players.spec import build, check, declined_by, expand
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
+from wolfbus.vocabulary import KINDS
 
 TABLES = tables(__file__)
 
@@ -44,6 +46,14 @@ class Odd(Agent):
 
 class Stringy(Agent):
     declines = "vote"
+
+class Selfish(Agent):
+    def declines(self):
+        return ()
+
+class Sticky(Agent):
+    def close(self):
+        raise SystemExit(3)
 
 number = 3
 made = Duck()
@@ -100,6 +110,7 @@ def test_mistakes_are_named_in_one_line(spec: str, says: tuple[str, ...]):
 def test_what_a_brain_declines_is_known_before_it_plays(mine: str):
     assert declined_by(f"{mine}:Mine") == ("assess_own",)
     assert declined_by(f"{mine}:Duck") == ()
+    assert declined_by(f"{mine}:Broken") == KINDS, "nothing is made to find out"
     assert declined_by("scripted") == ()
 
 
@@ -109,7 +120,7 @@ def test_what_a_brain_declines_is_known_before_it_plays(mine: str):
 )
 def test_a_brain_that_cannot_be_built_says_why_in_one_line(mine: str, brain: str, says: tuple[str, ...]):
     with pytest.raises(ConfigError) as caught:
-        build(brain.format(mine=mine))
+        check([brain.format(mine=mine)], BrainContext())
     line = str(caught.value)
     assert "\n" not in line
     for part in says:

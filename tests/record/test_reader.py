@@ -40,10 +40,10 @@ def problem(data: bytes | list[bytes], *, lenient_too: bool = True) -> RecordErr
     assert str(caught.value).isprintable()
     tolerant = read_record(lines, tolerant=True)
     good = list(tolerant)
-    assert [str(found) for found in tolerant.problems] == [str(caught.value)]
+    assert str(tolerant.problem) == str(caught.value)
     assert tolerant.count == len(good) == (caught.value.line or 1) - 1
     if lenient_too:
-        assert (read, [str(found) for found in lenient.problems]) == (good, [str(caught.value)])
+        assert (read, str(lenient.problem)) == (good, str(caught.value))
     assert list(tolerant) == []
     return caught.value
 
@@ -68,7 +68,7 @@ def test_a_record_reads_back_as_it_was_written() -> None:
     assert reader.head == found[-1].hash
     assert reader.opened == EVENTS[0]
     assert reader.ended
-    assert reader.problems == []
+    assert reader.problem is None
 
 
 def test_a_record_that_stops_before_the_end_is_whole_as_far_as_it_goes() -> None:
@@ -187,7 +187,7 @@ def first_bad_line(data: bytes) -> int | None:
     reader = RecordReader(split(data), tolerant=True)
     for _ in reader:
         pass
-    return reader.problems[0].line if reader.problems else None
+    return reader.problem.line if reader.problem else None
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ class TestFiles:
             reader = read_record(open_lines(path), tolerant=True)
             good = len(list(reader))
             lines = "1 whole line" if good == 1 else f"{good} whole lines"
-            assert str(reader.problems[0]) == f"line {good + 1}: the compressed file is cut off; {lines} before it"
+            assert str(reader.problem) == f"line {good + 1}: the compressed file is cut off; {lines} before it"
 
     def test_a_damaged_gzip_is_named(self, tmp_path: Path) -> None:
         path = tmp_path / "game.gz"

@@ -16,7 +16,7 @@ from wolfbus.bus import streams
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.house import Welcome
+from wolfbus.messages.house import RollCall, Welcome
 from wolfbus.record.reader import read_record
 
 
@@ -160,14 +160,21 @@ def test_a_full_disk_is_one_line_and_the_game_that_fits_is_kept(site, caplog):
     assert told_of == {large.game: error, small.game: None}
 
 
-@pytest.mark.parametrize("played", [False, True], ids=["no-game", "a-stopped-game"])
-def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_another(site, played):
+@pytest.mark.parametrize(
+    ("played", "killed"),
+    [(False, False), (True, False), (True, True)],
+    ids=["no-game", "a-stopped-game", "killed-half-way"],
+)
+def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_another(site, played, killed):
     with site.service() as service:
         site.house.play(site.first)
         site.told.next()
         site.house.close()
         assert service.code() == 0
     before = {path.name: path.read_bytes() for path in site.folder.iterdir()}
+    if killed:
+        # between the two files that stay under the session's name
+        (site.folder / "report.txt").rename(site.folder / "report.s-1.txt")
     other, joined = FedHouse(site.bus, "s-2"), site.heard(streams.outbox(HOUSE, "second"))
     with site.service("second") as service:
         joined.next(lambda entry: entry.type == "join")
@@ -211,9 +218,11 @@ def test_a_house_that_lost_its_data_is_a_clear_end(site):
 
 def test_a_second_process_under_the_same_name_takes_over(site):
     joined = site.heard(streams.outbox(HOUSE, "analytics"))
-    with site.service(folder="a", again_s=0.1) as old:
+    with site.service(folder="a") as old:
         joined.next()
         with site.service(folder="b") as new:
+            joined.next()
+            site.house.tell_mailbox("analytics", RollCall())
             with pytest.raises(
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):

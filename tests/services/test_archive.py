@@ -141,6 +141,9 @@ class Story:
     def unblocked(self):
         self.desk.path(self.a).rmdir()
 
+    def removed(self, game):
+        self.desk.path(self.records[game]).unlink()
+
     # -- what then must be so
 
     def followed(self, times, after=None):
@@ -176,9 +179,13 @@ class Story:
     def done(self):
         assert self.desk.done
 
+    def counted(self, games):
+        results = self.desk.results
+        assert results.metrics["outcomes"]["games"] == sum(game.counted for game in results.games) == int(games)
+
     def fine(self, games):
         assert self.desk.results.fine
-        assert self.desk.results.metrics["outcomes"]["games"] == int(games)
+        self.counted(games)
 
     def failed(self, *words):
         assert not self.desk.results.fine

@@ -9,12 +9,12 @@ import pytest
 
 from tests.services.fed import HOUSE, ask
 from wolfbus.bus import streams
-from wolfbus.bus.acl import analytics_rules
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli import run
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.tickets.holders import Holder
 
 
 def joined(bus, name, seats, seen=None):
@@ -119,7 +119,7 @@ def test_what_strangers_wrote_breaks_neither_the_reading_nor_the_terminal(bus, h
 def test_a_user_who_may_not_read_everything_sees_the_rest_and_is_told_what_is_hidden(
     site, status, redis_server, capsys
 ):
-    redis_server.command("ACL", "SETUSER", "watcher", *analytics_rules(HOUSE, "watcher"), ">secret", "on")
+    redis_server.command("ACL", "SETUSER", "watcher", *Holder(HOUSE, "analytics", "watcher").rules(), ">secret", "on")
     site.callback(redis_server.command, "ACL", "DELUSER", "watcher")
     url = site.url.replace("redis://", "redis://watcher:secret@")
     site.house.begin(site.first, 1, 100)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from players.llm.budget import NOTHING, Amount, SharedBudget
+from players.llm.budget import Amount, SharedBudget
 from players.llm.redis_budget import RedisBudget
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
+from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
 
 SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
@@ -23,75 +25,55 @@ def amount(usd: float, tokens: int = 0) -> Amount:
     return Amount(Decimal(repr(usd)), tokens)
 
 
-class Answers:
-    def __init__(self) -> None:
-        self.given: list[tuple[int, int, bool]] = []
-        self.why = ""
-
-    def __call__(self, worker: int, key: int, refusal: str | None) -> None:
-        self.given.append((worker, key, refusal is None))
-        self.why = refusal or self.why
-
-
-@pytest.fixture
-def shared():
-    """A budget of a dollar; of a hundred tokens where a test says so."""
-
-    def shared(*limits, before=NOTHING):
-        answers = Answers()
-        return SharedBudget(*(limits or (1.0, None)), answers, before), answers
-
-    return shared
-
-
-def test_a_call_waits_until_it_fits_beside_those_of_other_workers_and_can_be_withdrawn(shared):
-    budget, answers = shared()
-    budget.reserve(1, 0, lambda: amount(0.75), "a")
-    budget.reserve(2, 0, lambda: amount(0.5), "b")
-    budget.reserve(1, 1, lambda: amount(0.9), "c")
-    assert answers.given == [(1, 0, True)]
-    budget.settle(1, 1, amount(0.0))
-    budget.settle(1, 0, amount(0.25))
-    assert answers.given == [(1, 0, True), (2, 0, True)]
-    assert budget.spent == amount(0.25)
-
-
-def test_what_could_never_fit_is_refused_and_so_is_all_that_follows(shared):
-    budget, answers = shared(before=amount(0.6))
-    budget.reserve(1, 0, lambda: amount(0.5), "Ada: vote, m")
-    budget.reserve(2, 0, lambda: amount(0.1), "b")
-    assert answers.given == [(1, 0, False), (2, 0, False)]
-    assert answers.why == (
-        "the budget ends here: $0.6000 of $1.0000 spent, and the next call could take up to $0.5000 (Ada: vote, m)"
-    )
+@pytest.fixture(params=["here", "redis", "cluster"])
+def kept(request):
+    """A dollar, of which 15 cents are spent, and two who share it: what each does, and what tells of all."""
+    with contextlib.ExitStack() as around:
+        if request.param == "here":
+            shared = SharedBudget(1.0, None, amount(0.15))
+            yield (
+                [
+                    SimpleNamespace(
+                        reserve=partial(shared.reserve, holder=holder),
+                        settle=partial(shared.settle, holder=holder),
+                        close=partial(shared.lose, holder),
+                    )
+                    for holder in (1, 2)
+                ],
+                lambda: shared.spent,
+            )
+            return
+        url = (
+            request.getfixturevalue("redis_url") if request.param == "redis" else request.getfixturevalue("cluster").url
+        )
+        one, *both = (
+            around.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.1))) for _ in "abc"
+        )
+        one.open(amount(0.15))
+        yield both, lambda: one.look()[0]
+        # a run that goes on may have other limits
+        assert one.look()[1]
+        one.open(amount(0.0))
+        assert one.look()[1] is None
+        one.remove()
 
 
-def test_what_a_lost_worker_had_set_aside_counts_as_spent_and_its_wishes_are_forgotten(shared):
-    budget, answers = shared(None, 100)
-    for worker, key, tokens in ((1, 0, 60), (1, 1, 60), (2, 0, 30)):
-        budget.reserve(worker, key, lambda tokens=tokens: amount(0, tokens), "x")
-    budget.lose(1)
-    assert budget.spent.tokens == 60
-    assert answers.given == [(1, 0, True), (2, 0, True)]
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(0, 30), st.booleans()), max_size=60))
-def test_what_is_spent_never_exceeds_the_limit(steps):
-    held: dict[tuple[int, int], int] = {}
-    asked: dict[tuple[int, int], int] = {}
-
-    def tell(worker: int, key: int, refusal: str | None) -> None:
-        if refusal is None:
-            held[worker, key] = asked[worker, key]
-
-    shared = SharedBudget(None, 100, tell)
-    for key, (worker, most, taken, settles) in enumerate(steps):
-        asked[worker, key] = most
-        shared.reserve(worker, key, lambda most=most: amount(0, most), "x")
-        if settles and held:
-            place = next(iter(held))
-            shared.settle(*place, amount(0, min(taken, held.pop(place))))
-        assert shared.spent.tokens + sum(held.values()) <= 100
+def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_counts_as_spent(kept):
+    (ann, bob), spent = kept
+    assert ann.reserve(0, amount(0.5), "x")
+    assert ann.reserve(0, amount(0.5), "x"), "asked again after a lost reply, it is set aside once"
+    assert not bob.reserve(0, amount(0.5), "x"), "it may fit once the other's call is through"
+    ann.settle(0, amount(0.1))
+    assert spent() == amount(0.25)
+    assert bob.reserve(0, amount(0.5), "x")
+    bob.close()
+    wait_for(lambda: spent() == amount(0.75))
+    ann.settle(1, amount(0.1))
+    assert spent() == amount(0.75), "nothing was set aside for that"
+    why = "the budget ends here: $0.7500 of $1.0000 spent, and the next call could take up to $0.5000 (vote, m)"
+    for key, usd, what in ((2, 0.5, "vote, m"), (3, 0.1, "nothing goes out any more")):
+        with pytest.raises(BudgetSpent, match=f"^{re.escape(why)}$"):
+            ann.reserve(key, amount(usd), what)
 
 
 @pytest.fixture(scope="module")
@@ -151,30 +133,6 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
         del each["totals"]["cost_usd"]
         each["models"]["m"]["endpoint"] = None
     assert mine == its
-
-
-@pytest.mark.parametrize("server", ["redis", "cluster"])
-def test_what_a_holder_on_redis_had_set_aside_counts_as_spent_once_it_is_silent_for_too_long(request, server):
-    url = request.getfixturevalue("redis_url") if server == "redis" else request.getfixturevalue("cluster").url
-    with contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.1)) as kept:
-        kept.open(amount(0.15))
-        assert kept.reserve("c", 0, amount(0.5), "x").word == "done"
-        kept.settle("c", 0, amount(0.1))
-        assert kept.look().spent == amount(0.25)
-        assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
-        assert kept.reserve("a", 0, amount(0.5), "x").word == "done"
-        assert kept.reserve("b", 0, amount(0.5), "x").word == "wait"
-        wait_for(lambda: kept.reserve("b", 0, amount(0.5), "Ada: vote, m").word != "wait")
-        verdict = kept.look()
-        assert verdict.spent == amount(0.75)
-        assert verdict.why is not None
-        assert verdict.why.endswith("the next call could take up to $0.5000 (Ada: vote, m)")
-        # too late to give anything back, but no harm
-        kept.settle("a", 0, amount(0.1))
-        assert kept.look().spent == amount(0.75)
-        # a run that goes on may have other limits
-        assert kept.open(amount(0.0)).why is None
-        kept.remove()
 
 
 def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, paid, tmp_path, redis_url):

@@ -12,7 +12,7 @@ from tests.whole.house import outcomes, play_many
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.messages.calls import REPLY_KEPT
-from wolfbus.record.digest import essence
+from wolfbus.record.digest import digest_of
 
 QUICK = GameConfig(debate_turns=2, max_rounds=3)
 
@@ -29,9 +29,8 @@ def events(proof: Proof, kind: str) -> list:
 
 
 def test_answers_from_other_threads_make_the_game_that_they_would_make_at_once(tmp_path: Path):
-    def game(proof: Proof) -> list:
-        kept = [essence(recorded.event, recorded.event.model_dump()) for recorded in proof.records[1:]]
-        return [each for each in kept if each is not None]
+    def game(proof: Proof) -> str:
+        return digest_of(recorded.event for recorded in proof.records[1:])
 
     later = played(tmp_path / "later")
     assert game(later) == game(played(tmp_path / "once", count=0))

@@ -7,8 +7,8 @@ turns a duration into a callback, usually one ``tell``.
 Actors of the game never ``ask`` each other: they ``tell``, carry ids, and set timers.
 """
 
-from wolfbus.actors.actor import PooledActor, PooledFuture, tell_here, tell_if_alive
-from wolfbus.actors.pool import ActorPool, default_pool
+from wolfbus.actors.actor import PooledActor, tell_here, tell_if_alive
+from wolfbus.actors.pool import ActorPool
 from wolfbus.actors.timers import Timer, Timers
 
-__all__ = ["ActorPool", "PooledActor", "PooledFuture", "Timer", "Timers", "default_pool", "tell_here", "tell_if_alive"]
+__all__ = ["ActorPool", "PooledActor", "Timer", "Timers", "tell_here", "tell_if_alive"]

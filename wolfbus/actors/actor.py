@@ -12,7 +12,7 @@ from pykka import Actor, ActorDeadError, ActorRef, ActorRegistry, Future, Thread
 from pykka._envelope import Envelope
 from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr, _ActorStop
 
-from wolfbus.actors.pool import ActorPool, default_pool, pool_of_this_thread
+from wolfbus.actors.pool import ActorPool, pool_of_this_thread
 
 T = TypeVar("T")
 
@@ -39,16 +39,14 @@ class Inbox:
     ``ActorDeadError``).
     """
 
-    __slots__ = ("_enqueue", "_left", "_mail", "_owner", "_take", "_taken", "_turn")
+    __slots__ = ("_left", "_mail", "_owner", "_taken", "_turns")
 
     def __init__(self) -> None:
         # a list: there are thousands of inboxes, few of them hold more than a message, and a deque is ten times larger
         self._mail: list[Envelope[Any]] = []
         self._taken = threading.Lock()
         self._taken.acquire()  # a new inbox is taken until `open`: an actor may be told something before it runs
-        self._turn: Callable[[], None] | None = None
-        self._enqueue: Callable[[Callable[[], None]], None] | None = None
-        self._take: Callable[[Callable[[], None]], None] | None = None
+        self._turns: tuple[ActorPool, Callable[[], None]] | None = None
         self._left = 0
         self._owner = ""
 
@@ -62,10 +60,11 @@ class Inbox:
         """Add mail, and take the turn on this thread unless one is queued or running."""
         self._mail.append(envelope)
         if self._taken.acquire(False):
-            if self._turn is not None and self._take is not None:
-                self._take(self._turn)
-            else:
+            if self._turns is None:
                 self._turn_away()
+            else:
+                pool, turn = self._turns
+                pool.take(turn)
 
     def get(self) -> Envelope[Any]:
         """Take the oldest mail.
@@ -90,7 +89,7 @@ class Inbox:
             first: the first turn, which runs even without mail.
             turn: every later one.
         """
-        self._enqueue, self._take, self._turn = pool.enqueue, pool.take, turn
+        self._turns = pool, turn
         pool.enqueue(first)
 
     def share(self, messages: int) -> None:
@@ -113,14 +112,15 @@ class Inbox:
             owner: the actor as its reference prints it, for the error its askers get.
         """
         self._owner = owner
-        self._turn = self._enqueue = self._take = None
+        self._turns = None
         self._turn_away()
 
     def _queue_turn(self) -> None:
-        if self._enqueue is not None and self._turn is not None:
-            self._enqueue(self._turn)
-        else:
+        if self._turns is None:
             self._turn_away()
+        else:
+            pool, turn = self._turns
+            pool.enqueue(turn)
 
     def _turn_away(self) -> None:
         """Answer askers who saw the actor alive a moment too long; ends with the lock released and no mail left."""
@@ -137,7 +137,8 @@ class Inbox:
 class PooledFuture(ThreadingFuture[T]):
     """pykka's `ThreadingFuture`, except that a pool's thread that waits in `get` is stood in for.
 
-    Without that, as many actors as the pool has threads could all wait for an actor that no thread is left to run.
+    Without that, as many actors as the pool has threads could all wait for an actor that no thread is left to run: one
+    in which ``SystemExit`` is raised waits for all others, as pykka has it.
     """
 
     def get(self, *, timeout: float | None = None) -> Any:
@@ -201,7 +202,7 @@ def tell_here(ref: ActorRef[Any], message: Any) -> bool:
 
 
 class PooledActor(Actor):
-    """A pykka actor without a thread of its own.
+    """A pykka actor without a thread of its own; `start_in` starts it.
 
     Everything pykka says of an actor holds, since pykka's own loop handles every message: one message at a time,
     messages of one sender in their order, ``on_start`` before the first and ``on_stop`` after the last, an exception
@@ -218,7 +219,7 @@ class PooledActor(Actor):
     """
 
     actor_inbox: Inbox
-    _pool: ActorPool | None = None
+    _pool: ActorPool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -226,7 +227,7 @@ class PooledActor(Actor):
 
     @classmethod
     def start_in(cls, pool: ActorPool, *args: Any, **kwargs: Any) -> ActorRef[Self]:
-        """Start an actor in a pool of one's own; ``start`` does the same in `default_pool`.
+        """Start an actor in a pool.
 
         Args:
             pool: whose threads run the actor until it stops.
@@ -252,15 +253,14 @@ class PooledActor(Actor):
         return PooledFuture()
 
     def _start_actor_loop(self) -> None:
-        pool = self._pool = self._pool or default_pool()
         try:
-            pool.admit(self.actor_ref)
+            self._pool.admit(self.actor_ref)
         except RuntimeError:
             ActorRegistry.unregister(self.actor_ref)
             self.actor_stopped.set()
-            self._depart(pool)
+            self._depart()
             raise
-        self.actor_inbox.open(pool, self._first_turn, self._take_turn)
+        self.actor_inbox.open(self._pool, self._first_turn, self._take_turn)
 
     def _handle_receive(self, message: Any) -> Any:
         # pykka asks for each of its own four types first, whatever comes
@@ -301,11 +301,10 @@ class PooledActor(Actor):
         try:
             self._actor_loop_teardown()
         finally:
-            if self._pool is not None:
-                self._depart(self._pool)
+            self._depart()
 
-    def _depart(self, pool: ActorPool) -> None:
+    def _depart(self) -> None:
         try:
             self.actor_inbox.close(str(self.actor_ref))
         finally:
-            pool.leave(self.actor_ref)
+            self._pool.leave(self.actor_ref)

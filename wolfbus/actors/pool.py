@@ -71,11 +71,6 @@ class ActorPool(Closable):
     def __repr__(self) -> str:
         return f"<ActorPool {self.name}: {len(self._actors)} actors, {self._size} threads>"
 
-    @property
-    def closed(self) -> bool:
-        """Whether the pool takes no more actors."""
-        return self._closed
-
     def actors(self) -> list[ActorRef[Any]]:
         """Return the pool's living actors, oldest first."""
         with self._lock:
@@ -205,16 +200,3 @@ class ActorPool(Closable):
             except BaseException:
                 logger.critical("A turn of an actor got past the actor's own error handling.", exc_info=True)
             del turn  # an idle thread must not keep the last actor it ran in memory
-
-
-_default_lock = threading.Lock()
-_default: ActorPool | None = None
-
-
-def default_pool() -> ActorPool:
-    """Return the process-wide pool, made when first asked for (or again, once somebody closed it)."""
-    global _default  # noqa: PLW0603 - one per process is what it is for
-    with _default_lock:
-        if _default is None or _default.closed:
-            _default = ActorPool(name="wolfbus-actors")
-        return _default

@@ -128,7 +128,7 @@ class Agent:
     def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
         """Take in facts as they came, numbered and in order, some perhaps again: for agents that show a game.
 
-        Called first of all with whatever comes, and at once.
+        Called first of all with whatever comes, and at once, so it must not block.
 
         Args:
             facts: what everybody learns.
@@ -153,7 +153,9 @@ class Agent:
         """
 
     def close(self) -> None:
-        """Let go of everything, last; a method that still works on an answer need not finish it."""
+        """Let go of everything: last, or as soon as the game is over while a method still works on an answer, which
+        nobody wants any more. `heard` and `ended` are then called once that method has come back.
+        """
 
     @classmethod
     def declines(cls) -> tuple[Kind, ...]:
@@ -206,8 +208,7 @@ class Agent:
                 name.
             WolfError: the bus cannot be reached.
         """
-        from wolfbus.agent.introduction import Introduction
-        from wolfbus.agent.membership import Membership, default_name
+        from wolfbus.agent.membership import Membership, default_name, introduce
         from wolfbus.agent.router import Seats
         from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping
         from wolfbus.service.logs import configure_logs
@@ -216,8 +217,13 @@ class Agent:
         label = cls.name or cls.__name__
         house = house or os.environ.get("WOLFBUS_HOUSE") or DEFAULT_HOUSE
         name = name or os.environ.get("WOLFBUS_NAME") or default_name(label)
-        introduction = Introduction(
-            name, f"outside:{label}", f"{label} {cls.version}", seats, tuple(places), declines=cls.declines()
+        introduction = introduce(
+            name,
+            brain=f"outside:{label}",
+            version=f"{label} {cls.version}",
+            seats=seats,
+            places=tuple(places),
+            declines=tuple(cls.declines()),
         )
         if not logging.getLogger().handlers:
             configure_logs("auto", service="agent", house=house, agent=name)

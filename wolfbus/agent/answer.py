@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
-from wolfbus.invalid import first_fault
+from wolfbus.errors import first_fault
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech

@@ -15,13 +15,12 @@ from typing import Final, Self, TypeAlias
 
 from pykka import ActorRef
 
-from wolfbus.actors import ActorPool, PooledActor, default_pool, tell_here, tell_if_alive
+from wolfbus.actors import ActorPool, PooledActor, tell_here, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
-from wolfbus.agent.hearing import SeatNews
 from wolfbus.agent.member import Member
 from wolfbus.agent.outbox import Outbox
-from wolfbus.agent.seat import GameLeft, SeatActor
+from wolfbus.agent.seat import GameLeft, SeatActor, SeatNews
 from wolfbus.audience import AgentMail, SeatMail
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
@@ -295,8 +294,7 @@ class SeatRouter(PooledActor):
         elif not seats:
             self._state.quick.add(game)
         self._state.count(1)
-        pool = self._pool or default_pool()
-        seats[part.seat] = SeatActor.start_in(pool, game, seated.seat, agent, self)
+        seats[part.seat] = SeatActor.start_in(self._pool, game, seated.seat, agent, self)
 
     def _forget_silent_ones(self) -> None:
         before = time.monotonic() - FORGET_S
@@ -324,7 +322,7 @@ class SeatRouter(PooledActor):
             if not crowded:
                 raise
         # there is one terminal, say, and the seat of the game before is still on the way out
-        with (self._pool or default_pool()).blocking():
+        with self._pool.blocking():
             self._state.wait(here, _LEAVING_S)
         return self._make(label)
 

@@ -35,7 +35,6 @@ class MemoryReader:
         self._news = threading.Condition(store.lock)
         self._cursors: dict[str, Id] = {}
         self._dirty: dict[str, None] = {}  # a dict keeps the order in which streams changed
-        self._woken = False
         self._asleep = False
         self._closed = False
 
@@ -79,12 +78,11 @@ class MemoryReader:
                 if found := self._collect(limit):
                     return found
                 left = until - time.monotonic()
-                if self._woken or left <= 0:
+                if left <= 0:
                     break
                 self._asleep = True
                 self._news.wait(left)
                 self._asleep = False
-            self._woken = False
             return []
 
     def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
@@ -106,12 +104,6 @@ class MemoryReader:
             if len(entries) < limit:
                 del self._dirty[name]
         return found
-
-    def wake(self) -> None:
-        """Make a blocked `read` return now, or else the next one at once."""
-        with self._news:
-            self._woken = True
-            self._rouse()
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""
@@ -231,14 +223,6 @@ class MemoryBus:
             until = float(found.get("until", "0"))
             left_s = max(0.0, until - time.monotonic())
             return Owner(found.get("holder", ""), int(found.get("epoch", "0")), left_s, until > 0)
-
-    def houses(self) -> list[str]:
-        """Return the names of all houses that were ever claimed here, sorted."""
-        before, after = streams.owner("*").split("*")
-        store = self._store
-        with store.lock:
-            names = [name for name in store.hashes if name.startswith(before) and name.endswith(after)]
-        return sorted(name.removeprefix(before).removesuffix(after) for name in names)
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""

@@ -141,16 +141,13 @@ class Reader(Protocol):
     def read(self, block_s: float, limit: int = 1000) -> list[tuple[str, list[Entry]]]:
         """Return new entries per stream, at most `limit` each, waiting up to `block_s` seconds for the first.
 
-        Returns an empty list when the time passed or `wake` was called. Reconnects by itself, resuming by cursor.
+        Returns an empty list when the time passed. Reconnects by itself, resuming by cursor.
 
         Raises:
             StreamLost: a followed stream was deleted, cut beyond the cursor, or now ends before it. It is followed no
                 more; the other streams go on, and what was unread of them is returned by the next call.
             BusDown: no connection within the bus's patience, or this session was closed before the call.
         """
-
-    def wake(self) -> None:
-        """Make a blocked `read` return now; if none is blocked, the next one returns at once."""
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""
@@ -235,9 +232,6 @@ class Bus(Protocol):
 
     def owner(self, house: str) -> Owner:
         """Return who owns a house."""
-
-    def houses(self) -> list[str]:
-        """Return the names of all houses that were ever claimed here, sorted."""
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""

@@ -49,11 +49,6 @@ def lobby(house: str) -> str:
     return house_key(house, "lobby")
 
 
-def dead(house: str) -> str:
-    """Poison messages, with the reason."""
-    return house_key(house, "dead")
-
-
 def heads(house: str) -> str:
     """Return the hash of game id to record head."""
     return house_key(house, "heads")

@@ -25,7 +25,7 @@ from wolfbus.vocabulary import ROLES, Role
 if TYPE_CHECKING:
     from players.context import BrainContext
     from players.llm.cassette import Cassette
-    from players.llm.redis_budget import BudgetShare
+    from players.llm.redis_budget import RedisBudget
     from players.llm.settings import Model
     from wolfbus.config import GameConfig
     from wolfbus.stage.people import People
@@ -62,7 +62,7 @@ def open_brain_context(
     give_up: int = GIVE_UP,
     probe: bool = True,
     logs: Path | None = None,
-    ledger: BudgetShare | None = None,
+    ledger: RedisBudget | None = None,
     people: People | None = None,
 ) -> Iterator[BrainContext]:
     """Open what the brains of this process share, with each brain checked and each model probed.
@@ -82,15 +82,13 @@ def open_brain_context(
         from players.llm.budget import Budget
 
         spending = Budget(budget, budget_tokens, ledger=ledger)
-        if ledger is not None:
-            ledger.hear = spending.hear
     tape = open_cassette(cassette, replay_cassette)
     with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
         check(brains, brain_context)
         if spending is not None:
             spending.check(brain_context.models_of(brains))
-        if tape is not None and cassette is not None and len(tape):
-            replies = f"{len(tape)} replies"
+        if tape is not None and cassette is not None and tape.replies:
+            replies = f"{tape.replies} replies"
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)
         if probe:

@@ -285,7 +285,7 @@ class EmbeddedHouse:
             self._finish(game)
 
     def _lose(self, game: str, why: WolfError) -> None:
-        self._over(GameOver(game, None, why, "", 0))
+        self._over(GameOver(game, None, why, ""))
 
     # -- what is seen of the records
 

@@ -236,7 +236,10 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
 
     if meta is None and source.path is not None:
         meta = meta_beside(source.path)
-    log = read_paper_log(source.lines, meta, name=source.name)
+    try:
+        log = read_paper_log(source.lines, meta, name=source.name)
+    except RecordError as error:
+        raise RecordError(f"{source.name}: {error}") from None
     source.close()
     alpha = 0.7 if criteria.alpha is None else criteria.alpha
     prior = 0.5 if criteria.prior is None else criteria.prior

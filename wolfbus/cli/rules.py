@@ -12,9 +12,8 @@ from pydantic import BaseModel
 
 from wolfbus.cli.config_file import load_config
 from wolfbus.cli.options import config_option
-from wolfbus.config import GameConfig
+from wolfbus.config import GameConfig, rules_text
 from wolfbus.package_data import PackageData, field_docs, read_data
-from wolfbus.rules import rules_text
 
 
 @click.command()

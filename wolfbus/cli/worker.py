@@ -16,7 +16,7 @@ from wolfbus.cli.options import bus_address, bus_option, model_options, seconds_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from players.llm.redis_budget import BudgetShare
+    from players.llm.redis_budget import RedisBudget
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.settings import StudySettings
     from wolfbus.study.shared_agenda import SharedAgenda
@@ -104,17 +104,17 @@ def worker(
 @contextlib.contextmanager
 def _ledger(
     url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
-) -> Iterator[BudgetShare | None]:
+) -> Iterator[RedisBudget | None]:
     """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
     if study.budget is None and study.budget_tokens is None:
         yield None
         return
-    from players.llm.redis_budget import BudgetShare, RedisBudget
+    from players.llm.redis_budget import RedisBudget
 
     if calls["budget"] is not None or calls["budget_tokens"] is not None:
         raise click.UsageError(f"the study on agenda {name} has a budget, which all workers keep together")
     calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
-    with contextlib.closing(BudgetShare(RedisBudget(url, name, study.budget, study.budget_tokens, lease))) as ledger:
+    with contextlib.closing(RedisBudget(url, name, study.budget, study.budget_tokens, lease)) as ledger:
         yield ledger
 
 

@@ -14,8 +14,7 @@ import msgpack
 from pydantic import TypeAdapter, ValidationError
 
 from wolfbus.bus.protocol import Unpacked
-from wolfbus.errors import MessageError, VersionError
-from wolfbus.invalid import first_fault
+from wolfbus.errors import MessageError, VersionError, first_fault
 from wolfbus.messages.base import PROTOCOL, Part
 from wolfbus.messages.calls import Called, Segments
 from wolfbus.messages.events import AnyEvent

@@ -65,15 +65,6 @@ class Digest:
         return self._sha.hexdigest()
 
 
-def essence(event: AnyEvent, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what of an event, given with its plain values, counts for the digest; None if nothing does."""
-    if event.type in _ASIDE:
-        return None
-    if event.type == "opened":
-        return _essence_of_opening(event)
-    return {name: body[name] for name in _counted(event.type, tuple(body))}
-
-
 @lru_cache(512)
 def _counted(sort: str, names: tuple[str, ...]) -> list[str]:
     """Return which members of an event of a type count, in the order of canonical JSON."""

@@ -101,7 +101,7 @@ class RecordReader(Iterator[Recorded]):
 
     Args:
         lines: the lines with their ``\n``, as a file opened in binary mode or `open_lines` gives them.
-        tolerant: at a wrong line, end the iteration and leave the reason in `problems` instead of raising it.
+        tolerant: at a wrong line, end the iteration and leave the reason in `problem` instead of raising it.
         lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.
 
     Attributes:
@@ -110,7 +110,7 @@ class RecordReader(Iterator[Recorded]):
         head: hash of the last of them, "" before the first.
         opened: the game's first event, None before it was read.
         ended: whether the game's end was among them.
-        problems: what is wrong with the line after them; at most one.
+        problem: what is wrong with the line after them; None for nothing so far.
 
     Raises:
         RecordError: while iterating, unless tolerant; it carries the number of the line, from 1.
@@ -127,7 +127,7 @@ class RecordReader(Iterator[Recorded]):
         self.head = ""
         self.opened: Opened | None = None
         self.ended = False
-        self.problems: list[RecordError] = []
+        self.problem: RecordError | None = None
 
     def __next__(self) -> Recorded:
         if self._over:
@@ -154,7 +154,7 @@ class RecordReader(Iterator[Recorded]):
             if number == 1:
                 _refuse_foreign(line)
             raise RecordError(f"cut off in the middle; {_whole_lines(number - 1)} before it", number)
-        self.line = line = line[:-1]
+        line = line[:-1]
         recorded = read_in_one(self.head, line, number) if self._lenient and number > 1 else None
         if recorded is None:
             recorded = self._examine(line, number)
@@ -169,12 +169,12 @@ class RecordReader(Iterator[Recorded]):
             raise RecordError(f'begins with "{event.type}", not with "opened"', number)
         elif event.type == "ended":
             self.ended = True
-        self.count, self.head, self._time = number, head, time
+        self.count, self.line, self.head, self._time = number, line, head, time
         return recorded
 
     def _stop_at(self, problem: RecordError) -> None:
         self._over = True
-        self.problems.append(problem)
+        self.problem = problem
         if not self._tolerant:
             raise problem from None
 
@@ -372,7 +372,7 @@ def read_checked(
         elif event.type == "stopped":
             stopped = event
     if problem is None:
-        problem = str(reader.problems[0]) if reader.problems else _why_unfinished(events, stopped, ended)
+        problem = str(reader.problem) if reader.problem else _why_unfinished(events, stopped, ended)
     proven = None if prover is None else problem is None
     stated = "" if digest_of == "nothing" else digest.hexdigest()
     return Checked(problem, events, opened, ended, head, stated, seconds, proven, refuted)

@@ -22,6 +22,8 @@ from wolfbus.errors import BusDown, ConfigError
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
+logger = logging.getLogger(__name__)
+
 Place: TypeAlias = tuple[str, int]
 """Host and TCP port to listen on."""
 
@@ -31,7 +33,9 @@ DEFAULT_HOUSE: Final = "main"
 """Where services meet unless told otherwise."""
 
 _CLIENT_TIMEOUT_S: Final = 5.0
-
+_PAUSE_S: Final = 0.5
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_SLICE_S: Final = 1.0
 
 T = TypeVar("T")
 
@@ -152,10 +156,6 @@ class Health:
         self._thread.start()
 
 
-_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-_SLICE_S: Final = 1.0
-
-
 class Stopping:
     """Whether this process was asked to stop. As a context it hears SIGTERM and SIGINT, and restores their handlers.
 
@@ -226,11 +226,6 @@ class Stopping:
         self.ask(signal.Signals(number).name)
         if impatient:
             raise KeyboardInterrupt
-
-
-logger = logging.getLogger(__name__)
-
-_PAUSE_S: Final = 0.5
 
 
 def open_when_there(

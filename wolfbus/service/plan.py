@@ -89,6 +89,8 @@ class HousePlan:
         secret = shown != self.url
         bus = "" if secret else f"--bus {shlex.quote(shown)} "
         where = f"--house {self.house} --place {places[0]}"
+        if self.at_once > 1:
+            where += f" --seats {self.at_once}"
         typed = f"a password is needed: type {shown}, {_MASKED}"
         password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({typed})"
         return [

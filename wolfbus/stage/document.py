@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias
 
-from wolfbus.config import GameConfig
+from wolfbus.config import GameConfig, rules_text
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
 from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.record.line import Recorded
-from wolfbus.rules import rules_text
 from wolfbus.stage.beats import Beat, as_json
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.fold import BeatFold

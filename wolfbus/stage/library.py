@@ -53,7 +53,8 @@ def summary_of(path: Path) -> dict[str, Any]:
             feed.feed(recorded)
     except RecordError as error:
         problem = str(error)
-    problem = problem or next((str(each) for each in reader.problems), None)
+    if problem is None and reader.problem is not None:
+        problem = str(reader.problem)
     if opened is None:
         return {"state": "damaged", "error": problem or "no record", "started": 0.0}
     return {**_opening(opened, feed), **_course(feed), **({"error": problem} if problem else {})}

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import first_fault
+from wolfbus.errors import ConfigError, first_fault
 from wolfbus.vocabulary import Winner
 
 State: TypeAlias = Literal["ended", "stopped", "failed"]

@@ -19,8 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import from_json
 
 from wolfbus.canonical import canonical, sha256_hex
-from wolfbus.errors import ConfigError, reason_of
-from wolfbus.invalid import first_fault
+from wolfbus.errors import ConfigError, first_fault, reason_of
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.study.journal import JOURNAL, GameResult, Sum, Whole, read_results

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, field_validator
 
 from wolfbus.config import GameConfig, config_from_table
-from wolfbus.errors import ConfigError
-from wolfbus.invalid import fault_of_table, telling
+from wolfbus.errors import ConfigError, fault_of_table, telling
 from wolfbus.study.designs import DesignKind
 
 MOST_GAMES: Final = 99_999

@@ -1,4 +1,4 @@
-"""Who may hold a ticket, as which Redis user; and a ticket as a file.
+"""Who may hold a ticket, as which Redis user with which rights; and a ticket as a file.
 
 The file has ``NAME=value`` lines that a shell and Docker read alike, for its owner's eyes only.
 """
@@ -15,7 +15,6 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote, urlencode
 
 from wolfbus.bus import streams
-from wolfbus.bus.acl import agent_rules, analytics_rules, moderator_rules, spectator_rules
 from wolfbus.bus.url import CLUSTER, Address, read_address
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import ID_PATTERN
@@ -36,6 +35,19 @@ MODERATOR: Final = "moderator"
 
 RESERVED: Final = frozenset({MODERATOR, "admin"})
 """Names that would share a ticket's file with the moderator or the administrator."""
+
+_NOTHING: Final = ("resetkeys", "-@all", "resetchannels", "clearselectors")
+"""Takes every right away, so that an existing user is cut down too."""
+_ENTER: Final = ("+hello", "+auth", "+ping", "+client|setname", "+client|id")
+"""Not ``CLIENT SETINFO``: Redis 7.0 does not know it, and refuses a user whole for one unknown word."""
+_READ: Final = ("+xread", "+xrange", "+xinfo|stream", "+xlen")
+"""Not ``XREADGROUP``, which writes, nor ``KEYS`` and ``SCAN``, which tell other names."""
+_MODERATE: Final = (
+    *("+xadd", "+xdel", "+xtrim", "+type"),
+    *("+hget", "+hmget", "+hgetall", "+hset", "+hincrby", "+hdel"),
+    *("+del", "+pexpire", "+time", "+evalsha", "+script|load"),
+    *("+exists", "+sismember", "+smembers"),
+)
 
 REVOKING: Final = ("+acl|deluser", "+acl|save", "+srem")
 """What a moderator needs on top in order to revoke tickets when the house closes. Redis cannot limit it to users of
@@ -76,20 +88,35 @@ class Holder:
         """Whether it stands on the moderator's list."""
         return self.service in JOINING
 
-    def rules(self, database: int, *, revoking: bool) -> tuple[str, ...]:
-        """Return its rights, as words for ``ACL SETUSER``.
+    def rules(self, database: int = 0, *, revoking: bool = False) -> tuple[str, ...]:
+        """Return its rights, as words for ``ACL SETUSER`` of Redis 7.0 and newer: nothing more than our client needs.
+
+        Passwords and ``on`` are the caller's.
 
         Args:
-            database: number of the Redis database the house is in.
+            database: number of the Redis database the house is in; the right to choose one is given only if it is not
+                0.
             revoking: whether a moderator may revoke tickets.
         """
-        if self.service == "agent" or self.service == "player":
-            return agent_rules(self.house, self.name, database)
-        if self.service == "analytics":
-            return analytics_rules(self.house, self.name, database)
+        acts, keys = self._rights()
+        if self.service == MODERATOR and revoking:
+            acts += REVOKING
+        return (*_NOTHING, *_ENTER, *(("+select",) if database else ()), *_READ, *acts, *keys)
+
+    def _rights(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what it may do beside reading, and the keys for which it may."""
+        house = self.house
+        if self.service == MODERATOR:
+            return _MODERATE, (f"~{streams.house_key(house, '*')}",)
+        public = (f"%R~{streams.table(house, '*')}", f"%R~{streams.games(house)}")
         if self.service == "spectator":
-            return spectator_rules(self.house, database)
-        return (*moderator_rules(self.house, database), *(REVOKING if revoking else ()))
+            return (), public
+        own = (f"%R~{streams.inbox(house, self.name)}", f"%RW~{streams.outbox(house, self.name)}")
+        if self.service != "analytics":
+            return ("+xadd",), own
+        researchers = (f"%R~{streams.record(house, '*')}", f"%R~{streams.owner(house)}", f"%RW~{streams.live(house)}")
+        # it shortens its out stream and `live`
+        return ("+xadd", "+xtrim", "+hmget", "+time"), (*public, *own, *researchers)
 
 
 def services(house: str) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from analytics import Result
-from analytics.definitions import Definition, definitions
-from analytics.published import contradictions
+from analytics.reference import Definition, contradictions, definitions
 from analytics.report.context import Context
 from analytics.report.specs import specs, told
 from wolfbus.document.blocks import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from players.llm.prompts.quoting import quoted, said
-from wolfbus.config import GameConfig
+from wolfbus.config import GameConfig, rules_text
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.content import CONTENT, Ballot, Choice, Label, Proposal, Speech
@@ -22,7 +22,6 @@ from wolfbus.messages.events import Dawn, Exile, Inspection
 from wolfbus.messages.requests import PublicFact, Whispered
 from wolfbus.package_data import PackageData, read_data
 from wolfbus.roles import ACTS, FACTS
-from wolfbus.rules import rules_text
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import Ending
 

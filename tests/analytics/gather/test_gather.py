@@ -145,11 +145,14 @@ def test_what_is_no_record_is_passed_over_in_a_folder_and_named_if_it_was_asked_
     assert [note.problem for note in gather([folder]).problems] == ["empty; there is no record in it"]
 
 
-def test_nothing_to_read_is_one_line(tmp_path: Path):
-    with pytest.raises(RecordError, match="no such file or folder"):
-        gather([tmp_path / "nowhere"])
-    with pytest.raises(RecordError, match=r"no records in it: no \*\.ndjson"):
-        gather([tmp_path])
+def test_nothing_to_read_is_one_line_beside_a_study_too(folder: Path, tmp_path: Path):
+    into_study(folder)
+    (tmp_path / "empty").mkdir()
+    for beside in ([], [folder]):
+        with pytest.raises(RecordError, match="no such file or folder"):
+            gather([*beside, tmp_path / "nowhere"])
+        with pytest.raises(RecordError, match=r"empty: no records in it: no \*\.ndjson"):
+            gather([*beside, tmp_path / "empty"])
 
 
 def test_a_study_has_blocks_and_its_journal_is_no_game(folder: Path):
@@ -202,7 +205,9 @@ def test_streaming_the_games_gives_the_rows_that_are_gathered_and_the_words_that
     for rows in again.values():
         metrics.add(rows)
     assert metrics.result() == tables_of(kept)
-    assert gather([played]).games == gather([played], with_words=len(said) - 1).games == {}
+    of_all_but_the_last = len(said) - len(list(again.values())[-1].statements)
+    for limit in (0, of_all_but_the_last, len(said) - 1):
+        assert gather([played], with_words=limit).games == {}
 
 
 def test_words_of_games_that_were_not_read_now_are_not_kept(folder: Path):

@@ -130,10 +130,6 @@ def _refused(error: BusError) -> Verdict:
     return Verdict(kind, str(error))
 
 
-SCAN_COUNT = 1000
-"""Keys looked at in one step, so that no other client waits for long."""
-
-
 class RedisOwners:
     """Who owns the houses of a Redis.
 
@@ -195,20 +191,3 @@ class RedisOwners:
             return Owner((holder or b"").decode(errors="replace"), int(epoch or 0), left_s, int(ending or 0) > 0)
 
         return self._links.run(key, work)
-
-    def houses(self) -> list[str]:
-        """Return the names of all houses that were ever claimed here, sorted; the user must be allowed to SCAN."""
-        return sorted(set().union(*self._links.run_everywhere(_houses)))
-
-
-def _houses(link: RedisLink) -> set[str]:
-    before, after = streams.owner("*").split("*")
-    found: set[str] = set()
-    cursor = b"0"
-    while True:
-        cursor, keys = link.ask(
-            "SCAN", cursor, "MATCH", streams.owner("*"), "COUNT", SCAN_COUNT, "TYPE", "hash", doing="looking for houses"
-        )
-        found.update(key.decode(errors="replace").removeprefix(before).removesuffix(after) for key in keys)
-        if cursor == b"0":
-            return found

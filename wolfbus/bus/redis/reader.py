@@ -1,7 +1,7 @@
 """A reading session on Redis: blocking XREADs in short slices, on a connection of its own.
 
 Only the reading thread touches that connection. Other threads leave word and nudge it through a socket pair, so
-`follow`, `wake` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
+`follow` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
 thread has the server end it (CLIENT UNBLOCK, from another connection). A named user mostly may not do that, and trying
 would leave a denial in the server's ACL LOG: there it hangs up and connects anew.
 """
@@ -71,7 +71,6 @@ class RedisReader:
         self._lock = threading.Lock()
         self._followed: dict[str, _Followed] = {}
         self._unproven: dict[str, None] = {}
-        self._woken = False
         self._closed = False
         self._reading = False
         self._nudged = False
@@ -115,12 +114,6 @@ class RedisReader:
         with self._lock:
             self._followed.pop(stream, None)
             self._unproven.pop(stream, None)
-
-    def wake(self) -> None:
-        """Make a blocked `read` return now, or else the next one at once."""
-        with self._lock:
-            self._woken = True
-            self._nudge()
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""
@@ -167,8 +160,7 @@ class RedisReader:
         while True:
             with self._lock:
                 self._hear()
-                if self._closed or self._woken:
-                    self._woken = False
+                if self._closed:
                     return []
                 followed = dict(self._followed)
             left = until - time.monotonic()

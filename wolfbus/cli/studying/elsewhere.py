@@ -307,7 +307,7 @@ class SharedPlayers:
                 from players.llm.redis_budget import RedisBudget
 
                 self._budget = around.enter_context(contextlib.closing(RedisBudget(url, name, usd, tokens)))
-                self._spent = self._budget.open(before).spent
+                self._spent = self._budget.open(before)
             self._around = around.pop_all()
         self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
         self._thread.start()
@@ -342,7 +342,7 @@ class SharedPlayers:
         with self._around:
             if self._budget is not None:
                 with contextlib.suppress(BusError):
-                    self._spent = self._budget.look().spent
+                    self._spent, _ = self._budget.look()
             if not hasty:
                 self._agenda.remove()
                 if self._budget is not None:
@@ -365,10 +365,9 @@ class SharedPlayers:
                 if not self._put_by(finished):
                     break
             if self._budget is not None:
-                verdict = self._budget.look()
-                self._spent = verdict.spent
-                if verdict.why is not None:
-                    self._news.put(Halt(verdict.why, budget=True))
+                self._spent, why = self._budget.look()
+                if why is not None:
+                    self._news.put(Halt(why, budget=True))
                     return
             if not self._agenda.is_open:
                 raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")

@@ -20,7 +20,7 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.brains import open_cassette, quiet_brains
 from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
-from wolfbus.errors import WolfError
+from wolfbus.errors import BudgetSpent, WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Taken
 from wolfbus.study.journal import GameResult
@@ -75,7 +75,6 @@ class ParentAgenda:
     Attributes:
         stopping: asked when the parent wants no more.
         changed: called when there may be something to do; to be set before `listen`.
-        hear: takes the answer to a wish (key, refusal); likewise.
     """
 
     def __init__(self, wire: Wire, words: Iterator[Any]) -> None:
@@ -85,7 +84,7 @@ class ParentAgenda:
         self.stopping = Stopping()
         self.is_open = True
         self.changed: Callable[[], None] = lambda: None
-        self.hear: Callable[[int, str | None], None] = lambda _key, _refusal: None
+        self._answers: queue.SimpleQueue[tuple[bool, str | None]] = queue.SimpleQueue()
 
     def listen(self) -> None:
         """Hear the parent in a thread of its own: whatever this process is doing, it ends with its parent."""
@@ -97,7 +96,7 @@ class ParentAgenda:
                 if verb == "taken":
                     self._taken.put(*what)
                 elif verb == "answer":
-                    self.hear(*what)
+                    self._answers.put((what[0], what[1]))
                 else:
                     if verb == "end":
                         self.stopping.ask(*what)
@@ -127,13 +126,17 @@ class ParentAgenda:
         """Tell what came of a game; as long as the line stands, that counts."""
         return self._wire.say("finish", taken, result)
 
-    # -- the ledger
+    # -- the ledger of the budget
 
-    def reserve(self, _holder: int, key: int, worst: Callable[[], Amount], what: str) -> None:
-        """Ask for leave to make a call that could take so much."""
-        self._wire.say("reserve", key, worst(), what)
+    def reserve(self, key: int, worst: Amount, what: str) -> bool:
+        """Ask for leave to make a call that could take so much; see `BudgetLedger`."""
+        self._wire.say("reserve", key, worst, what)
+        fits, refusal = self._answers.get()
+        if refusal is not None:
+            raise BudgetSpent(refusal)
+        return fits
 
-    def settle(self, _holder: int, key: int, taken: Amount) -> None:
+    def settle(self, key: int, taken: Amount) -> None:
         """Tell what a call took."""
         self._wire.say("settle", key, taken)
 
@@ -185,7 +188,6 @@ def _brain_context(orders: Orders, agenda: ParentAgenda) -> BrainContext:
         from players.llm.budget import Budget
 
         budget = Budget(orders.budget, orders.budget_tokens, ledger=agenda)
-        agenda.hear = budget.hear
     tape = open_cassette(orders.cassette, orders.replay_cassette)
     models = divided(orders.models, orders.workers)
     brain_context = Shared(models, budget, tape, orders.logs, give_up=orders.give_up)

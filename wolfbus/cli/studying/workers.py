@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.cli.studying.own_worker import Wire
-from wolfbus.errors import WolfError
+from wolfbus.errors import BudgetSpent, WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda, Taken
 from wolfbus.study.journal import GameResult
@@ -82,14 +82,13 @@ class LocalPlayers:
         self._workers: dict[int, _WorkerProcess] = {}
         self._player: _OwnPlayer | None = None
         self._budget: SharedBudget | None = None
-        self._lock = threading.RLock()
         if orders.workers == 1:
             self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
         if orders.budget is not None or orders.budget_tokens is not None:
             from players.llm.budget import SharedBudget
 
-            self._budget = SharedBudget(orders.budget, orders.budget_tokens, self._answer, before)
+            self._budget = SharedBudget(orders.budget, orders.budget_tokens, before)
         try:
             for key in range(orders.workers):
                 self._workers[key] = _WorkerProcess(key, orders, self)
@@ -159,28 +158,24 @@ class LocalPlayers:
             case ("give back", str(entry)):
                 self._agenda.give_back(name, entry)
             case ("reserve", int(key), amount, str(what)) if self._budget is not None:
-                with self._lock:
-                    self._budget.reserve(worker.key, key, lambda: amount, what)
+                try:
+                    fits, refusal = self._budget.reserve(key, amount, what, worker.key), None
+                except BudgetSpent as error:
+                    fits, refusal = False, str(error)
+                worker.wire.say("answer", fits, refusal)
             case ("settle", int(key), amount) if self._budget is not None:
-                with self._lock:
-                    self._budget.settle(worker.key, key, amount)
+                self._budget.settle(key, amount, worker.key)
             case ("halt", Halt() as halt):
                 self._news.put(halt)
             case _:
                 raise ValueError(f"a worker said {word!r:.200}")
-
-    def _answer(self, worker: int, key: int, refusal: str | None) -> None:
-        asking = self._workers.get(worker)
-        if asking is not None:
-            asking.wire.say("answer", key, refusal)
 
     def replace(self, lost: _WorkerProcess) -> None:
         """Have the games of a worker that is gone played by others, with a new one in its place."""
         self._workers.pop(lost.key, None)
         lost.close(hasty=True)
         if self._budget is not None:
-            with self._lock:
-                self._budget.lose(lost.key)
+            self._budget.lose(lost.key)
         self._agenda.lose(str(lost.key))
         if self._closing:
             return

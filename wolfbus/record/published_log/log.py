@@ -299,7 +299,7 @@ def read_meta(path: Path) -> PaperMeta:
 
 def _players(path: Path, value: dict[str, Any], roles: Mapping[str, Role]) -> tuple[str, ...]:
     players = value.get("players", list(roles))
-    if not isinstance(players, list) or sorted(map(str, players)) != sorted(roles):
+    if not isinstance(players, list) or sorted(players, key=str) != sorted(roles):
         raise ConfigError(f'{path}: "players" and "roles" name different players')
     return tuple(players)
 

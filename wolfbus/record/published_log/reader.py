@@ -30,7 +30,6 @@ from wolfbus.record.published_log.log import (
     PaperPhase,
     PaperStatement,
     PaperVote,
-    meta_beside,
     read_meta,
 )
 from wolfbus.vocabulary import ROLES, Deception, Kind, Winner
@@ -126,34 +125,29 @@ def is_paper_log(first_line: bytes) -> bool:
     return isinstance(value, dict) and value.keys() >= _KEYS and value["event"] in _EVENTS
 
 
-def read_paper_log(source: Path | Iterable[bytes], meta: Path | None = None, *, name: str | None = None) -> PaperLog:
+def read_paper_log(lines: Iterable[bytes], meta: Path | None, *, name: str = "log") -> PaperLog:
     """Read a whole log.
 
     Args:
-        source: the log's file, or its lines as bytes (a compressed log, a pipe).
-        meta: its `run_meta.json`; if not given it is looked for beside the log's file.
-        name: display name, for messages; the file's name if not given.
+        lines: the log's lines, as `wolfbus.record.reader.open_lines` gives them.
+        meta: its `run_meta.json`; see `meta_beside`.
+        name: display name.
 
     Raises:
-        ConfigError: the metadata cannot be found or read.
+        ConfigError: there is no metadata, or it cannot be read.
         RecordError: a line is no event of the format, or names somebody who is not in the metadata; with its number.
     """
-    title = name or (source.name if isinstance(source, Path) else "log")
-    if meta is None and isinstance(source, Path):
-        meta = meta_beside(source)
     if meta is None:
         raise ConfigError(
-            f"{title}: the roles stand in the run's run_meta.json; none is beside the log, so name it with --roles FILE"
+            f"{name}: the roles stand in the run's run_meta.json; none is beside the log, so name it with --roles FILE"
         )
-    reader = _LogReader(title, read_meta(meta), str(meta))
-    if not isinstance(source, Path):
-        reader.feed_all(source)
-        return reader.log()
-    try:
-        with source.open("rb") as lines:
-            reader.feed_all(lines)
-    except OSError as error:
-        raise RecordError(f"{source}: cannot be read ({error.strerror or error})") from None
+    reader = _LogReader(name, read_meta(meta), str(meta))
+    for line in lines:
+        reader.line += 1
+        if line.strip():
+            reader.feed(line)
+    if not reader.line:
+        raise RecordError("the log is empty")
     return reader.log()
 
 
@@ -174,15 +168,6 @@ class _LogReader:
     winner: Winner = None
     ended: bool = False
     unknown: int = 0
-
-    def feed_all(self, lines: Iterable[bytes]) -> None:
-        """Read the lines of a log."""
-        for line in lines:
-            self.line += 1
-            if line.strip():
-                self.feed(line)
-        if not self.line:
-            raise RecordError(f"{self.title}: the log is empty")
 
     def feed(self, line: bytes) -> None:
         """Read one event."""
@@ -341,7 +326,7 @@ class _LogReader:
 
     def wrong(self, what: str) -> RecordError:
         """Return the error for this line."""
-        return RecordError(f"{self.title}: {what}", self.line)
+        return RecordError(what, self.line)
 
     def stranger(self, name: str) -> RecordError:
         """Return the error for a name that the metadata does not have."""
