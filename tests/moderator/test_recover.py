@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from moderator.engine.reexecution import recover
-from tests.game.driver import record
 from tests.llm.calls.woven import call, segment
 from tests.moderator.test_referee import referee_of
 from tests.players.table import play
+from tests.record.synthetic import record
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
 from wolfbus.messages.calls import ChainAddition, PromptAddition
