@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from redis.exceptions import ResponseError
+
 from wolfbus.bus import streams
-from wolfbus.bus.redis.link import RedisLink, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import RedisLink, Word, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.url import Address, read_address
 from wolfbus.closable import Closable
