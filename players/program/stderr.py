@@ -81,9 +81,7 @@ class StderrThrough:
         self._read_end, self.fd = os.pipe()
         self._stopped, self._stop = os.pipe()
         self._last = b""
-        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._open = True
 
     def started(self, _pid: int) -> None:
         """Begin to read."""
@@ -99,11 +97,7 @@ class StderrThrough:
         return _last([self._last])
 
     def close(self) -> None:
-        """Read what is left of a child that has ended, and no more."""
-        with self._lock:
-            if not self._open:
-                return
-            self._open = False
+        """Read what is left of a child that has ended, and no more; called once."""
         if self._thread is not None:
             # its last words may still be on their way; what outlives the child's group may hold the pipe for ever
             self._thread.join(_MOMENT)
