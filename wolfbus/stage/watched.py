@@ -93,7 +93,6 @@ class WatchedGame(Changing):
         self._public = public
         self._feeds: dict[Viewer, GameFeed] = {}
         self._steps: dict[tuple[Viewer, int], bytes] = {}
-        self._ending: TableNews | None = None
 
     @property
     def empty(self) -> bool:
@@ -156,12 +155,7 @@ class WatchedGame(Changing):
         if not feed.line:
             feed.take(1, 0.0, [TableOpened(self.game, None, (), GameConfig())])
         for each in news:
-            if each.fact.type == "ended":
-                # it is shown with the roles, which are revealed right after it
-                self._ending = each
-                continue
-            facts = [each.fact] if self._ending is None else [each.fact, self._ending.fact]
-            feed.take(each.n + 1, 0.0, facts)
+            feed.take(each.n + 1, 0.0, [each.fact])
         self.wake()
 
     def end(self, problem: str | None = None) -> None:
