@@ -216,9 +216,8 @@ class StageApp:
         except WolfError as error:
             response = problem(500, str(error))
         if not response.prepared:
-            response.headers.update(HEADERS)
-            if "policy" in response:
-                response.headers["Content-Security-Policy"] = response["policy"]
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
         return response
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
@@ -336,10 +335,10 @@ class StageApp:
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
         reader, folder, _ = await self._folder(request.match_info["study"])
-        response = web.Response(text=await asyncio.to_thread(reader.report, folder), content_type="text/html")
+        text = await asyncio.to_thread(reader.report, folder)
         # the report has a policy of its own, in itself
-        response["policy"] = "frame-ancestors 'none'"
-        return response
+        headers = {"Content-Security-Policy": "frame-ancestors 'none'"}
+        return web.Response(text=text, content_type="text/html", headers=headers)
 
     async def _compare(self, request: web.Request) -> web.StreamResponse:
         names = request.query.get("a", ""), request.query.get("b", "")
