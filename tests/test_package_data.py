@@ -2,74 +2,48 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from players.scripted.phrasing import Intent, Wordings
-from wolfbus.errors import ConfigError
-from wolfbus.package_data import Lines, PackageData, Prose, read_data
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("wolfbus", "moderator", "players", "analytics")
 
 
-class Shape(PackageData):
-    text: Prose
-    sentences: Mapping[str, Lines] = {}
-    count: int = 0
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Write the data file of a package that there was not before, and return the package's name."""
-    folder = tmp_path / "some_package"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def write(content: str | bytes) -> str:
-        path = folder / "facts.toml"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return folder.name
-
-    yield write
-    sys.modules.pop(folder.name, None)
-
-
-def test_a_paragraph_is_folded_and_lines_are_kept_apart(package):
-    found = read_data(package('text = """\nOn two\nlines.\n"""\n[sentences]\nd = """\nOne.\nTwo.\n"""'), "facts", Shape)
-    assert found.text == "On two lines."
-    assert found.sentences == {"d": ("One.", "Two.")}
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wolfbus beside this one, whose data files may be changed."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT / "wolfbus", folder / "wolfbus", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "said"),
     [
-        ('text = "a"\ncount = "many"', ["some_package/facts.toml", "count", "integer"]),
-        ('text = "a"\ncuont = 3', ["some_package/facts.toml", "cuont"]),
-        ("count = 3", ["some_package/facts.toml", "text", "required"]),
-        ('text = "a"\n[sentences]\nd = 3', ["some_package/facts.toml", "sentences.d"]),
-        ("text = ", ["some_package/facts.toml", "not TOML"]),
-        (b"text = '\xff'", ["some_package/facts.toml", "not TOML"]),
+        ("[Villager]\nteam = ", "not TOML: Invalid value"),
+        ("[Villager]\ngoal = 3", "Villager.team: Field required"),
+        ("[Hunter]", "Hunter"),
+        (None, "No such file or directory"),
     ],
 )
-def test_a_fault_is_one_line_that_names_file_and_key(package, content, words):
-    name = package(content)
-    with pytest.raises(ConfigError) as told:
-        read_data(name, "facts", Shape)
-    assert "\n" not in str(told.value)
-    for word in words:
-        assert word in str(told.value)
-
-
-def test_a_file_that_is_missing_is_named(package):
-    with pytest.raises(ConfigError, match=r"some_package/fiction\.toml"):
-        read_data(package(""), "fiction", Shape)
+def test_a_fault_in_a_data_file_is_one_line_that_names_file_and_key(copy: Path, content: str | None, said: str) -> None:
+    path = copy / "wolfbus" / "roles.toml"
+    path.unlink(missing_ok=True)
+    if content is not None:
+        path.write_text(content)
+    told = subprocess.run(
+        [sys.executable, "-m", "wolfbus", "rules"], cwd=copy, capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stdout, told.stderr.count("\n")) == (2, "", 1)
+    assert told.stderr.startswith(f"wolfbus: wolfbus/roles.toml: {said}")
 
 
 def test_scripted_players_have_words_for_everything_they_mean_to_say():

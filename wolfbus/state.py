@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.content import Label
 from wolfbus.messages.events import (
     Absent,
     Answered,
@@ -42,8 +43,7 @@ from wolfbus.messages.events import (
 )
 from wolfbus.suspicion import Suspicion
 from wolfbus.usage import Usage
-from wolfbus.utterance import OwnLabel, Utterance
-from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role
+from wolfbus.vocabulary import Fault, Kind, Outcome, Phase, Reading, Role, Verdict
 
 
 class Waiting:
@@ -81,8 +81,41 @@ class Waiting:
         return {kind: tuple(name for name in names if name in seats) for kind, seats in waiting.items()}
 
 
-TEXT_KEPT = 4000
-"""Characters kept of one statement or whispered word; the record has all of them."""
+@dataclass(slots=True)
+class Utterance:
+    """A statement and what is known of its assessment so far.
+
+    Attributes:
+        said: the statement.
+        label: the speaker's own label, None while or where there is none.
+        label_outcome: what became of the request for it, None while it is open.
+        judged: usable judgements.
+        flagged: how many of them call it deceptive.
+        suspicions: sum of their suspicion.
+        missing: judgements that were asked for and are not usable.
+        verdicts: the moderator's verdicts on its claims.
+        awaited: assessments asked for and not yet in the record.
+    """
+
+    said: Statement
+    label: Label | None = None
+    label_outcome: Outcome | None = None
+    judged: int = 0
+    flagged: int = 0
+    suspicions: float = 0.0
+    missing: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    awaited: int = 0
+
+    @property
+    def suspicion(self) -> float | None:
+        """Mean suspicion of the usable judgements, in [0, 1]; None without any."""
+        return self.suspicions / self.judged if self.judged else None
+
+    @property
+    def assessed(self) -> bool:
+        """Whether every assessment that was asked for has come in, or is known not to come."""
+        return self.awaited == 0 and (self.label_outcome is not None or self.judged + self.missing > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +173,7 @@ class GameState:
         suspicion: smoothed suspicion of every pair, at the game's alpha and prior.
         absent: seats that let too many requests in a row time out, in order.
         outcomes: answers by kind and outcome.
-        readings: usable and unusable answers by reported reading.
+        readings: accepted answers by reported reading.
         faults: unusable answers by fault.
         rejected: rejected messages by reason.
         usage: what model calls took.
@@ -254,7 +287,7 @@ class GameState:
         elif event.content is None:
             return
         elif isinstance(event, AnsweredWhisper):
-            self._night().proposals[event.seat] = (event.content.target, event.content.word[:TEXT_KEPT])
+            self._night().proposals[event.seat] = (event.content.target, event.content.word)
         elif isinstance(event, AnsweredKill):
             self._night().proposals[event.seat] = (event.content.target, "")
         elif isinstance(event, AnsweredProtect):
@@ -265,18 +298,15 @@ class GameState:
         if statement is None:
             return
         statement.awaited = max(0, statement.awaited - 1)
-        content = event.content
         if isinstance(event, AnsweredAssessOwn):
-            statement.label_outcome = event.outcome
-            if content is not None:
-                statement.label = OwnLabel(content.deceptive, content.confidence, content.kind)
+            statement.label_outcome, statement.label = event.outcome, event.content
         elif event.content is None:
             statement.missing += 1
         else:
             statement.judged += 1
             statement.flagged += event.content.deceptive
             statement.suspicions += event.content.suspicion
-            self.suspicion.judge(event.seat, statement.speaker, event.content.suspicion)
+            self.suspicion.judge(event.seat, statement.said.speaker, event.content.suspicion)
 
     def _night(self, round_: int | None = None) -> Night:
         number = self.round if round_ is None else round_
@@ -285,16 +315,7 @@ class GameState:
     def _state(self, event: Statement) -> None:
         self._enter(event.round, event.phase, event.turn)
         self.floor = None
-        statement = Utterance(
-            event.statement,
-            event.round,
-            event.phase,
-            event.turn,
-            event.speaker,
-            event.text[:TEXT_KEPT],
-            len(event.text),
-        )
-        self.statements[event.statement] = statement
+        statement = self.statements[event.statement] = Utterance(event)
         self.transcript.append(statement)
 
     def _fall_silent(self, event: Silence) -> None:

@@ -17,7 +17,6 @@ from wolfbus.messages.events import (
     NightOutcome,
     Statement,
 )
-from wolfbus.suspicion import smooth
 
 OUTCOMES = pytest.mark.parametrize("outcome", ["defaulted", "timed_out", "declined"])
 
@@ -167,7 +166,7 @@ def test_rows_may_be_taken_at_any_moment_stay_as_they_were_and_are_those_of_a_pl
         for row in rows.judgements:
             if row.s is not None:
                 pair = (row.observer, row.target)
-                expected[pair] = smooth(expected.get(pair, 0.5), row.s, 0.7)
+                expected[pair] = 0.7 * row.s + (1 - 0.7) * expected.get(pair, 0.5)
         assert rows.suspicion == expected
 
 

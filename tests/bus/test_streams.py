@@ -200,7 +200,6 @@ def test_a_closed_bus_is_down(bus: Bus) -> None:
         lambda: bus.renew(HOUSE, "first", epoch_of(1), 5),
         lambda: bus.release(HOUSE, "first", epoch_of(1)),
         lambda: bus.owner(HOUSE),
-        bus.houses,
         lambda: bus.cap(OUT, 1),
         lambda: bus.length(OUT),
         lambda: bus.expire(HOUSE, GAME, 0),

@@ -12,7 +12,7 @@ def test_every_statement_is_there_with_what_was_said_of_it(seed: str):
     events = [each.event for each in lively(seed)]
     state = state_of(lively(seed))
     statements = [event for event in events if event.type == "statement"]
-    told = [said.text for said in state.transcript if hasattr(said, "text")]
+    told = [moment.said.text for moment in state.transcript if hasattr(moment, "said")]
     assert told == [each.text for each in statements]
     answered = [event for event in events if event.type == "answered"]
     for each in statements:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,26 +10,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from tests.golden.running import wolfbus
 from tests.messages import kinds, strategies
+from tests.messages.schemas import schema, validator
 from tests.record import synthetic
-from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT
-from wolfbus.messages.requests import Delivery
-from wolfbus.messages.schema import names, schema, schema_of
 from wolfbus.record.line import Recorded, seal
-
-jsonschema = pytest.importorskip("jsonschema")
 
 few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 
+def names() -> list[str]:
+    return wolfbus(Path(), "schema", "--list").out.splitlines()
+
+
 def as_json(message: BaseModel) -> Any:
     return json.loads(json.dumps(plain(message)))  # type: ignore[arg-type]
-
-
-def validator(name: str) -> Any:
-    return jsonschema.Draft202012Validator(schema_of(name))
 
 
 def references(value: Any) -> Iterator[str]:
@@ -48,29 +44,21 @@ def references(value: Any) -> Iterator[str]:
 @few
 @given(data=st.data())
 def test_every_message_meets_the_schema_of_its_name(model: type[BaseModel], data: st.DataObject) -> None:
-    checker = _checkers.setdefault(model.__name__, validator(model.__name__))
-    checker.validate(as_json(data.draw(strategies.of(model))))
-
-
-_checkers: dict[str, Any] = {}
+    validator(model.__name__).validate(as_json(data.draw(strategies.of(model))))
 
 
 def test_every_line_of_a_record_meets_the_whole_schema_and_the_one_for_lines() -> None:
-    whole = jsonschema.Draft202012Validator(schema())
-    lines = validator("RecordLine")
     for line in synthetic.record(synthetic.small_game()):
-        whole.validate(json.loads(line))
-        lines.validate(json.loads(line))
+        validator().validate(json.loads(line))
+        validator("RecordLine").validate(json.loads(line))
 
 
 @pytest.mark.parametrize("model", kinds.EVENTS, ids=lambda model: model.__name__)
 @few
 @given(data=st.data())
 def test_every_event_has_a_line_of_its_own(model: type[BaseModel], data: st.DataObject) -> None:
-    name = f"{model.__name__}Line"
-    checker = _checkers.setdefault(name, validator(name))
     _, line = seal("", Recorded(3, 1.5, ("Raj",), data.draw(strategies.of(model))))
-    checker.validate(json.loads(line))
+    validator(f"{model.__name__}Line").validate(json.loads(line))
 
 
 @pytest.mark.parametrize(
@@ -124,26 +112,21 @@ def test_a_reply_without_its_tags_or_version_is_refused() -> None:
 @pytest.mark.parametrize("model", kinds.ON_THE_WIRE, ids=lambda model: model.__name__)
 def test_the_whole_schema_takes_every_message_and_none_without_its_type(model: type[BaseModel]) -> None:
     message = as_json(strategies.an_example(model))
-    assert _whole().is_valid(message)
-    assert not _whole().is_valid({key: value for key, value in message.items() if key != "type"})
-    assert not _whole().is_valid({**message, "v": 2})
-
-
-@cache
-def _whole() -> Any:
-    return jsonschema.Draft202012Validator(schema())
+    assert validator().is_valid(message)
+    assert not validator().is_valid({key: value for key, value in message.items() if key != "type"})
+    assert not validator().is_valid({**message, "v": 2})
 
 
 def test_the_schemas_are_schemas_of_the_2020_12_draft() -> None:
     # the whole one has the definitions of all others
-    jsonschema.Draft202012Validator.check_schema(schema())
-    for value in (schema(), *(schema_of(name) for name in names())):
+    validator().check_schema(schema())
+    for value in (schema(), *map(schema, names())):
         assert value["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
 def test_a_schema_by_name_is_self_contained_and_holds_nothing_more() -> None:
     for name in names():
-        value = schema_of(name)
+        value = schema(name)
         defined = {f"#/$defs/{part}" for part in value.get("$defs", {})}
         assert set(references(value)) == defined
 
@@ -169,19 +152,14 @@ def test_every_type_and_field_is_described() -> None:
 
 
 def test_case_does_not_matter_where_the_name_is_clear() -> None:
-    assert schema_of("delivery") == schema_of("Delivery")
-    assert schema_of("DELIVERY")["title"] == "Delivery"
+    assert schema("delivery") == schema("Delivery")
+    assert schema("DELIVERY")["title"] == "Delivery"
 
 
-def test_an_unknown_name_is_refused_with_similar_ones() -> None:
-    with pytest.raises(ConfigError, match=re.escape("'Delivry' is no message type; did you mean Delivery?")):
-        schema_of("Delivry")
-    with pytest.raises(ConfigError, match=r"'qqq' is no message type$"):
-        schema_of("qqq")
-
-
-def test_a_schema_given_away_can_be_changed_without_harm() -> None:
-    schema()["$defs"].clear()
-    schema_of("Delivery")["properties"].clear()
-    assert "Delivery" in schema()["$defs"]
-    assert schema_of("Delivery")["properties"].keys() == Delivery.model_fields.keys()
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("Delivry", "'Delivry' is no message type; did you mean Delivery?"), ("qqq", "'qqq' is no message type")],
+)
+def test_an_unknown_name_is_refused_with_similar_ones(name: str, said: str) -> None:
+    told = wolfbus(Path(), "schema", name)
+    assert (told.code, told.out, told.err) == (2, "", f"wolfbus: {said}\n")

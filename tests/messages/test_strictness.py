@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from tests.messages import kinds, strategies
-from wolfbus.canonical import canonical
 from wolfbus.errors import MessageError, VersionError, WolfError
 from wolfbus.messages.codec import (
     EVENTS,
@@ -28,8 +27,10 @@ from wolfbus.messages.codec import (
     validate,
 )
 from wolfbus.messages.content import Bid, Judgement, Speech
+from wolfbus.messages.events import Stopped
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import REPLY as TYPES
+from wolfbus.record.line import Recorded, seal
 
 REPLY: dict[str, Any] = {
     "v": 1,
@@ -176,7 +177,7 @@ def test_lone_surrogates_are_refused_by_every_text_and_by_the_record() -> None:
     with pytest.raises(ValidationError, match="unicode"):
         TYPES["bid"](game="g", request="r", seat="A", thought="\udc00")
     with pytest.raises(UnicodeEncodeError):
-        canonical({"text": "\ud83d"})
+        seal("", Recorded(1, 0.0, "everybody", Stopped.model_construct(reason="\ud83d")))
     with pytest.raises(MessageError):
         unpack(b"\x82\xa1v\x01\xa1a\xa3\xed\xa0\xbd")
 
@@ -184,7 +185,7 @@ def test_lone_surrogates_are_refused_by_every_text_and_by_the_record() -> None:
 def test_nan_never_reaches_a_record() -> None:
     for number in (math.nan, math.inf, -math.inf):
         with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
-            canonical({"x": number})
+            seal("", Recorded(1, number, "everybody", Stopped(reason="x")))
 
 
 @pytest.mark.parametrize("key", ["line\nbreak", "\x1b[31m", "x" * 5000, "\u202e"])

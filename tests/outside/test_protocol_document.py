@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import msgpack
 import pytest
 
 from tests.messages import kinds
+from tests.messages.schemas import validator
 from wolfbus.config import GameConfig
 from wolfbus.errors import MessageError
 from wolfbus.messages.codec import DELIVERIES, FROM_AGENT, REPLIES, TO_AGENT, encode, unpack, validate
 from wolfbus.messages.events import Rejected
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import REPLY
-from wolfbus.messages.schema import schema_of
 from wolfbus.vocabulary import KINDS, Reading
-
-jsonschema = pytest.importorskip("jsonschema")
 
 TEXT = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```json (\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 READERS = {"Reply": REPLIES, "Delivery": DELIVERIES, "FromAgent": FROM_AGENT, "ToAgent": TO_AGENT}
-
-
-@cache
-def validator(name: str) -> Any:
-    return jsonschema.Draft202012Validator(schema_of(name))
 
 
 @pytest.mark.parametrize(("name", "text"), EXAMPLES)

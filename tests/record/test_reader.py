@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -14,10 +15,8 @@ import pytest
 
 from tests.game.driver import play
 from tests.record import synthetic
-from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.errors import RecordError
 from wolfbus.messages.events import AnyEvent
-from wolfbus.record import reader as module
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import RecordReader, open_lines, read_record
 
@@ -92,9 +91,14 @@ def test_lines_are_read_one_by_one_as_they_come() -> None:
     assert taken == [1, 2]
 
 
+def canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
 def forged(members: dict[str, Any], previous: str = "") -> bytes:
     """A line with these members, under a seal that holds."""
-    return canonical({**members, "hash": sha256_hex(previous.encode(), canonical(members))}) + b"\n"
+    seal = hashlib.sha256(previous.encode() + canonical(members)).hexdigest()
+    return canonical({**members, "hash": seal}) + b"\n"
 
 
 def damaged() -> Iterator[tuple[str, bytes | list[bytes], str]]:
@@ -179,7 +183,7 @@ def test_a_seal_hidden_in_the_content_is_none() -> None:
     inner = {"hash": "0" * 64, "z": 0}
     bare = {"audience": "researchers", "a": inner, "n": 1, "time": 1.0, "type": "dawn", "v": 1}
     text = canonical({**bare, "hash": "1" * 64})
-    right = sha256_hex(text.replace(b'"hash":"' + b"0" * 64 + b'",', b"", 1))
+    right = hashlib.sha256(text.replace(b'"hash":"' + b"0" * 64 + b'",', b"", 1)).hexdigest()
     assert problem(text.replace(b"0" * 64, right.encode(), 1) + b"\n").line == 1
 
 
@@ -250,7 +254,7 @@ class TestFiles:
     def test_later_lines_have_a_limit_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = tmp_path / "game.ndjson"
         path.write_bytes(WHOLE + b"x" * (3 << 20))
-        monkeypatch.setattr(module, "LINE_LIMIT", 2 << 20)
+        monkeypatch.setattr("wolfbus.record.reader.LINE_LIMIT", 2 << 20)
         with pytest.raises(RecordError, match=f"line {len(LINES) + 1}: longer than 2 MiB$"):
             list(read_record(open_lines(path)))
 

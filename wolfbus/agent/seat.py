@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
@@ -22,8 +22,6 @@ from wolfbus.view import SeatView
 
 if TYPE_CHECKING:
     import asyncio
-
-_Outcome: TypeAlias = tuple[object, BaseException | None]
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
@@ -47,11 +45,11 @@ def await_later(awaitable: Awaitable[object], done: Done) -> Future[Any]:
     import asyncio  # five megabytes that most games do without
 
     future = asyncio.run_coroutine_threadsafe(_ended_with(awaitable), _running())
-    future.add_done_callback(lambda ended: done(*_of(ended)))
+    future.add_done_callback(lambda ended: done(*((None, CancelledError()) if ended.cancelled() else ended.result())))
     return future
 
 
-async def _ended_with(awaitable: Awaitable[object]) -> _Outcome:
+async def _ended_with(awaitable: Awaitable[object]) -> tuple[object, BaseException | None]:
     import asyncio
 
     try:
@@ -60,10 +58,6 @@ async def _ended_with(awaitable: Awaitable[object]) -> _Outcome:
         raise
     except BaseException as error:  # noqa: BLE001 - an agent may fail in any way, and must not end the loop
         return None, error
-
-
-def _of(ended: Future[_Outcome]) -> _Outcome:
-    return (None, CancelledError()) if ended.cancelled() else ended.result()
 
 
 def _running() -> asyncio.AbstractEventLoop:

@@ -14,12 +14,12 @@ from typing import Literal, Protocol
 
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id, record
-from wolfbus.errors import BusError, BusFull, Fenced, HouseHeld, NotAllowed, StaleWriter, StreamLost
+from wolfbus.errors import BusError, Fenced, HouseHeld, StaleWriter, StreamLost
 
 WAVE = 256
 """Most steps sent before their answers are read."""
 
-Kind = Literal["landed", "epoch", "behind", "head", "order", "forbidden", "full", "refused"]
+Kind = Literal["landed", "epoch", "behind", "head", "order", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +37,26 @@ class Extent:
     shortened: bool
 
 
-def what_was_lost(cursor: Id, extent: Extent | None) -> str:
-    """Say what a stream lost of that which lies after `cursor`, or "" if nothing.
+def loss(stream: str, cursor: Id, extent: Extent | None) -> StreamLost | None:
+    """Return the error that tells a reader what its stream lost of that which lies after `cursor`, None for nothing.
 
     Args:
+        stream: its name.
         cursor: id of the last entry read.
         extent: how far the stream reaches, None if it does not exist.
     """
-    if cursor == START:
-        return ""
+    if cursor == START or (extent is not None and extent.last == cursor):
+        return None
     if extent is None:
-        return "it is gone"
-    if extent.last < cursor:
-        return f"it now ends at {join_id(extent.last)}"
-    if extent.last == cursor:
-        return ""
-    if extent.first is None:
-        return f"all its entries up to {join_id(extent.last)} were cut away"
-    if extent.first <= cursor or follows_directly(cursor, extent.first):
-        return ""
-    return f"it was cut and now begins at {join_id(extent.first)}"
-
-
-def loss(stream: str, cursor: Id, lost: str, extent: Extent | None) -> StreamLost:
-    """Return the error that tells a reader what its stream lost; see `what_was_lost`."""
+        lost = "it is gone"
+    elif extent.last < cursor:
+        lost = f"it now ends at {join_id(extent.last)}"
+    elif extent.first is None:
+        lost = f"all its entries up to {join_id(extent.last)} were cut away"
+    elif extent.first <= cursor or follows_directly(cursor, extent.first):
+        return None
+    else:
+        lost = f"it was cut and now begins at {join_id(extent.first)}"
     backwards = extent is None or extent.last < cursor
     return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream, backwards=backwards)
 
@@ -187,12 +183,14 @@ class Verdict:
     Attributes:
         kind: landed (now or before) | epoch: not the current one | behind: steps that had landed are gone | head:
             neither the expected nor the new one | order: an explicit id is not greater than its stream's last |
-            forbidden: this user may not | full: memory is short | refused: anything else.
+            refused: anything else.
         detail: what the bus holds instead, or why it refused; of a bus that counts steps, how many have landed.
+        error: what kind of error it is, where it refused.
     """
 
     kind: Kind
     detail: str = ""
+    error: type[BusError] = BusError
 
 
 LANDED = Verdict("landed")
@@ -293,9 +291,7 @@ def _error(commit: Commit, verdict: Verdict) -> BusError:
         )
     if verdict.kind == "order":
         return BusError(f"{whose}: nothing written, ids do not go on where the stream ends: {verdict.detail}")
-    refusals: dict[Kind, type[BusError]] = {"forbidden": NotAllowed, "full": BusFull}
-    refused = refusals.get(verdict.kind, BusError)
-    return refused(f"{whose}: nothing written: {verdict.detail}")
+    return verdict.error(f"{whose}: nothing written: {verdict.detail}")
 
 
 def _whose(commit: Commit) -> str:

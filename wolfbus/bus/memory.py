@@ -19,7 +19,6 @@ from wolfbus.bus.checks import (
     loss,
     milliseconds,
     not_current,
-    what_was_lost,
 )
 from wolfbus.bus.memory_store import Store, with_id
 from wolfbus.bus.protocol import Commit, Entry, Owner
@@ -88,10 +87,8 @@ class MemoryReader:
     def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
         for name in list(self._dirty):
             stream = self._store.stream(name)
-            extent = stream.extent() if stream is not None else None
-            lost = what_was_lost(self._cursors[name], extent)
-            if lost:
-                error = loss(name, self._cursors[name], lost, extent)
+            error = loss(name, self._cursors[name], stream.extent() if stream is not None else None)
+            if error is not None:
                 self.unfollow(name)
                 raise error
         found: list[tuple[str, list[Entry]]] = []

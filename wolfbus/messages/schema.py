@@ -5,7 +5,6 @@ On the bus a message is msgpack of these same objects; in a record each line is 
 
 from __future__ import annotations
 
-import copy
 import difflib
 from collections.abc import Iterator
 from functools import cache
@@ -69,7 +68,7 @@ def schema() -> Schema:
         "title": f"wolfbus protocol {PROTOCOL}",
         "description": "Any message on the bus or line of a record.",
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in _MESSAGES],
-        "$defs": copy.deepcopy(_definitions()),
+        "$defs": _definitions(),
     }
 
 
@@ -93,7 +92,7 @@ def schema_of(name: str) -> Schema:
     value: Schema = {"$schema": _DIALECT, **definitions[found]}
     if parts:
         value["$defs"] = {part: definitions[part] for part in sorted(parts)}
-    return copy.deepcopy(value)
+    return value
 
 
 def names() -> list[str]:

@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
+from redis.exceptions import ResponseError
+
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Owner, every_entry
-from wolfbus.bus.redis.link import RedisLink, ResponseError, refusal
+from wolfbus.bus.redis.link import RedisLink, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed

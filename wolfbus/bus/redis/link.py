@@ -1,8 +1,8 @@
 """One connection to a Redis server: commands go out together, replies come back in order, nothing is ever sent twice.
 
-Everything the rest of the bus knows of redis-py is here. Its client class is not used: its defaults send a command
-again after a lost reply (which doubles an append) and shape replies differently from version to version. Scripts are
-loaded once, called by their sum, and loaded again when the server forgot them.
+Of redis-py its connections are used, here alone, and its exceptions. Its client class is not: its defaults send a
+command again after a lost reply (which doubles an append) and shape replies differently from version to version.
+Scripts are loaded once, called by their sum, and loaded again when the server forgot them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from redis.exceptions import (
     ClusterDownError,
     InvalidResponse,
     MasterDownError,
-    MovedError,
     NoPermissionError,
     NoScriptError,
     OutOfMemoryError,
@@ -54,22 +53,6 @@ BROKEN = (RedisConnectionError, RedisTimeoutError, InvalidResponse)
 
 UNSETTLED = (ReadOnlyError, MasterDownError, TryAgainError, ClusterDownError)
 """Refusals that pass by themselves, while a server is being replaced by its replica."""
-
-__all__ = [
-    "BROKEN",
-    "REPLY_TIMEOUT_S",
-    "AskError",
-    "AuthenticationError",
-    "MovedError",
-    "NoPermissionError",
-    "NoScriptError",
-    "RedisLink",
-    "RedisTimeoutError",
-    "ResponseError",
-    "Script",
-    "Word",
-    "refusal",
-]
 
 
 class _Pollable:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import random
 import threading
 import time
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeVar
 
 from redis.crc import key_slot
+from redis.exceptions import AskError, MovedError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, AskError, MovedError, RedisLink, ResponseError, refusal
+from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, RedisLink, refusal
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
@@ -40,9 +40,8 @@ class Nodes:
     def __init__(self, address: Address) -> None:
         self._address = address
         self._lock = threading.Lock()
-        self._starts: list[int] = []
-        self._ranges: list[tuple[int, Address]] = []
-        self._moved: dict[int, Address] = {}
+        self._nodes: list[Address] = []
+        self._serving: dict[int, Address] = {}
         self._doubted: Address | None = None
         self._known = False
 
@@ -59,13 +58,10 @@ class Nodes:
         with self._lock:
             if not self._known:
                 self._ask()
-            if slot in self._moved:
-                return self._moved[slot]
-            place = bisect_right(self._starts, slot) - 1
-            if place < 0 or self._ranges[place][0] < slot:
+            if slot not in self._serving:
                 self._known = False
                 raise RedisConnectionError(f"no node of the cluster serves hash slot {slot}")
-            return self._ranges[place][1]
+            return self._serving[slot]
 
     def all(self) -> list[Address]:
         """Return everybody who serves any key; raises as `of` does."""
@@ -73,7 +69,7 @@ class Nodes:
             return [self._address]
         with self._lock:
             self._ask()
-            return list(dict.fromkeys(node for _, node in self._ranges))
+            return list(self._nodes)
 
     def doubt(self, node: Address) -> None:
         """Ask again before the next key: a node could not be reached, or could not serve."""
@@ -84,7 +80,7 @@ class Nodes:
     def moved(self, error: AskError, asked: Address) -> None:
         """Learn from a node's word that a slot is another's."""
         with self._lock:
-            self._moved[error.slot_id] = self.told(error, asked)
+            self._serving[error.slot_id] = self.told(error, asked)
 
     @staticmethod
     def told(error: AskError, asked: Address) -> Address:
@@ -94,7 +90,7 @@ class Nodes:
     def _ask(self) -> None:
         given = ((self._address.host, self._address.port), *self._address.others)
         seeds = [self._address.at(host, port) for host, port in given]
-        candidates = list(dict.fromkeys([*(node for _, node in self._ranges), *seeds]))
+        candidates = list(dict.fromkeys([*self._nodes, *seeds]))
         # whoever has just failed is asked last
         candidates.sort(key=lambda node: node == self._doubted)
         broken: Exception | None = None
@@ -117,10 +113,11 @@ class Nodes:
             if "cluster support disabled" in str(reply):
                 raise BusError(f"Redis at {node.place} is no node of a cluster: its address begins with redis://")
             raise refusal(reply, "asking which node of the cluster serves what") from reply
-        served = sorted((first, last, (master[0] or b"").decode(), int(master[1])) for first, last, master, *_ in reply)
-        self._starts = [first for first, *_ in served]
-        self._ranges = [(last, node.at(host or node.host, port)) for _, last, host, port in served]
-        self._moved.clear()
+        self._serving, served = {}, []
+        for first, last, (host, port, *_), *_ in reply:
+            served.append(node.at((host or b"").decode() or node.host, int(port)))
+            self._serving |= dict.fromkeys(range(first, last + 1), served[-1])
+        self._nodes = list(dict.fromkeys(served))
         self._doubted = None
         self._known = True
 

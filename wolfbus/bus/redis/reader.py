@@ -15,19 +15,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from wolfbus.bus.checks import loss, what_was_lost
+from redis.exceptions import AskError, MovedError, NoPermissionError, ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from wolfbus.bus.checks import loss
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import (
-    BROKEN,
-    AskError,
-    MovedError,
-    NoPermissionError,
-    RedisLink,
-    RedisTimeoutError,
-    ResponseError,
-    Word,
-    refusal,
-)
+from wolfbus.bus.redis.link import BROKEN, RedisLink, Word, refusal
 from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id
@@ -303,12 +296,11 @@ class RedisReader:
                 stream = self._followed.get(name)
                 if stream is None:
                     continue
-                extent = extent_of(name, reply)
-                lost = what_was_lost(stream.cursor, extent)
-                if lost:
+                error = loss(name, stream.cursor, extent_of(name, reply))
+                if error is not None:
                     del self._followed[name]
                     self._unproven.pop(name, None)
-                    raise loss(name, stream.cursor, lost, extent)
+                    raise error
 
     # -- the connection
 

@@ -9,33 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from redis.exceptions import ResponseError
+
 from wolfbus.bus.checks import Extent, ascending_ids, had_landed
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import RedisLink, ResponseError, Word, refusal
+from wolfbus.bus.redis.link import RedisLink, Word, refusal
 from wolfbus.bus.streams import join_id, parse_id
 
 _NAMES = [b"type", b"from", b"game", b"n", b"body"]
 
 
 def xadd(stream: str, entry: Entry, entry_id: str) -> tuple[Word, ...]:
-    """Return the command that appends an entry under an id (``*`` lets Redis choose)."""
-    return ("XADD", stream, entry_id, *fields(entry))
-
-
-def fields(entry: Entry) -> tuple[Word, ...]:
-    """Return an entry's fields as Redis holds them: readable words, then the body."""
-    return (
-        "type",
-        entry.type,
-        "from",
-        entry.sender,
-        "game",
-        entry.game,
-        "n",
-        entry.number,
-        "body",
-        entry.body,
-    )
+    """Return the command that appends an entry under an id (``*`` lets Redis choose): readable words, then the body."""
+    words = ("type", entry.type, "from", entry.sender, "game", entry.game, "n", entry.number)
+    return ("XADD", stream, entry_id, *words, "body", entry.body)
 
 
 def entry_of(item: list[Any]) -> Entry:

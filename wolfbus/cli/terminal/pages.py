@@ -17,12 +17,14 @@ from wolfbus.messages.requests import PublicFact
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, spoken, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.roles import ACTS
-from wolfbus.state import TEXT_KEPT, GameState, Moment, Night
-from wolfbus.utterance import Utterance
+from wolfbus.state import GameState, Moment, Night, Utterance
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 
 WIDTH: Final = 100
 """Columns of a page; only the suspicion table of a very large game is wider."""
+
+TEXT_SHOWN: Final = 4000
+"""Characters of one statement, reason or thought that a page shows; the record has all of them."""
 
 _GONE: Final = {"night": "killed at night", "exile": "exiled"}
 
@@ -96,11 +98,12 @@ def _suspicion_table(state: GameState) -> Iterator[str]:
 
 def _moment(state: GameState, moment: Moment) -> Iterator[str]:
     if isinstance(moment, Utterance):
-        turn = f"debate {moment.turn}, " if moment.phase == "debate" else ""
-        yield f"    {turn}{wording.who(state, moment.speaker)}{wording.vote_of(state, moment)}:"
-        more = moment.length - len(moment.text)
+        said = moment.said
+        turn = f"debate {said.turn}, " if said.phase == "debate" else ""
+        yield f"    {turn}{wording.who(state, said.speaker)}{wording.vote_of(state, said)}:"
+        more = len(said.text) - TEXT_SHOWN
         cut = f" … and {more} characters more" if more > 0 else ""
-        yield from _wrapped(f"“{spoken(moment.text, TEXT_KEPT)}{cut}”", 6)
+        yield from _wrapped(f"“{spoken(said.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
         yield from _wrapped(wording.assessment_in_words(moment) if moment.assessed else "being judged", 6)
         return
     if moment.type == "silence":
@@ -240,7 +243,7 @@ def _view_transcript(view: SeatView) -> Iterator[str]:
         if isinstance(fact, Statement):
             yield from _own_assessment(view, fact.statement, labels.get(fact.statement))
     for answer in spoke:
-        words = f"“{spoken(answer.content.text, TEXT_KEPT)}”" if isinstance(answer.content, Speech) else "nothing"
+        words = f"“{spoken(answer.content.text, TEXT_SHOWN)}”" if isinstance(answer.content, Speech) else "nothing"
         yield from _wrapped(f"not heard yet: it says {words}", 4)
         yield from _thought(answer.thought, 6)
     for ballot in voted:
@@ -253,7 +256,7 @@ def _fact(fact: PublicFact) -> Iterator[str]:
     if fact.type == "statement":
         where = f"debate {fact.turn}" if fact.phase == "debate" else "on its vote"
         yield f"    {where}, {name_of(fact.speaker)}:"
-        yield from _wrapped(f"“{spoken(fact.text, TEXT_KEPT)}”", 6)
+        yield from _wrapped(f"“{spoken(fact.text, TEXT_SHOWN)}”", 6)
     elif fact.type == "silence":
         yield f"    debate {fact.turn}, {name_of(fact.seat)} says nothing"
     elif fact.type == "dawn":
@@ -297,12 +300,12 @@ def _called(said: Label | OwnJudgement) -> str:
 
 
 def _because(said: Label | OwnJudgement) -> str:
-    reasons = printable(said.reasoning, TEXT_KEPT)
+    reasons = printable(said.reasoning, TEXT_SHOWN)
     return f": {reasons}" if reasons else ""
 
 
 def _thought(thought: str | None, indent: int) -> list[str]:
-    shown = printable(thought or "", TEXT_KEPT)
+    shown = printable(thought or "", TEXT_SHOWN)
     return _wrapped(f"thought: {shown}" if shown else "", indent)
 
 

@@ -20,8 +20,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Tally
 from wolfbus.printable import name_of, printable, spoken
 from wolfbus.roles import team_of
-from wolfbus.state import GameState, Moment, Night
-from wolfbus.utterance import Utterance
+from wolfbus.state import GameState, Moment, Night, Utterance
 from wolfbus.vocabulary import Role
 
 WOLF: Final = "#d9661f"
@@ -278,7 +277,8 @@ def _divider(state: GameState, title: str, width: int, name: SeatName | None = N
     return fit(text + line(" ", ("─" * max(0, width - text.cell_len - 1), FAINT)), width)
 
 
-def _utterance(state: GameState, said: Utterance, console: Console, width: int, most: int) -> Lines:
+def _utterance(state: GameState, utterance: Utterance, console: Console, width: int, most: int) -> Lines:
+    said = utterance.said
     indent = name_width(state, 9 if width < 60 else 14) + 1
     words = spoken(said.text)
     tally = state.tallies.get(said.round) if said.phase == "vote" else None
@@ -296,7 +296,7 @@ def _utterance(state: GameState, said: Utterance, console: Console, width: int, 
         wrapped[-1].append("…")
     lines = [_said(state, said.speaker, wrapped[0] if wrapped else Text(), width)]
     lines += [fit(line(" " * indent) + rest, width) for rest in wrapped[1:]]
-    lines.append(fit(line(" " * indent) + _assessment(said, width - indent), width))
+    lines.append(fit(line(" " * indent) + _assessment(utterance, width - indent), width))
     return lines
 
 

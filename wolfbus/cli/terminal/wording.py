@@ -13,13 +13,13 @@ from typing import Any, Final, TextIO
 from wolfbus.document.formats import listed
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall
+from wolfbus.messages.content import Label
 from wolfbus.messages.events import AnyEvent, Ended, NightOutcome, Opened, Statement, Stopped, Tally
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, spoken
 from wolfbus.record.line import Recorded
 from wolfbus.roles import ACTS
-from wolfbus.state import GameState
+from wolfbus.state import GameState, Utterance
 from wolfbus.usage import Usage
-from wolfbus.utterance import OwnLabel, Utterance
 from wolfbus.vocabulary import Ending, Kind, Outcome, Winner
 
 WINNERS: Final[dict[Winner, str]] = {
@@ -121,7 +121,7 @@ def tally_in_words(tally: Tally) -> str:
     return "; ".join([*parts, f"{tally.needed} needed"])
 
 
-def vote_of(state: GameState, statement: Statement | Utterance) -> str:
+def vote_of(state: GameState, statement: Statement) -> str:
     """Return whom the speaker of a vote's reason voted for, to stand after its name (" for Hugo"); "" in a debate."""
     tally = state.tallies.get(statement.round)
     if statement.phase != "vote" or tally is None or statement.speaker not in tally.votes:
@@ -129,7 +129,7 @@ def vote_of(state: GameState, statement: Statement | Utterance) -> str:
     return f" for {name_of(tally.votes[statement.speaker])}"
 
 
-def label_in_words(label: OwnLabel) -> str:
+def label_in_words(label: Label) -> str:
     """Return a self-label as "honest", "fabrication", or "deceptive" where its kind was not said."""
     if not label.deceptive:
         return "honest"
@@ -353,5 +353,5 @@ class PlainLines:
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed
-        whose = "" if statement.phase == "debate" else f"{name_of(statement.speaker)} · "
+        whose = "" if statement.said.phase == "debate" else f"{name_of(statement.said.speaker)} · "
         return f"  {whose}{assessment_in_words(statement)}"

@@ -1,0 +1,25 @@
+"""The schema as `wolfbus schema` prints it, and what checks values against it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from tests.golden.running import wolfbus
+
+
+@cache
+def schema(*name: str) -> Any:
+    """Return what `wolfbus schema` prints."""
+    said = wolfbus(Path(), "schema", *name)
+    assert said.code == 0
+    return json.loads(said.out)
+
+
+@cache
+def validator(*name: str) -> Any:
+    return jsonschema.Draft202012Validator(schema(*name))
