@@ -14,10 +14,9 @@ from typing import Any, Final
 from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded
-from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage.document import GameFeed, all_viewers, seats_of
 from wolfbus.stage.eyes import PUBLIC, TableOpened, Viewer, viewer_named
 
 _CACHED: Final = 64
@@ -107,8 +106,7 @@ class WatchedGame(Changing):
     @property
     def names(self) -> tuple[SeatName, ...]:
         """All players in seating order; () where that is not known."""
-        opened = self.records[0].event if self.records else None
-        return tuple(seat.name for seat in opened.seats) if isinstance(opened, Opened) else ()
+        return seats_of(self.records)
 
     @property
     def shielded(self) -> bool:
