@@ -9,7 +9,7 @@ import pytest
 from tests.export.records import write
 from tests.stage.served import data, fetched
 from wolfbus.cli import run
-from wolfbus.cli.viewing import served_with
+from wolfbus.cli.view import served_with
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.serving import StageServer
 
