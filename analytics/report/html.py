@@ -32,28 +32,6 @@ _ROWS: Final = 12
 """Lines of a table that is shown where it stands; longer ones are folded."""
 
 
-def section_html(section: Section) -> Markup:
-    """Return a section with its heading."""
-    made: Markup = templates().get_template("blocks.html").module.section(section)  # type: ignore[attr-defined]
-    return made
-
-
-@functools.cache
-def templates() -> Environment:
-    """Return the report's templates."""
-    made = Environment(
-        loader=PackageLoader("analytics.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_seen,
-    )
-    made.globals["LONG"] = _ROWS
-    made.filters |= {"breadth": _breadth, "drawn": _drawn, "kind": _kind, "lines": _lines, "words": _words}
-    return made
-
-
 def _seen(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -184,19 +162,36 @@ class Index:
 
 
 @functools.cache
-def _macros() -> Any:
-    environment = templates()
-    environment.globals |= {"JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
-    environment.filters |= {
+def templates() -> Environment:
+    """Return the report's templates."""
+    made = Environment(
+        loader=PackageLoader("analytics.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_seen,
+    )
+    made.globals |= {"LONG": _ROWS, "JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
+    made.filters |= {
+        "breadth": _breadth,
         "claim_in_words": _claim,
+        "drawn": _drawn,
         "ending_in_words": _ending,
         "judged_in_words": _judged,
+        "kind": _kind,
         "label_in_words": _label,
+        "lines": _lines,
         "names": _names,
         "path": path_of,
         "percent": percent,
+        "words": _words,
     }
-    return environment.get_template("index.html").module
+    return made
+
+
+def _macros() -> Any:
+    return templates().get_template("index.html").module
 
 
 def _names(seats: Iterable[str]) -> dict[str, Markup]:

@@ -143,7 +143,7 @@
   const games = [...document.querySelectorAll("section.game")];
   if (!form || !found) return;
 
-  const own = { agent: "a", said: "d", kind: "k", round: "n", phase: "p", game: "g" };
+  const own = { role: "r", agent: "a", said: "d", kind: "k", round: "n", phase: "p", game: "g" };
   const scored = ["tp", "fp", "tn", "fn"];
   const kinds = {
     judged: (code) => code !== "none",
@@ -166,13 +166,12 @@
     const code = judgement.dataset.j;
     const kind = kinds[want.judged || "judged"];
     if (!(kind ? kind(code) : code === want.judged)) return false;
-    if (want.observer && judgement.dataset.o !== want.observer[0]) return false;
+    if (want.observer && judgement.dataset.o !== want.observer) return false;
     return !want.by || judgement.dataset.b === want.by;
   };
 
   const isWanted = (statement, want) => {
     const data = statement.dataset;
-    if (want.role && data.r !== want.role[0]) return false;
     for (const name in own) if (want[name] && data[own[name]] !== want[name]) return false;
     if (want.truth && !(want.truth === "checkable" ? data.t : data.t === want.truth)) return false;
     return true;

@@ -168,7 +168,7 @@ def test_the_filter_is_kept_in_the_address(opened, report: Path):
     page.locator("select[name=role]").select_option("Seer")
     assert page.url.endswith("#statements?role=Seer&agent=1")
     shown = page.locator("ol.statements > li:not([hidden])")
-    assert shown.count() == page.locator('ol.statements > li[data-r="S"][data-a="1"]').count()
+    assert shown.count() == page.locator('ol.statements > li[data-r="Seer"][data-a="1"]').count()
     page.goto(page.url.partition("#")[0] + "#g1s1")
     assert page.locator("#g1s1").is_visible()
 

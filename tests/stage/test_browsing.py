@@ -39,8 +39,13 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stag
     assert page.locator("th[aria-sort=descending]").inner_text().startswith("Hides lies")
     page.get_by_label("Won by").select_option("villagers")
     assert page.locator(".squares a").count() == 1
+    behind = row.get_by_role("cell").first.get_by_role("link", name="n 136").get_attribute("href")
     page.locator(".squares a").click()
     page.locator(".beat").first.wait_for()
+    page.goto(f"{stage}{behind}")
+    page.locator("#found", has_text="match").wait_for()
+    assert page.locator("select[name=by] option:checked").inner_text() == "big"
+    assert page.locator("ol.statements > li:not([hidden])").count() > 0
 
 
 def test_two_studies_are_compared(watched, stage, games):

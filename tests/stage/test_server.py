@@ -175,6 +175,8 @@ def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs):
     with server(runs) as stage:
         (game,) = data(stage.url, "/library.json?q=all%20OF%20you")["games"]
         assert data(stage.url, "/library.json?q=nobody+said+this")["games"] == []
+    with server(runs / "whole.ndjson") as stage:
+        assert data(stage.url, "/library.json")["games"] == [game]
     assert game["id"] == "whole"
     assert game["names"] == list(names())
     assert game["state"] == "ended"

@@ -10,9 +10,9 @@ import click
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import GameFeed
+from wolfbus.stage.document import GameFeed, seats_of
 from wolfbus.stage.eyes import EVERYTHING, viewer_named
-from wolfbus.stage.files import game_file, seats_of
+from wolfbus.stage.files import game_file
 
 
 @click.command()

@@ -16,6 +16,7 @@ from wolfbus.errors import ConfigError, WolfError
 from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
+from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
 from wolfbus.stage.people import People, PersonSeat
@@ -136,8 +137,6 @@ async def _json(request: web.Request) -> dict[str, Any]:
     return told
 
 
-STATIC: Final = Path(__file__).with_name("static")
-PAGE: Final = STATIC / "page.html"
 _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 _STILL_HERE: Final = b": still here\n\n"
 _QUIET_S: Final = 15.0
@@ -216,9 +215,8 @@ class StageApp:
         except WolfError as error:
             response = problem(500, str(error))
         if not response.prepared:
-            response.headers.update(HEADERS)
-            if "policy" in response:
-                response.headers["Content-Security-Policy"] = response["policy"]
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
         return response
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
@@ -232,7 +230,7 @@ class StageApp:
         status = 200
         if "game" in request.match_info and await open_game(self._games, request.match_info["game"]) is None:
             status = 404
-        return web.Response(body=PAGE.read_bytes(), status=status, content_type="text/html", charset="utf-8")
+        return web.Response(body=(STATIC / PAGE).read_bytes(), status=status, content_type="text/html", charset="utf-8")
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
         return answer(await self._library.listing(request.query.get("q", "")))
@@ -308,8 +306,6 @@ class StageApp:
         return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        from wolfbus.stage.files import game_file, one_file
-
         game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
         word = "" if viewer == EVERYTHING else viewer
@@ -336,10 +332,10 @@ class StageApp:
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
         reader, folder, _ = await self._folder(request.match_info["study"])
-        response = web.Response(text=await asyncio.to_thread(reader.report, folder), content_type="text/html")
+        text = await asyncio.to_thread(reader.report, folder)
         # the report has a policy of its own, in itself
-        response["policy"] = "frame-ancestors 'none'"
-        return response
+        headers = {"Content-Security-Policy": "frame-ancestors 'none'"}
+        return web.Response(text=text, content_type="text/html", headers=headers)
 
     async def _compare(self, request: web.Request) -> web.StreamResponse:
         names = request.query.get("a", ""), request.query.get("b", "")

@@ -230,6 +230,12 @@ class GameFeed:
         }
 
 
+def seats_of(records: Sequence[Recorded]) -> tuple[SeatName, ...]:
+    """Return all players of a record in seating order; () where it does not hold even its opening."""
+    opened = records[0].event if records else None
+    return tuple(seat.name for seat in opened.seats) if isinstance(opened, Opened) else ()
+
+
 def all_viewers(names: tuple[SeatName, ...]) -> tuple[Viewer, ...]:
     """Return every viewer of a game: everything, public, and the seats in seating order."""
     return (EVERYTHING, PUBLIC, *map(viewer_of_seat, names))

@@ -88,8 +88,6 @@ class Eyes:
             facts.append(_table(event))
         facts += [news.fact for news in told.public]
         facts += [news.fact for seat, news in told.private if seat == self._seat]
-        # the end is shown with the roles, which are revealed right after it
-        facts.sort(key=lambda fact: fact.type == "ended")
         return facts
 
 

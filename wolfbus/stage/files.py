@@ -16,20 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import ConfigError
-from wolfbus.messages.base import SeatName
-from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
-from wolfbus.stage.document import FORMAT, GameFeed, all_viewers
+from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, seats_of
 from wolfbus.stage.eyes import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.watched import encoded
-
-
-def seats_of(records: Sequence[Recorded]) -> tuple[SeatName, ...]:
-    """Return all players of a record in seating order; () where it does not hold even its opening."""
-    opened = records[0].event if records else None
-    return tuple(seat.name for seat in opened.seats) if isinstance(opened, Opened) else ()
 
 
 def game_file(
@@ -94,6 +86,7 @@ def _prompts(records: Sequence[Recorded]) -> dict[str, Any]:
 
 
 STATIC: Final = Path(__file__).with_name("static")
+"""The page's own files."""
 PAGE: Final = "page.html"
 PARTS: Final = {"game": ("gamefile.js", ("page.css",)), "study": ("studyfile.js", ("page.css", "sheets.css"))}
 """What a file of each kind needs of the page's scripts and styles."""

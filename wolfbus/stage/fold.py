@@ -103,6 +103,7 @@ class BeatFold:
         self._drafts: deque[StatementDraft] = deque()
         self._night = NightDraft()
         self._vote = VoteDraft()
+        self._ended: Over | None = None
         self._find = claim_finder() if viewer == EVERYTHING else None
 
     def feed(self, line: int, time: float, facts: Iterable[Fact]) -> list[Beat]:
@@ -279,9 +280,16 @@ class BeatFold:
     def _reveal(self, fact: Revealed) -> None:
         for name, role in fact.roles.items():
             self.seating.learn(name, role)
+        if self._ended is not None:
+            self._finish("ended", self._ended)
 
     def _end(self, event: Ended) -> None:
-        self._finish("ended", Over(event.winner, event.reason, event.rounds))
+        over = Over(event.winner, event.reason, event.rounds)
+        if self.viewer == EVERYTHING:
+            self._finish("ended", over)
+        else:
+            # it is shown with the roles, which are revealed right after it
+            self._ended = over
 
     def _stop(self, event: Stopped) -> None:
         self._finish("stopped", Over(stopped=event.reason))

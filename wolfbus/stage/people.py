@@ -123,8 +123,6 @@ class PersonSeat(Changing):
                 opened = TableOpened(self.game, None, fact.names, fact.config)
                 fresh.insert(place, ((0, 0, 0), opened, True))
                 break
-        # the end is shown with the roles, which are revealed right after it
-        fresh.sort(key=lambda each: each[1].type == "ended")
         for viewer, feed in self._feeds.items():
             for _, fact, open_to_all in fresh:
                 if open_to_all or viewer != PUBLIC:

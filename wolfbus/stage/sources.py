@@ -1,4 +1,4 @@
-"""Where games come from: a folder of records, a file that may still grow (`RecordTail`), a game of this process."""
+"""Where games come from: a folder of records, whose files may still grow (`FileGame`), a game of this process."""
 
 from __future__ import annotations
 

@@ -14,10 +14,9 @@ from typing import Any, Final
 from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded
-from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage.document import GameFeed, all_viewers, seats_of
 from wolfbus.stage.eyes import PUBLIC, TableOpened, Viewer, viewer_named
 
 _CACHED: Final = 64
@@ -93,7 +92,6 @@ class WatchedGame(Changing):
         self._public = public
         self._feeds: dict[Viewer, GameFeed] = {}
         self._steps: dict[tuple[Viewer, int], bytes] = {}
-        self._ending: TableNews | None = None
 
     @property
     def empty(self) -> bool:
@@ -108,8 +106,7 @@ class WatchedGame(Changing):
     @property
     def names(self) -> tuple[SeatName, ...]:
         """All players in seating order; () where that is not known."""
-        opened = self.records[0].event if self.records else None
-        return tuple(seat.name for seat in opened.seats) if isinstance(opened, Opened) else ()
+        return seats_of(self.records)
 
     @property
     def shielded(self) -> bool:
@@ -156,12 +153,7 @@ class WatchedGame(Changing):
         if not feed.line:
             feed.take(1, 0.0, [TableOpened(self.game, None, (), GameConfig())])
         for each in news:
-            if each.fact.type == "ended":
-                # it is shown with the roles, which are revealed right after it
-                self._ending = each
-                continue
-            facts = [each.fact] if self._ending is None else [each.fact, self._ending.fact]
-            feed.take(each.n + 1, 0.0, facts)
+            feed.take(each.n + 1, 0.0, [each.fact])
         self.wake()
 
     def end(self, problem: str | None = None) -> None:

@@ -37,16 +37,16 @@ _COLUMNS: Final = (
 class GameEnding:
     """Takes in one game and tells its end.
 
+    Args:
+        beats: whether `lines` will be asked for; without, only what is counted is kept.
+
     Attributes:
         opened: the opening; None before it.
         ended: the end; None while there is none.
         statements: statements made.
-        judgements: usable self-labels apart, judgements that were had.
+        judgements: judgements that were given and could be used.
         brains: what became of the answers, by brain: ``replies``, ``declined``, ``defaulted``,
             ``timed_out`` and ``faults``, as the repair table counts them.
-
-    Args:
-        beats: whether `lines` will be asked for; without, only what is counted is kept.
     """
 
     def __init__(self, *, beats: bool = True) -> None:

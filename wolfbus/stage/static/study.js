@@ -56,7 +56,9 @@ export class StudyPage {
   // Where the report shows the statements that a number counts.
   statements(agent, name) {
     if (!this.data.report) return null;
-    const wanted = { sensitivity: { by: agent, judged: "judged" }, balanced_accuracy: { by: agent, judged: "scored" }, concealment: { agent }, vote_hit: { agent, phase: "vote" } };
+    // the report names agents by their places
+    const place = Object.keys(this.data.findings.agents).indexOf(agent);
+    const wanted = { sensitivity: { by: place, judged: "judged" }, balanced_accuracy: { by: place, judged: "scored" }, concealment: { agent: place }, vote_hit: { agent: place, phase: "vote" } };
     return `${this.data.report}#statements?${new URLSearchParams(wanted[name])}`;
   }
 
