@@ -74,9 +74,7 @@ def agents(study: Study) -> Result:
 
 def _agent(study: Study, agent: str) -> Result:
     columns, held = study.columns, study.estimates.of(**OVER[UNINFORMED])
-    does = Sheet(study, columns.blocks, study.blocks, agent).estimates(
-        [MEASURES[name] for name in _ACTS], draws_of(study.blocks)
-    )
+    does = Sheet(study, columns.blocks, study.blocks, agent).estimates([MEASURES[name] for name in _ACTS])
     for name, estimate in does.items():
         del estimate["undefined_draws"]
         if estimate["value"] is None:

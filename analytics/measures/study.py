@@ -233,8 +233,9 @@ class Sheet:
         """Return for each metric in how many units there is anything that it is over."""
         return {measure.name: int((measure.n(self.frame) > 0).sum()) for measure in measures}
 
-    def estimates(self, measures: Sequence[Measure], draws: Draws) -> dict[str, Result]:
-        """Return each metric as an estimate, with the number of draws in which it is undefined."""
+    def estimates(self, measures: Sequence[Measure]) -> dict[str, Result]:
+        """Return each metric as an estimate, with the number of draws of the units in which it is undefined."""
+        draws = draws_of(self.count)
         values, drawn, held = self.pooled(measures), self.drawn(measures, draws), self.held(measures)
         return {
             name: {
@@ -316,8 +317,8 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     columns = study.columns
     sheet = Sheet(study, columns.blocks, study.blocks)
     everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
-    found, each = sheet.estimates(measures, draws_of(study.blocks)), Sheet(study, pairs=ALL).each(measures)
-    beside = everybody.estimates([measure for measure in measures if measure.pairs], draws_of(study.blocks))
+    found, each = sheet.estimates(measures), Sheet(study, pairs=ALL).each(measures)
+    beside = everybody.estimates([measure for measure in measures if measure.pairs])
     games = len(columns.ids)
     rows = {}
     for measure in measures:
