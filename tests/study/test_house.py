@@ -166,26 +166,6 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
     assert "wolfbus moderator --house main" in told
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("--house h", "--house is a house on a Redis"),
-        ("--house h --bus redis://127.0.0.1:1", "127.0.0.1:1"),
-        ("--house h --bus redis://127.0.0.1:1?patience=0.1 --workers 2", "no workers, no budget"),
-        ("--house h --bus redis://127.0.0.1:1 --design shuffle", "say with --players whom it seats"),
-        ("--house h --bus redis://127.0.0.1:1 --design joined --players a", "give no players"),
-        ("--house 'a b' --bus redis://127.0.0.1:1", "1 to 64 letters"),
-        ("--design joined", "give --house"),
-        ("--tickets", "--tickets are those of a --house"),
-    ],
-)
-def test_what_cannot_be_played_is_told_in_a_line(out, words, told):
-    done = run_here("--out", out, *shlex.split(words))
-    assert done.returncode in {1, 2}
-    assert told in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-
-
 def test_a_study_does_not_change_sides(whole, at, out):
     done = run_here("--resume", "--out", whole, *at)
     assert (done.returncode, done.stderr) == (2, f"wolfbus: {whole}: it was begun without --house\n")

@@ -222,11 +222,6 @@ def test_a_record_is_verified_by_its_head(played, told, tmp_path, failing):
     failing("verify", cut)
 
 
-def test_what_cannot_be_expected_is_refused(played, told):
-    assert told("verify", played, "--expect", "abc")[0] == USAGE
-    assert told("verify", played, played / "records", "--expect", "0" * 64)[0] == USAGE
-
-
 def test_times_that_run_backwards_are_refused(study, told, failing):
     record = study.record(study.games[0])
     forge(record, lambda event: event, later=1000.0)

@@ -131,7 +131,7 @@ def _try_program(
     failed: list[WolfError] = []
     stopping = Stopping()
     # nor is what it says of messages that nobody knows a fault of the program
-    with BrainContext() as brain_context, contextlib.ExitStack() as ending, _silenced("wolfbus.agent", "players.agent"):
+    with BrainContext() as brain_context, contextlib.ExitStack() as ending, _silenced("wolfbus.agent"):
         check((brain,), brain_context)
         bus = open_bus(url)
         ending.callback(bus.close)
@@ -178,17 +178,15 @@ def _try_member(
 
 
 @contextlib.contextmanager
-def _silenced(*names: str) -> Iterator[None]:
-    """Have loggers say nothing for now."""
-    loggers = [logging.getLogger(name) for name in names]
-    levels = [each.level for each in loggers]
-    for each in loggers:
-        each.setLevel(logging.CRITICAL)
+def _silenced(package: str) -> Iterator[None]:
+    """Have a package log nothing for now."""
+    logger = logging.getLogger(package)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for each, level in zip(loggers, levels, strict=True):
-            each.setLevel(level)
+        logger.setLevel(level)
 
 
 @contextlib.contextmanager

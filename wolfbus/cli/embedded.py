@@ -84,8 +84,11 @@ class _Follower(PooledActor):
     """Does what follows from the events of games, in their order, so that no game waits for those who watch it."""
 
     def on_receive(self, work: Callable[[], None]) -> None:
-        """Do a piece of it."""
-        work()
+        """Do a piece of it; whatever goes wrong with one leaves the others alone."""
+        try:
+            work()
+        except Exception:
+            logger.exception("what follows from a game's events failed")
 
 
 class EmbeddedHouse:

@@ -37,7 +37,7 @@ _GLANCE_S: Final = 0.1
     help="Play on another bus than the agenda's: a Redis nearby, or memory:// for this process alone. A record is "
     "brought to the agenda's bus when its game is over.",
 )
-@click.option("--parent", type=int, hidden=True, help="Descriptor of a socket to the run that started this worker.")
+@click.option("--parent", type=int, hidden=True, help="Descriptor of a pipe to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @seconds_option(
     "--lease", least=0.1, default=15.0, help="How long a worker may be silent before another plays its games anew."

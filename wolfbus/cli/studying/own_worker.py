@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from players.llm.budget import Amount
 
 
-class Line:
+class WorkerLine:
     """One end of a pipe between two processes; `say` may be called from any thread.
 
     Args:
@@ -68,7 +68,7 @@ class ParentAgenda:
         changed: called when there may be something to do; to be set before `listen`.
     """
 
-    def __init__(self, line: Line, words: Iterator[Any]) -> None:
+    def __init__(self, line: WorkerLine, words: Iterator[Any]) -> None:
         self._line = line
         self._words = words
         self._lock = threading.Lock()
@@ -142,7 +142,7 @@ def play_for(parent: int) -> int:
     # Ctrl-C is the parent's to hear; it says what to do
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tune_garbage_collection()
-    line = Line(Connection(parent))
+    line = WorkerLine(Connection(parent))
     words = line.heard()
     try:
         with quiet_brains():
@@ -158,7 +158,7 @@ def play_for(parent: int) -> int:
     return 0
 
 
-def _play(line: Line, orders: Orders, agenda: ParentAgenda) -> None:
+def _play(line: WorkerLine, orders: Orders, agenda: ParentAgenda) -> None:
     with open_brain_context(**orders.brains, probe=False, ledger=agenda) as brain_context:
         player = AgendaPlayer(agenda, orders, brain_context)
         agenda.changed = player.wake

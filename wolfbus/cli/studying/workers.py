@@ -15,7 +15,7 @@ from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
-from wolfbus.cli.studying.own_worker import Line
+from wolfbus.cli.studying.own_worker import WorkerLine
 from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda
@@ -266,7 +266,7 @@ class _WorkerProcess:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self.line = Line(ours)
+        self.line = WorkerLine(ours)
         self.line.say("orders", orders.share(key))
         self._listener = threading.Thread(target=self._listen, name=f"worker {key}", daemon=True)
         self._listener.start()
