@@ -52,6 +52,8 @@ __all__ = [
     "Columns",
     "ColumnsBuilder",
     "columns_of",
+    "joined",
+    "restored",
 ]
 
 DECIMALS: Final = 12
@@ -91,6 +93,7 @@ _NAMED: Final[Mapping[str, tuple[str, ...]]] = {
     for index in ("agents", "processes", "names")
 }
 """Arrays that are places in a list of names."""
+_TEXTS: Final = ("ids", "seeds", "block_names", *_NAMED)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,24 +155,45 @@ class Columns:
         found: Array = (self.judgements["d"] >= 0) & (self.label() >= 0)
         return found
 
+    def state(self) -> dict[str, Any]:
+        """Return all that it holds as plain values and bytes; see `restored`."""
+        held = {name: getattr(self, name) for name in _TEXTS}
+        tables = {table: {name: values.tobytes() for name, values in getattr(self, table).items()} for table in DTYPES}
+        return {**held, "blocks": self.blocks.tobytes(), "tables": tables}
+
+
+def restored(state: Mapping[str, Any]) -> Columns:
+    """Return the columns whose `Columns.state` this is."""
+    import numpy as np
+
+    texts: dict[str, Any] = {name: tuple(state[name]) for name in _TEXTS}
+    tables: dict[str, Any] = {
+        table: {name: np.frombuffer(state["tables"][table][name], dtype) for name, dtype in dtypes.items()}
+        for table, dtypes in DTYPES.items()
+    }
+    return Columns(blocks=np.frombuffer(state["blocks"], "i4"), **texts, **tables)
+
 
 class ColumnsBuilder:
-    """Takes in games one by one, in any order and in any number of processes; `columns` puts them
-    in order.
-    """
+    """Takes in games one by one, in any order; `columns` puts them in order."""
 
     def __init__(self) -> None:
+        self._parts: list[Columns] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a part: the values of the latest games, which are no arrays yet."""
         self._ids: list[str] = []
         self._seeds: list[str] = []
-        self._blocks: list[str] = []
-        self._names = {kind: _Places() for kind in _NAMED}
-        self._parts: dict[str, list[Table]] = {name: [] for name in DTYPES}
-        self._loose: dict[str, dict[str, list[Any]]] = _no_values()
-        """Values of the latest games, which are no arrays yet."""
+        self._blocks: list[int] = []
+        self._names = {kind: _Places() for kind in ("block_names", *_NAMED)}
+        self._loose: dict[str, dict[str, list[Any]]] = {
+            table: {name: [] for name in dtypes} for table, dtypes in DTYPES.items()
+        }
         self._statements = 0
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return sum(len(part.ids) for part in self._parts) + len(self._ids)
 
     def add(self, game: GameRows, block: str | None = None) -> None:
         """Take in one game.
@@ -187,10 +211,10 @@ class ColumnsBuilder:
             self._put(table, list(rows_of(game)), indices)
         self._ids.append(game.game)
         self._seeds.append(game.seed)
-        self._blocks.append(game.game if block is None else block)
+        self._blocks.append(self._names["block_names"][game.game if block is None else block])
         self._statements += len(game.statements)
         if len(self._loose["judgements"]["game"]) >= _LOOSE:
-            self._gather()
+            self._end()
 
     def _put(self, table: str, rows: Sequence[Any], indices: Mapping[str, Mapping[Any, int]]) -> None:
         loose = self._loose[table]
@@ -203,104 +227,25 @@ class ColumnsBuilder:
         if table != "games":
             loose["game"].extend([len(self._ids)] * len(rows))
 
-    def _gather(self) -> None:
+    def _end(self) -> None:
         """Make arrays of the values that are none yet."""
         import numpy as np
 
-        for table, columns in self._loose.items():
-            part = {name: np.array(values, DTYPES[table][name]) for name, values in columns.items()}
-            if any(map(len, columns.values())):
-                self._parts[table].append(part)
-        self._loose = _no_values()
-
-    def merge(self, other: ColumnsBuilder) -> None:
-        """Add all that `other` holds."""
-        other._gather()
-        self._gather()
-        codes = {
-            kind: _codes([own.setdefault(name, len(own)) for name in other._names[kind]])
-            for kind, own in self._names.items()
+        tables: dict[str, Any] = {
+            table: {name: np.array(values, DTYPES[table][name]) for name, values in columns.items()}
+            for table, columns in self._loose.items()
         }
-        shifts = {"game": len(self._ids), "statement": self._statements}
-        self._ids += other._ids
-        self._seeds += other._seeds
-        self._blocks += other._blocks
-        self._statements += other._statements
-        for table, parts in other._parts.items():
-            for part in parts:
-                moved = {name: column + shifts[name] if name in shifts else column for name, column in part.items()}
-                self._parts[table].append(_renamed(moved, codes))
-
-    def pack(self) -> None:
-        """Join what is held into one array a column: less to send to another process."""
-        self._gather()
-        self._parts = {table: [_joined(table, parts)] for table, parts in self._parts.items()}
-
-    def state(self) -> dict[str, Any]:
-        """Return all that it holds as plain values and bytes; see `restore`."""
-        self.pack()
-        return {
-            "ids": self._ids,
-            "seeds": self._seeds,
-            "blocks": self._blocks,
-            "names": {kind: list(names) for kind, names in self._names.items()},
-            "tables": {
-                table: {name: column.tobytes() for name, column in part.items()}
-                for table, (part,) in self._parts.items()
-            },
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Hold what `state` returned, and nothing else."""
-        import numpy as np
-
-        self._loose = _no_values()
-        self._ids, self._seeds, self._blocks = list(state["ids"]), list(state["seeds"]), list(state["blocks"])
-        self._names = {
-            kind: _Places({name: place for place, name in enumerate(names)}) for kind, names in state["names"].items()
-        }
-        self._parts = {
-            table: [{name: np.frombuffer(state["tables"][table][name], dtype) for name, dtype in dtypes.items()}]
-            for table, dtypes in DTYPES.items()
-        }
-        self._statements = len(self._parts["statements"][0]["game"])
+        tables["judgements"]["before"] = np.round(tables["judgements"]["before"], DECIMALS)
+        names: dict[str, Any] = {kind: tuple(places) for kind, places in self._names.items()}
+        blocks = np.array(self._blocks, "i4")
+        self._parts.append(Columns(ids=tuple(self._ids), seeds=tuple(self._seeds), blocks=blocks, **names, **tables))
+        self._begin()
 
     def columns(self) -> Columns:
         """Return everything taken in so far, in the order of the games' ids."""
-        import numpy as np
-
-        self._gather()
-        order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
-        rank = _codes(np.argsort(np.array(order, "i8"), kind="stable"))
-        names = {kind: sorted(own) for kind, own in self._names.items()}
-        codes = {kind: _codes([names[kind].index(name) for name in own]) for kind, own in self._names.items()}
-        tables = {name: _renamed(_joined(name, parts), codes) for name, parts in self._parts.items()}
-        moved: dict[str, Table] = {}
-        where: Array = np.zeros(0, "i4")
-        for name, table in tables.items():
-            games = np.array(order, "i4")
-            by = games if name == "games" else np.argsort(rank[table["game"]], kind="stable")
-            moved[name] = {column: values[by] for column, values in table.items()}
-            if "game" in table:
-                moved[name] = _recoded(moved[name], ("game",), rank)
-            if name == "statements":
-                where = np.empty(len(by), "i4")
-                where[by] = np.arange(len(by), dtype="i4")
-        for name in ("judgements", "claims"):
-            moved[name] = _recoded(moved[name], ("statement",), where)
-        moved["judgements"]["before"] = np.round(moved["judgements"]["before"], DECIMALS)
-        blocks = sorted(set(self._blocks))
-        code = {name: at for at, name in enumerate(blocks)}
-        return Columns(
-            ids=tuple(self._ids[game] for game in order),
-            seeds=tuple(self._seeds[game] for game in order),
-            blocks=np.array([code[self._blocks[game]] for game in order], "i4"),
-            block_names=tuple(blocks),
-            agents=tuple(names["agents"]),
-            processes=tuple(names["processes"]),
-            names=tuple(names["names"]),
-            **moved,
-        )
+        self._end()
+        self._parts = [joined(self._parts)]
+        return self._parts[0]
 
 
 def columns_of(games: Iterable[GameRows]) -> Columns:
@@ -311,39 +256,60 @@ def columns_of(games: Iterable[GameRows]) -> Columns:
     return builder.columns()
 
 
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Return all games of some columns, in the order of their ids."""
+    import numpy as np
+
+    ids, seeds = ([text for part in parts for text in getattr(part, name)] for name in ("ids", "seeds"))
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), "i4")
+    place = np.argsort(order, kind="stable").astype("i4")
+    names: dict[str, Any] = {
+        kind: tuple(sorted({name for part in parts for name in getattr(part, kind)}))
+        for kind in ("block_names", *_NAMED)
+    }
+    codes = {kind: {name: at for at, name in enumerate(own)} for kind, own in names.items()}
+    # of each part what its codes, and its places of games and statements, are among all
+    among_all: list[Table] = []
+    games = statements = 0
+    for part in parts:
+        own = {kind: np.array([code[name] for name in getattr(part, kind)], "i4") for kind, code in codes.items()}
+        count, said = len(part.ids), len(part.statements["game"])
+        among_all.append(
+            {column: own[kind] for kind, columns in _NAMED.items() for column in columns}
+            | {"blocks": own["block_names"], "game": place[games : games + count]}
+            | {"statement": np.arange(statements, statements + said, dtype="i4")}
+        )
+        games, statements = games + count, statements + said
+
+    def whole(name: str, dtype: str, arrays: Iterable[Array]) -> Array:
+        own = zip(among_all, arrays, strict=True)
+        return np.concatenate(
+            [np.zeros(0, dtype), *(new[name][values] if name in new else values for new, values in own)]
+        )
+
+    tables: dict[str, Any] = {}
+    for table, dtypes in DTYPES.items():
+        columns = {
+            name: whole(name, dtype, (getattr(part, table)[name] for part in parts)) for name, dtype in dtypes.items()
+        }
+        by = order if table == "games" else np.argsort(columns["game"], kind="stable")
+        if table == "statements":
+            statement = np.argsort(by, kind="stable").astype("i4")
+        tables[table] = {name: values[by] for name, values in columns.items()}
+        if "statement" in columns:
+            tables[table]["statement"] = statement[tables[table]["statement"]]
+    return Columns(
+        ids=tuple(ids[game] for game in order),
+        seeds=tuple(seeds[game] for game in order),
+        blocks=whole("blocks", "i4", (part.blocks for part in parts))[order],
+        **names,
+        **tables,
+    )
+
+
 class _Places(dict[str, int]):
     """Places of names in a list, which grows by every name that is new."""
 
     def __missing__(self, name: str) -> int:
         place = self[name] = len(self)
         return place
-
-
-def _no_values() -> dict[str, dict[str, list[Any]]]:
-    return {table: {name: [] for name in dtypes} for table, dtypes in DTYPES.items()}
-
-
-def _codes(values: Any) -> Array:
-    import numpy as np
-
-    return np.asarray(values, "i4")
-
-
-def _joined(table: str, parts: Sequence[Table]) -> Table:
-    import numpy as np
-
-    return {
-        name: np.concatenate([part[name] for part in parts]) if parts else np.zeros(0, dtype)
-        for name, dtype in DTYPES[table].items()
-    }
-
-
-def _renamed(table: Table, codes: Mapping[str, Array]) -> Table:
-    for kind, columns in _NAMED.items():
-        table = _recoded(table, columns, codes[kind])
-    return table
-
-
-def _recoded(table: Table, names: Iterable[str], codes: Array) -> Table:
-    """Return the table with the codes in some of its columns looked up."""
-    return {**table, **{name: codes[table[name]] for name in names if name in table}}

@@ -17,12 +17,11 @@ from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
 from analytics.gather import Gathered, StudySource
 from analytics.gather.reading import study_check
-from analytics.measures.frames import FAMILIES
 from analytics.measures.ledger import Ledger
 from analytics.measures.primary import PRIMARY, primary, primary_of
 from analytics.measures.rounds import events, figure1, trends, votes
 from analytics.measures.study import Study, variability
-from analytics.measures.summing import sums_of
+from analytics.measures.summing import add_sums
 from analytics.measures.sums import Estimates, Sums
 from analytics.measures.tables import claims, headline, labels, outcomes, production, table1, table2, table3, table5
 from analytics.reference import DEFINITIONS
@@ -100,7 +99,7 @@ are over games.
 
 
 class Metrics:
-    """Takes in games one by one, in any order and any partition. What it keeps does not grow with
+    """Takes in games one by one, in any order. What it keeps does not grow with
     statements, judgements or agents: totals, and by game the few numbers that intervals and spreads
     are over.
 
@@ -109,10 +108,9 @@ class Metrics:
     """
 
     def __init__(self, *, pooled: bool = False) -> None:
-        self._single = {} if pooled else SINGLE
         self._ledger = Ledger()
         self._waiting = ColumnsBuilder()
-        self._sums = Sums(FAMILIES, self._single)
+        self._sums = Sums({} if pooled else SINGLE)
 
     def add(self, game: GameRows, block: str | None = None) -> None:
         """Take in one game.
@@ -125,13 +123,6 @@ class Metrics:
         self._waiting.add(game, block)
         if len(self._waiting) >= AT_ONCE:
             self._sum_up()
-
-    def merge(self, other: Metrics) -> None:
-        """Add all that `other` holds; the result is that of adding its games here."""
-        other._sum_up()
-        self._sum_up()
-        self._ledger.merge(other._ledger)
-        self._sums.merge(other._sums)
 
     def result(self) -> Result:
         """Return everything as plain values: JSON takes it as it stands, undefined is None."""
@@ -146,7 +137,7 @@ class Metrics:
 
     def _sum_up(self) -> None:
         if len(self._waiting):
-            self._sums.merge(sums_of(self._waiting.columns(), self._single))
+            add_sums(self._sums, self._waiting.columns())
             self._waiting = ColumnsBuilder()
 
 

@@ -259,7 +259,7 @@ def _rules(given: argparse.Namespace) -> str:
 
 def _typical(stats: Any) -> str:
     """Return a prompt as long as the average one of a run."""
-    answered = max(1, stats.statuses.get("200", stats.calls))
+    answered = max(1, stats.calls)
     return ("All that was said so far is no reason to trust anybody. " * 10_000)[: stats.prompt_characters // answered]
 
 

@@ -18,11 +18,11 @@ from moderator.house.closing import finish_closed
 from moderator.house.host import Host
 from moderator.house.lease import TermEnd, stand_by
 from moderator.house.roster import Tickets
-from moderator.house.session import HouseSession
 from moderator.house.settings import Agenda, GameReport, ModeratorSettings
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
 from wolfbus.service.lifecycle import Health, Stopping, open_when_there
+from wolfbus.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ def _term(
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:
     """Return the session that a house is in the middle of, if it is not one of these games."""
-    session = HouseSession()
+    session = Session()
     session.catch_up(bus, house)
     return session.name if session.running and not agenda.is_ours(session.name) else None
 

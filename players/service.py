@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 
 from players.context import BrainContext
 from players.spec import build
@@ -14,30 +13,23 @@ from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class PlayerSettings:
-    """What a player service plays with.
-
-    Attributes:
-        membership: where it goes, as whom, and for how long.
-        brain: brain spec of every seat. What a seat is said to be played by only labels it: no
-            moderator decides what runs here.
-        threads: pool threads that run the actors.
-    """
-
-    membership: Membership
-    brain: str
-    threads: int = 2
+_THREADS = 2
+"""Pool threads that run the actors."""
 
 
 def serve(
-    settings: PlayerSettings, brain_context: BrainContext, stopping: Stopping, health: Health | None = None
+    membership: Membership,
+    brain: str,
+    brain_context: BrainContext,
+    stopping: Stopping,
+    health: Health | None = None,
 ) -> int:
     """Play until the house closes or somebody asks to stop; returns 0.
 
     Args:
-        settings: what to play with.
+        membership: where it goes, as whom, and for how long.
+        brain: brain spec of every seat. What a seat is said to be played by only labels it: no moderator decides what
+            runs here.
         brain_context: what the brains share; whoever gives it closes it afterwards.
         stopping: asked when this process should end.
         health: told how it goes.
@@ -53,13 +45,10 @@ def serve(
         stopping.ask(str(error))
 
     brain_context.fatal = give_up
-    membership = settings.membership
     left = membership.run(
-        lambda member: Seats(member, lambda _: build(settings.brain, brain_context), settings.threads),
-        stopping,
-        health,
+        lambda member: Seats(member, lambda _: build(brain, brain_context), _THREADS), stopping, health
     )
     if fatal:
         raise fatal[0]
-    logger.info("%s leaves house %s: %s", membership.introduction.name, membership.house, left.reason)
+    logger.info("%s leaves house %s: %s", membership.introduction.agent, membership.house, left.reason)
     return 0

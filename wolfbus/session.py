@@ -10,7 +10,8 @@ import logging
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import streams
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.codec import HOUSE_NEWS, unpack, validate
@@ -82,6 +83,11 @@ class Session:
             self.name, self.running = news.session, False
             self.end = End(entry.id, news)
         return news
+
+    def catch_up(self, bus: Bus, house: str) -> None:
+        """Take in what is new on a house's stream; raises BusError."""
+        for entry in every_entry(bus, streams.games(house), self.read):
+            self.feed(entry)
 
     def _open(self, name: str) -> None:
         # said again of the session that runs, it changes nothing

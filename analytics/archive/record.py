@@ -128,7 +128,7 @@ class GameArchive:
         Raises:
             RecordError: the disk failed, or there is no file.
         """
-        (self._file or RecordFile.resume(self.path, self.lines)).close()
+        (self._file or RecordFile(self.path, keep=self.lines)).close()
         self._file = None
         try:
             folder = os.open(self.path.parent, os.O_RDONLY)
@@ -190,7 +190,7 @@ class GameArchive:
         if self._file is None:
             # a file that is there may hold more than its right lines, which now go
             there = os.path.lexists(self.path)
-            self._file = RecordFile.resume(self.path, self.lines) if there else RecordFile(self.path)
+            self._file = RecordFile(self.path, keep=self.lines if there else None)
         self._file.write(line for line, _ in pending)
         for _, recorded in pending:
             self._count(recorded)

@@ -19,9 +19,8 @@ from analytics.archive.results import Results, finished_session, write_results
 from analytics.archive.session import past_sessions
 from wolfbus import __version__
 from wolfbus.actors import Timer
-from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.member import AGAIN_S, Member
-from wolfbus.agent.membership import Membership, last_words
+from wolfbus.agent.member import Member
+from wolfbus.agent.membership import Membership, introduce, last_words
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry, every_entry
 from wolfbus.bus.streams import parse_id
@@ -51,7 +50,6 @@ class AnalyticsSettings:
         house: the house's name.
         folder: where records, metrics and report go.
         name: the service's name in the house.
-        again_s: seconds between two `join` until the moderator says how often.
         look_s: seconds between two looks around: live pictures, and what is waited for.
     """
 
@@ -59,7 +57,6 @@ class AnalyticsSettings:
     house: str
     folder: Path
     name: str = "analytics"
-    again_s: float = AGAIN_S
     look_s: float = LOOK_S
 
 
@@ -86,11 +83,11 @@ def serve(
         WolfError: the bus cannot be reached.
     """
     _allow_many_files()
-    introduction = Introduction(
-        settings.name, "analytics", f"wolfbus {__version__}", seats=0, in_house=True, service="analytics"
+    introduction = introduce(
+        settings.name, brain="analytics", version=f"wolfbus {__version__}", seats=0, in_house=True, service="analytics"
     )
     # the house may say goodbye before the last record is read
-    membership = Membership(settings.url, settings.house, introduction, again_s=settings.again_s, stays=True)
+    membership = Membership(settings.url, settings.house, introduction, stays=True)
     services: list[ArchiveService] = []
 
     def settle(member: Member) -> ArchiveService:

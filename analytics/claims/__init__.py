@@ -121,10 +121,10 @@ def _told(words: str, seats: int, plays: bool) -> tuple[FoundClaim, ...]:
         seats: how many names may stand in them.
         plays: whether the speaker is the first of these.
     """
-    found = said(words, chr(FIRST_MARK) if plays else "")
-    if not WORDS["retracts"].isdisjoint(found.words) and WORDS["no_jest"].isdisjoint(found.words):
+    told, silent = said(words, chr(FIRST_MARK) if plays else "")
+    if not WORDS["retracts"].isdisjoint(told) and WORDS["no_jest"].isdisjoint(told):
         return ()
-    return tuple(claims_of(StatementWords(found, seats, 0 if plays else None)))
+    return tuple(claims_of(StatementWords(told, silent, seats, 0 if plays else None)))
 
 
 def _claim(found: FoundClaim, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:

@@ -90,7 +90,8 @@ def _of(said: StatementWords, targets: list[int | None], begin: int, place: int,
         doubted = not meant(said, begin, opinion=True)
         inspected = seen(said, begin, place, target) if not doubted else None
         if inspected is not None:
-            yield FoundClaim("inspection", target, role, inspected.night)
+            verb, end = inspected
+            yield FoundClaim("inspection", target, role, said.night(verb, end, verb))
         else:
             yield FoundClaim("role", target, role, None, doubted or taken_back(said, place + 1, opinion=True))
 
@@ -165,9 +166,8 @@ def another(said: StatementWords, place: int) -> Iterator[FoundClaim]:
         yield FoundClaim("role", said.other(found.start("who")), "Werewolf")
 
 
-_DEEDS: Final = any_of(
-    *["inspected", "saw", "inspect", "inspecting", "turned", "learned", "shown", "inspection", "cleared"],
-    *["protected", "protect", "protecting", "protection", "watched", "kept"],
+_DEEDS: Final = any_of("inspected", "saw", "inspect", "inspecting", "turned", "learned", "shown") | any_of(
+    "inspection", "cleared", "protected", "protect", "protecting", "protection", "watched", "kept"
 )
 """Words that may tell of an inspection or a protection."""
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from analytics.claims import statement
@@ -174,17 +173,6 @@ _BEHIND: Final = 14
 """Words behind a role in which its inspection may be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """An inspection told of around its result.
-
-    Attributes:
-        night: the night named.
-    """
-
-    night: int | None
-
-
 def result_of(said: StatementWords, pending: Inspecting, place: int) -> int | None:
     """Return who turns out by an inspection to be what the word at a place says, if only joining words lie between."""
     if not 0 <= place - pending.end <= _FAR or said.near(place, "i_am") is not None:
@@ -255,8 +243,9 @@ def cleared(said: StatementWords, place: int, pending: Inspecting) -> int | None
     return target if target is not None and meant(said, pending.start) else None
 
 
-def seen(said: StatementWords, begin: int, place: int, target: int) -> Seen | None:
-    """Return the inspection of a target that is told around its role: "Raj is a Werewolf, I checked him".
+def seen(said: StatementWords, begin: int, place: int, target: int) -> tuple[int, int] | None:
+    """Return where an inspection of a target is told of around its role, begin and end: "Raj is a Werewolf, I checked
+    him"; None if none is.
 
     Args:
         said: the statement.
@@ -266,7 +255,7 @@ def seen(said: StatementWords, begin: int, place: int, target: int) -> Seen | No
     """
     for at in range(begin + 1, place):
         if said.is_(at, "inspection") and "my" in said.words[max(at - 2, begin) : at]:
-            return Seen(said.night(at, at + 1, at))
+            return at, at + 1
     stops = 0
     for at in range(place + 1, min(place + _BEHIND, len(said.words))):
         if said.is_(at, "stop"):
@@ -276,24 +265,24 @@ def seen(said: StatementWords, begin: int, place: int, target: int) -> Seen | No
         if said.is_(at, "seen_it") and at not in said.silent:
             return _seen_by(said, at, place, target)
         if said.is_(at, "inspection") and said.near(at, "my_proof") is not None:
-            return Seen(said.night(at, at + 3, at))
+            return at, at + 3
     return None
 
 
-def _seen_by(said: StatementWords, verb: int, place: int, target: int) -> Seen | None:
-    """Return the inspection that a verb behind a role tells of."""
+def _seen_by(said: StatementWords, verb: int, place: int, target: int) -> tuple[int, int] | None:
+    """Return where an inspection is told of by a verb behind a role, begin and end; None if none is."""
     by = statement.by_speaker(said, verb)
     if by is None:
         return None
     if by == verb:
-        return Seen(said.night(verb, verb + 1, verb)) if said.near(verb, "seen_alone") is not None else None
+        return (verb, verb + 1) if said.near(verb, "seen_alone") is not None else None
     whom = said.near(verb, "whom")
     end = whom.end() if whom is not None else verb + 1
     about = said.other(whom.start("who")) if whom is not None and "who" in whom.groupdict() else None
     if said.is_(verb + 1, "third_person"):
         about = statement.antecedent(said, place)
     if about == target or said.near(verb, "seen_that") is not None or (about is None and said.word(verb + 1) == "you"):
-        return Seen(said.night(verb, end, verb))
+        return verb, end
     return None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from analytics.claims.lexicon import WORDS, any_of, around, begins, coded
-from analytics.claims.words import STOPS, Said, player
+from analytics.claims.words import STOPS, player
 from wolfbus.vocabulary import Role
 
 _END: Final = "."
@@ -22,19 +22,15 @@ class StatementWords:
     """Words by place, "." wherever there is none.
 
     Args:
-        said: the words.
-        names: how many players there are.
-        speaker: place of the speaker among the names, None if it has none.
-
-    Attributes:
         words: the words.
         silent: places of words that say nothing on the speaker's own account.
-        speaker: place of the speaker among the names.
+        names: how many players there are.
+        speaker: place of the speaker among the names, None if it has none.
     """
 
-    def __init__(self, said: Said, names: int, speaker: int | None) -> None:
-        self.words = said.words
-        self.silent = said.silent
+    def __init__(self, words: list[str], silent: frozenset[int], names: int, speaker: int | None) -> None:
+        self.words = words
+        self.silent = silent
         self.speaker = speaker
         self._players = [player(word, names) if names else None for word in self.words]
         self._code = coded(self.words)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -53,26 +52,16 @@ _NIGHTS: Final = {
 _COMMON: Final = WORDS["names_that_are_words"]
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One statement in words.
-
-    Attributes:
-        words: its words and marks of punctuation, "." "?" "!" only where a sentence ends.
-        silent: places of words that say nothing on the speaker's own account: of questions, and of lists under a
-            heading that takes them back.
-    """
-
-    words: list[str]
-    silent: frozenset[int]
-
-
-def said(text: str, speaker: str) -> Said:
+def said(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
     """Return a statement in words.
 
     Args:
         text: what `plain` makes of it.
         speaker: the speaker's mark, "" if it does not play.
+
+    Returns:
+        Its words and marks of punctuation, "." "?" "!" only where a sentence ends; and the places of words that say
+        nothing on the speaker's own account: of questions, and of lists under a heading that takes them back.
     """
     words: list[str] = []
     silent: set[int] = set()
@@ -85,7 +74,7 @@ def said(text: str, speaker: str) -> Said:
             silent.update(range(begin, len(words)))
     for begin, end in _questions(words):
         silent.update(range(begin, end))
-    return Said(words, frozenset(silent))
+    return words, frozenset(silent)
 
 
 def player(mark: str, names: int) -> int | None:

@@ -83,7 +83,7 @@ def _answer(result: Result, names: Sequence[str]) -> str:
 
 def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
     """Yield the differences of primary or of exploratory metrics as forest plots, one for each scale."""
-    from analytics.figures.forest import Panel, forest
+    from analytics.figures.tables import Panel, forest
     from analytics.report.context import drawing
 
     kind = "exploratory" if exploratory else "comparison"

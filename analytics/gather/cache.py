@@ -26,7 +26,7 @@ import msgpack
 
 import analytics
 import wolfbus
-from analytics.columns import ColumnsBuilder
+from analytics.columns import Columns, restored
 from analytics.gather.reading import Criteria
 from analytics.gather.sources import FileNote, Source
 from analytics.measures.ledger import Ledger
@@ -36,7 +36,7 @@ from wolfbus.whole_file import OWNER, read_whole, write_whole
 
 T = TypeVar("T")
 
-Read: TypeAlias = tuple[Ledger, ColumnsBuilder, list[FileNote]]
+Read: TypeAlias = tuple[Ledger, Columns, list[FileNote]]
 """What a batch came to."""
 
 FOLDER: Final = ".wolfbus"
@@ -216,8 +216,8 @@ def keep(cache: Cache, part: SourceBatch, key: bytes | None, read: Read) -> None
     """
     if key is None or part.key() != key:
         return
-    ledger, builder, notes = read
-    value = {"ledger": ledger.state(), "columns": builder.state(), "notes": [asdict(note) for note in notes]}
+    ledger, columns, notes = read
+    value = {"ledger": ledger.state(), "columns": columns.state(), "notes": [asdict(note) for note in notes]}
     cache.keep(part.name, key, msgpack.packb(value))
 
 
@@ -227,11 +227,10 @@ def recall(cache: Cache, part: SourceBatch, key: bytes | None) -> Read | None:
     if content is None:
         return None
     value = msgpack.unpackb(content, strict_map_key=False)
-    ledger, builder = Ledger(), ColumnsBuilder()
+    ledger = Ledger()
     ledger.restore(value["ledger"])
-    builder.restore(value["columns"])
     notes = [FileNote(**{**note, "compared": tuple(note["compared"])}) for note in value["notes"]]
-    return ledger, builder, notes
+    return ledger, restored(value["columns"]), notes
 
 
 @dataclass(frozen=True, slots=True)

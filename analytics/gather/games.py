@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from analytics.columns import Columns, ColumnsBuilder
+from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.gather.cache import Basis, Cache, Read, SourceBatch, cache_beside, hash_of, keep, recall
 from analytics.gather.reading import Criteria, checks, read_game
 from analytics.gather.sources import Collection, FileNote, Source, StudySource, collect
@@ -33,17 +33,17 @@ class Gathered:
 
     Attributes:
         columns: the games as numbers.
-        ledger: how replies were read, and what model calls took.
         files: what became of each file, in the order of their paths.
         studies: the studies whose folders were read.
+        ledger: how replies were read, and what model calls took.
         basis: what results of them rest on, where they may be kept; None where they may not.
         games: the games with their words, by path; empty unless they were asked for, few enough, and all read here.
     """
 
     columns: Columns
-    ledger: Ledger
     files: tuple[FileNote, ...]
     studies: tuple[StudySource, ...]
+    ledger: Ledger = field(default_factory=Ledger)
     basis: Basis | None = None
     games: Mapping[str, GameRows] = field(default_factory=dict)
 
@@ -111,7 +111,7 @@ def gather(
     size = sum(source.size for source in found.files)
     parts = [SourceBatch(tuple(each), _own(each, found.blocks), criteria) for each in _parts(found.files)]
     cache = cache_beside(parts[0].sources[0].path) if cached and parts else None
-    ledger, builder, notes = Ledger(), ColumnsBuilder(), list(found.refused)
+    ledger, columns, notes = Ledger(), list[Columns](), list(found.refused)
     read = 0
     missing: list[SourceBatch] = []
     keys = {part.name: None if cache is None else part.key() for part in parts}
@@ -122,7 +122,7 @@ def gather(
             continue
         one, many, told = known
         ledger.merge(one)
-        builder.merge(many)
+        columns.append(many)
         notes += told
         read += part.size
         tell(read, size)
@@ -133,13 +133,13 @@ def gather(
         if cache is not None:
             keep(cache, part, keys[part.name], (one, many, told))
         ledger.merge(one)
-        builder.merge(many)
+        columns.append(many)
         notes += told
         read += part.size
         tell(read, size)
     notes.sort(key=lambda note: note.path)
     basis = None if cache is None else _basis(cache, parts, [keys[part.name] for part in parts], found)
-    return Gathered(builder.columns(), ledger, tuple(notes), found.studies, basis, words.games)
+    return Gathered(joined(columns), tuple(notes), found.studies, ledger, basis, words.games)
 
 
 def _basis(cache: Cache, parts: Sequence[SourceBatch], keys: Sequence[bytes | None], found: Collection) -> Basis | None:
@@ -218,8 +218,7 @@ def _read(part: SourceBatch, words: _WithWords | None = None) -> Read:
                 words.add(note, rows)
                 ledger.add(rows)
                 builder.add(rows, part.blocks.get(rows.game))
-        builder.pack()
-        return ledger, builder, notes
+        return ledger, builder.columns(), notes
     finally:
         gc.set_threshold(*before)
 

@@ -220,10 +220,14 @@ class Draws:
         return Interval(float(low), float(high), None)
 
 
-@lru_cache(maxsize=4)
 def draws_of(blocks: int) -> Draws:
     """Return the draws of so many blocks: the same for every figure, wherever it is printed."""
-    return Draws([blocks], DRAWS)
+    return _draws(blocks, DRAWS)
+
+
+@lru_cache(maxsize=4)
+def _draws(blocks: int, draws: int) -> Draws:
+    return Draws([blocks], draws)
 
 
 def told(value: float | None, n: int, interval: Interval | None, reason: str) -> Result:

@@ -44,6 +44,7 @@ for the uninformed pairs and one for all have an axis ``pairs``."""
 Group: TypeAlias = str | int | None
 Key: TypeAlias = tuple[Group, ...]
 """Name of a family, and the group's place on each of its axes."""
+Axes: TypeAlias = tuple[str, ...]
 
 VALUES: Final[Mapping[str, tuple[Group, ...]]] = {
     "role": ROLES,
@@ -59,24 +60,11 @@ VALUES: Final[Mapping[str, tuple[Group, ...]]] = {
 """All values of an axis, where every family has the same few."""
 
 
-class Family:
-    """What is summed under one name.
-
-    Args: name: the first part of its keys. axes: what the other parts are. pooled: keep no entries
-        of single games, only their sum; for what has many groups and no interval.
-    """
-
-    def __init__(self, name: str, axes: str, *, pooled: bool = False) -> None:
-        self.name = name
-        self.axes = tuple(axes.split())
-        self.pooled = pooled
-
-
 class Frame:
     """Sums in any number of variants: a total, units, draws, rearrangements.
 
     Args:
-        families: what is summed.
+        axes: of each family.
         index: the keys of each family.
         values: gives the sums of a family, its keys on the last axis.
         where: what every cube keeps to, on axes that its family has.
@@ -84,12 +72,12 @@ class Frame:
 
     def __init__(
         self,
-        families: Mapping[str, Family],
+        axes: Mapping[str, Axes],
         index: Mapping[str, Sequence[tuple[Key, int]]],
         values: Callable[[str], Array],
         where: Mapping[str, Group] | None = None,
     ) -> None:
-        self.families = families
+        self.axes = axes
         self.index = index
         self.where = dict(where or {})
         self._values = values
@@ -104,13 +92,13 @@ class Frame:
 
     def of(self, **where: Group) -> Frame:
         """Return the same sums, of one group only; families without the axis are not touched."""
-        found = Frame(self.families, self.index, self._values, {**self.where, **where})
+        found = Frame(self.axes, self.index, self._values, {**self.where, **where})
         found._held, found._cubes = self._held, self._cubes
         return found
 
     def map(self, change: Callable[[Array], Array]) -> Frame:
         """Return what becomes of the sums of every family, their keys on the last axis."""
-        return Frame(self.families, self.index, lambda name: change(self.values(name)), self.where)
+        return Frame(self.axes, self.index, lambda name: change(self.values(name)), self.where)
 
     def stacked(self, names: Sequence[str]) -> tuple[Array, Callable[[Array], Frame]]:
         """Return the sums of some families side by side, and what makes a frame of such a matrix
@@ -123,7 +111,7 @@ class Frame:
         places = {name: slice(end - part.shape[-1], end) for name, part, end in zip(names, parts, ends, strict=True)}
 
         def frame(matrix: Array) -> Frame:
-            return Frame(self.families, self.index, lambda name: matrix[..., places[name]], self.where)
+            return Frame(self.axes, self.index, lambda name: matrix[..., places[name]], self.where)
 
         return np.concatenate(parts, axis=-1), frame
 
@@ -135,7 +123,7 @@ class Frame:
             by: axes, with the values to tell apart where the family's are not `VALUES`.
             where: axes and the value to keep to; all values of those that are not named add up.
         """
-        axes = self.families[name].axes
+        axes = self.axes[name]
         wanted = {each: value for each, value in self.where.items() if each in axes} | where
         fixed = tuple((1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None)
         sides = tuple(
@@ -235,9 +223,7 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
     """
     import numpy as np
 
-    families = {
-        name: Family(name, " ".join(each for each in frames[0].families[name].axes if each != axis)) for name in names
-    }
+    axes = {name: tuple(each for each in frames[0].axes[name] if each != axis) for name in names}
     held = [{name: _without(frame, name, axis) for name in names} for frame in frames]
     index = {}
     for name in names:
@@ -252,64 +238,64 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
             found: Array = frame.values(name) @ chosen
             return found
 
-        return Frame(families, index, of, frame.where)
+        return Frame(axes, index, of, frame.where)
 
     return [align(frame, own) for frame, own in zip(frames, held, strict=True)]
 
 
 def _without(frame: Frame, name: str, axis: str) -> dict[Key, list[int]]:
     """Return the places of a family's keys that a frame keeps to, by what is left of them without an axis."""
-    axes, found = ("", *frame.families[name].axes), defaultdict[Key, list[int]](list)
+    axes, found = ("", *frame.axes[name]), defaultdict[Key, list[int]](list)
     for row, (key, _) in enumerate(frame.index[name]):
         if axis not in axes or frame.where.get(axis) in {None, key[axes.index(axis)]}:
             found[tuple(part for each, part in zip(axes, key, strict=True) if each != axis)].append(row)
     return found
 
 
-FAMILIES: Final = {
-    family.name: family
-    for family in (
-        Family("game", "protocol state"),
-        Family("ending", "reason"),
-        Family("length", "what finished"),
-        Family("square", "what"),
-        Family("plays", "agent"),
-        Family("seat", "agent role result"),
-        Family("said", "agent role label truth"),
-        Family("spoken", "round phase process label"),
-        Family("received", "role kind part"),
-        Family("claims", "claim verdict source"),
-        Family("labels", "how"),
-        Family("judged", "agent"),
-        Family("flags", "informed agent role label flag"),
-        Family("heard", "informed target label flag"),
-        Family("truths", "informed agent role wolf label truth flag"),
-        Family("sides", "informed agent role wolf flag"),
-        Family("round_flags", "informed round flag"),
-        Family("clean_flags", "informed label flag"),
-        Family("scores", "informed clean label score", pooled=True),
-        Family("towards", "informed agent wolf part"),
-        Family("raw_towards", "informed agent wolf part"),
-        Family("suspected", "informed target wolf part"),
-        Family("cell", "role target_role part"),
-        Family("line", "pairs target_role round"),
-        Family("raw_line", "pairs target_role round"),
-        Family("moved", "pairs target_role round what"),
-        Family("slope", "pairs target_role"),
-        Family("difference", "pairs round"),
-        Family("night", "night"),
-        Family("seers", "claimed"),
-        Family("event", "condition part"),
-        Family("change", "part"),
-        Family("hits", "agent round pairs part"),
-        Family("follows", "agent pairs part"),
-        Family("exile", "pairs part"),
-        Family("error", "informed agent role score part"),
-        Family("bins", "agent bin pairs score part"),
-    )
+FAMILIES: Final[Mapping[str, Axes]] = {
+    name: tuple(axes.split())
+    for name, axes in {
+        "game": "protocol state",
+        "ending": "reason",
+        "length": "what finished",
+        "square": "what",
+        "plays": "agent",
+        "seat": "agent role result",
+        "said": "agent role label truth",
+        "spoken": "round phase process label",
+        "received": "role kind part",
+        "claims": "claim verdict source",
+        "labels": "how",
+        "judged": "agent",
+        "flags": "informed agent role label flag",
+        "heard": "informed target label flag",
+        "truths": "informed agent role wolf label truth flag",
+        "sides": "informed agent role wolf flag",
+        "round_flags": "informed round flag",
+        "clean_flags": "informed label flag",
+        "scores": "informed clean label score",
+        "towards": "informed agent wolf part",
+        "raw_towards": "informed agent wolf part",
+        "suspected": "informed target wolf part",
+        "cell": "role target_role part",
+        "line": "pairs target_role round",
+        "raw_line": "pairs target_role round",
+        "moved": "pairs target_role round what",
+        "slope": "pairs target_role",
+        "difference": "pairs round",
+        "night": "night",
+        "seers": "claimed",
+        "event": "condition part",
+        "change": "part",
+        "hits": "agent round pairs part",
+        "follows": "agent pairs part",
+        "exile": "pairs part",
+        "error": "informed agent role score part",
+        "bins": "agent bin pairs score part",
+    }.items()
 }
-"""By name. ``part`` tells the sums of one quotient apart: ``sum`` and ``n``, and what stands beside
-them.
+"""What is summed: by the name that its keys begin with, the axes that their other parts are on. ``part`` tells the sums
+of one quotient apart: ``sum`` and ``n``, and what stands beside them.
 
 ``game``: its protocol, and who won (or ``unfinished``). ``length``: numbers of nights, statements
 …, of finished games and of others; ``square``: their squares, of finished ones. ``seat``: how it
@@ -327,6 +313,8 @@ after its claim, of a Doctor after nights. ``error``: squared errors of a score,
 calibration bin; both only where there are `Study`s.
 """
 
+POOLED: Final = frozenset({"scores"})
+"""Families of which no entries of single games are kept, only their sum: many groups and no interval."""
 LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
 """What is counted in every game."""
 SOURCES: Final = ("given", "unheard", "extracted")

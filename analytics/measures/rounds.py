@@ -39,7 +39,7 @@ def figure1(held: Estimates) -> Result:
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all, as in
     the paper.
     """
-    rounds = held.entries.groups("round_flags", "round")
+    rounds = held.groups("round_flags", "round")
     flags = held.total.cube("round_flags", ("round", rounds), "flag").tolist()
     return {
         "suspicion": {role: _line(held, role) for role in ROLES},
@@ -60,8 +60,8 @@ def figure1(held: Estimates) -> Result:
 
 def _moved(held: Estimates, role: str) -> list[Result]:
     found = []
-    for round_ in held.entries.groups("moved", "round"):
-        within, makeup = (held.values("moved", role, round_, what) for what in MOVED)
+    for round_ in held.groups("moved", "round"):
+        within, makeup = (held.by_game("moved", role, round_, what) for what in MOVED)
         if within:
             means = {"within": _mean(within), "within_sem": _sem(within), "makeup": _mean(makeup)}
             found.append({"round": round_, **means, "makeup_sem": _sem(makeup), "n": len(within)})
@@ -70,8 +70,8 @@ def _moved(held: Estimates, role: str) -> list[Result]:
 
 def _line(held: Estimates, role: str, family: str = "line") -> list[Result]:
     found = []
-    for round_ in held.entries.groups(family, "round"):
-        values = held.values(family, role, round_)
+    for round_ in held.groups(family, "round"):
+        values = held.by_game(family, role, round_)
         if values:
             found.append({"round": round_, "mean": _mean(values), "sem": _sem(values), "n": len(values)})
     return found
@@ -108,7 +108,7 @@ def trends(held: Estimates) -> Result:
     for role in ROLES:
         means = [(row["round"], row["mean"]) for row in _line(held, role)]
         slopes[role] = {
-            **_slope(held.values("slope", role)),
+            **_slope(held.by_game("slope", role)),
             "paper_reading": theil_sen(means),
             "paper_reading_rounds": len(means),
         }
@@ -123,8 +123,8 @@ def _slope(values: list[float]) -> Result:
 
 def _first_separable(held: Estimates) -> Result:
     rounds: list[Result] = []
-    for round_ in held.entries.groups("difference", "round"):
-        values = held.values("difference", round_)
+    for round_ in held.groups("difference", "round"):
+        values = held.by_game("difference", round_)
         if not values:
             continue
         low, high, why = of_games(values, "mean")
@@ -236,7 +236,7 @@ def votes(held: Estimates) -> Result:
         "hits": _hits(held),
         "hits_by_round": {
             str(round_): _hits(held, round_)
-            for round_ in held.entries.groups("hits", "round")
+            for round_ in held.groups("hits", "round")
             if total.cube("hits", round=round_, part="n") or total.cube("hits", round=round_, part="abstentions")
         },
         "counterfactual": {

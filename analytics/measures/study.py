@@ -17,8 +17,8 @@ from analytics.measures.formulas import BINS, bins_of, number
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
 from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate
 from analytics.measures.scores import Scores, cells_of, scores_of
-from analytics.measures.summing import Rows, one, sums_of
-from analytics.measures.sums import Entries, Estimates
+from analytics.measures.summing import Rows, add_sums, one
+from analytics.measures.sums import Estimates, Sums
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ class Study:
         """The sums of the games, errors and calibration bins of scores among them."""
         import numpy as np
 
-        sums = sums_of(self.columns)
+        sums = Sums()
+        add_sums(sums, self.columns)
         for score in SCORES:
             held = self.scores(score)
             table = {"game": held.games, "informed": held.informed, "agent": held.agent, "role": held.observer}
@@ -142,19 +143,15 @@ class Sheet:
         self._units = np.arange(len(study.columns.ids)) if units is None else units
         self.count = len(self._units) if count is None else count
 
-    @property
-    def _entries(self) -> Entries:
-        return self.study.estimates.entries
-
     @cached_property
     def total(self) -> Frame:
         """The sums over all units; all games must be in some unit."""
-        return self._entries.total.of(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.total.of(agent=self.agent, **OVER[self.pairs])
 
     @cached_property
     def frame(self) -> Frame:
         """The sums of every unit."""
-        return self._entries.by(self._units, self.count).of(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.by(self._units, self.count).of(agent=self.agent, **OVER[self.pairs])
 
     def mask(self, score: Score, role: str | None = None) -> Array:
         """Return which of a score's judgements count, by observers of one role if given."""

@@ -22,7 +22,7 @@ from analytics.columns import (
 )
 from analytics.measures.ballots import WOLF, ballots_of
 from analytics.measures.formulas import ratio, theil_sen
-from analytics.measures.frames import ALL, DECIMALS, FAMILIES, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
+from analytics.measures.frames import ALL, DECIMALS, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
 from analytics.measures.sums import Sums, exact_sums
 from wolfbus.roles import team_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
@@ -47,13 +47,11 @@ _NAMED: Final[Mapping[str, Sequence[Group]]] = {
 """What the codes of a column stand for, by the last word of its name; those of no other are numbers."""
 
 
-def sums_of(columns: Columns, single: Mapping[str, str] | None = None) -> Sums:
-    """Return the sums of some games; `single` as `Sums` takes it."""
-    found = Sums(FAMILIES, single)
-    found.begin(columns.ids, [columns.block_names[block] for block in columns.blocks.tolist()])
+def add_sums(sums: Sums, columns: Columns) -> None:
+    """Add the entries of some games to sums."""
+    sums.begin(columns.ids, [columns.block_names[block] for block in columns.blocks.tolist()])
     for add in (_outcomes, _statements, _judgements, _pairs, _rounds, _events, _votes):
-        add(found, columns)
-    return found
+        add(sums, columns)
 
 
 def received(columns: Columns) -> dict[str, Array]:
@@ -85,7 +83,7 @@ class Rows:
     Args:
         sums: where they are summed.
         columns: the games.
-        table: the table; its column ``game`` is of places among all games.
+        table: the table; its column ``game`` is of places among these games.
     """
 
     def __init__(self, sums: Sums, columns: Columns, table: Mapping[str, Array]) -> None:

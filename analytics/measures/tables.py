@@ -37,7 +37,7 @@ def outcomes(held: Estimates) -> Result:
     winners = dict(zip(_STATES, total.cube("game", ("state", _STATES)).tolist(), strict=True))
     finished = whole(sum(winners.values()))
     protocols = total.cube("game", ("protocol", PROTOCOLS)).tolist()
-    reasons = sorted(held.entries.groups("ending", "reason"))
+    reasons = sorted(held.groups("ending", "reason"))
     endings = total.cube("ending", ("reason", reasons)).tolist()
     return {
         "games": len(held.sums.ids),
@@ -92,11 +92,7 @@ def _splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
     """Return what production is split by, each with its family, axis and values."""
 
     def there(family: str, axis: str) -> list[Group]:
-        return [
-            value
-            for value in held.entries.groups(family, axis)
-            if held.total.cube(family, "label", **{axis: value}).sum()
-        ]
+        return [value for value in held.groups(family, axis) if held.total.cube(family, "label", **{axis: value}).sum()]
 
     return {
         "role": ("said", "role", ROLES),
@@ -275,7 +271,7 @@ def headline(held: Estimates) -> Result:
 
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all.
     """
-    scores = held.entries.groups("scores", "score")
+    scores = held.groups("scores", "score")
     found = {}
     for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
         measures = Confusion.of(held.total.cube(family, "label", "flag")).measures()

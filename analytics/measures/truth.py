@@ -64,7 +64,7 @@ def truth(held: Estimates) -> Result:
     held = held.of(**OVER[UNINFORMED])
     return {
         "overall": _row(held),
-        "by_agent": {name: _row(held, agent=name) for name in held.entries.groups("said", "agent")},
+        "by_agent": {name: _row(held, agent=name) for name in held.groups("said", "agent")},
         "by_role": {role: _row(held, role=role) for role in ROLES},
         "detection": {
             **_scored(held),

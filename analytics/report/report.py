@@ -13,7 +13,7 @@ from analytics.reference import published
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
 from analytics.report.html import Index, page
-from analytics.report.sections import agents, answer, calibration, design, evidence, methods, rounds, tables, truth
+from analytics.report.sections import answer, design, evidence, methods, tables
 from analytics.report.sections.methods import bibtex, cite
 from wolfbus import __version__
 from wolfbus.document.blocks import Section
@@ -23,19 +23,19 @@ from wolfbus.document.writers import escaped, section_markdown
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.answer,
     evidence.primary,
-    agents.agents,
+    evidence.agents,
     tables.outcomes,
-    truth.truth,
+    tables.truth,
     tables.table1,
     tables.table2,
     tables.table3,
-    rounds.figure1,
-    calibration.table4,
-    calibration.calibration,
+    tables.figure1,
+    tables.table4,
+    tables.calibration,
     tables.table5,
-    agents.skill,
-    rounds.events,
-    rounds.votes,
+    evidence.skill,
+    tables.events,
+    tables.votes,
     evidence.bias,
     evidence.variability,
     design.repair,

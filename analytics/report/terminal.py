@@ -8,7 +8,7 @@ from typing import Final
 from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
-from analytics.report.sections import design, rounds, tables
+from analytics.report.sections import design, tables
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
 from wolfbus.document.formats import count, number, of
 from wolfbus.document.writers import written
@@ -20,9 +20,9 @@ _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     tables.table2,
     tables.table3,
     tables.table5,
-    rounds.figure1,
-    rounds.events,
-    rounds.votes,
+    tables.figure1,
+    tables.events,
+    tables.votes,
     design.repair,
     design.cost,
 )

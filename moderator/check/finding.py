@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
@@ -37,21 +37,43 @@ class Fault:
     members: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finding:
-    """The result of one check.
+    """What one check has found, so far or in the end.
 
     Attributes:
         check: what was checked.
-        verdict: the worst of its faults, or ok, or skip.
         seen: what was seen, in one line; why, where it was skipped.
-        faults: a line for every sort of fault.
+        skipped: whether it could not be made.
+        found: what went wrong.
     """
 
     check: str
-    verdict: Verdict
-    seen: str
-    faults: tuple[str, ...] = ()
+    seen: str = ""
+    skipped: bool = False
+    found: list[Fault] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of its faults, or ok, or skip."""
+        if not self.found:
+            return "skip" if self.skipped else "ok"
+        return "fail" if any(fault.verdict == "fail" for fault in self.found) else "warn"
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """A line for every sort of fault, with how often it was seen and its first example."""
+        alike: dict[tuple[str, str], list[Fault]] = {}
+        for fault in self.found:
+            alike.setdefault((fault.sort, fault.members), []).append(fault)
+        return tuple(
+            f"{first.sort}{f' (x{len(more) + 1}, first)' if more else ''}: {first.example}"
+            for first, *more in alike.values()
+        )
+
+    def skip(self, why: str) -> None:
+        """Say that the check cannot be made."""
+        self.skipped, self.seen = True, why
 
     def plain(self) -> dict[str, object]:
         """Return the finding as values for JSON."""
@@ -59,108 +81,82 @@ class Finding:
 
 
 @dataclass(slots=True)
-class FindingSheet:
-    """A check under way.
+class _KindTally:
+    """What became of the requests of one kind: asked as whom, answered in how many seconds, and what went wrong."""
 
-    Attributes:
-        check: what is checked.
-        seen: what was seen, in one line.
-        skipped: whether it cannot be made.
-        lenient: whether no fault is worse than a warning: no game by the rules gets there.
-        faults: what went wrong.
-    """
-
-    check: str
-    seen: str = ""
-    skipped: bool = False
-    lenient: bool = False
-    faults: list[Fault] = field(default_factory=list)
-
-    def skip(self, why: str) -> None:
-        """Say that the check cannot be made."""
-        self.skipped, self.seen = True, why
-
-    def finding(self) -> Finding:
-        """Return the result."""
-        if self.skipped and not self.faults:
-            return Finding(self.check, "skip", self.seen)
-        return Finding(self.check, worst(self.faults), self.seen, lines_of(self.faults))
+    roles: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    found: list[Fault] = field(default_factory=list)
 
 
 class FindingLedger:
-    """Gathers what a trial sees."""
+    """Gathers what a trial sees.
 
-    def __init__(self) -> None:
+    Args:
+        watch: sees every finding as soon as it stands.
+
+    Attributes:
+        findings: those that stand, in order.
+    """
+
+    def __init__(self, watch: Callable[[Finding], None]) -> None:
         self.findings: list[Finding] = []
-        self._sheets: list[FindingSheet] = []
-        self._seconds: dict[Kind, list[float]] = {kind: [] for kind in KINDS}
-        self._roles: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
-        self._faults: dict[Kind, list[Fault]] = {kind: [] for kind in KINDS}
+        self._watch = watch
+        self._current: Finding | None = None
+        self._lenient = False
+        self._kinds = {kind: _KindTally() for kind in KINDS}
 
     @contextlib.contextmanager
-    def check(self, name: str) -> Iterator[FindingSheet]:
-        """Make one check: faults noted meanwhile are its own, and it stands among the findings whatever ends it."""
-        sheet = FindingSheet(name)
-        self._sheets.append(sheet)
-        try:
-            yield sheet
-        finally:
-            self._sheets.remove(sheet)
-            self.findings.append(sheet.finding())
+    def check(self, name: str, *, lenient: bool = False) -> Iterator[Finding]:
+        """Make one check: faults noted meanwhile are its own.
+
+        Args:
+            name: what is checked.
+            lenient: whether no fault is worse than a warning.
+        """
+        self._lenient = lenient
+        self._current = finding = Finding(name)
+        yield finding
+        self._current = None
+        self._add(finding)
+
+    def _add(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        self._watch(finding)
 
     def asked(self, kind: Kind, role: str) -> None:
         """Note that a seat with `role` was asked."""
-        if role not in self._roles[kind]:
-            self._roles[kind].append(role)
+        if role not in self._kinds[kind].roles:
+            self._kinds[kind].roles.append(role)
 
     def answered(self, kind: Kind, seconds: float) -> None:
         """Note an answer's time."""
-        self._seconds[kind].append(seconds)
+        self._kinds[kind].seconds.append(seconds)
 
     def fault(
         self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
     ) -> Fault:
         """Note a fault, of the check under way and of the kind of request it bears on, and return it."""
-        lenient = bool(self._sheets) and self._sheets[-1].lenient
-        fault = Fault(sort, "warn" if lenient else verdict, example, members)
-        if self._sheets:
-            self._sheets[-1].faults.append(fault)
+        fault = Fault(sort, "warn" if self._lenient else verdict, example, members)
+        if self._current is not None:
+            self._current.found.append(fault)
         if kind is not None:
-            self._faults[kind].append(fault)
+            self._kinds[kind].found.append(fault)
         return fault
 
-    def by_kind(self, declines: tuple[Kind, ...]) -> list[Finding]:
-        """Return one finding for every kind of request."""
-        return [self._of_kind(kind, kind in declines) for kind in KINDS]
-
-    def _of_kind(self, kind: Kind, declined: bool) -> Finding:
-        name, roles = f"kind {kind}", ", ".join(self._roles[kind])
-        if not roles:
-            return Finding(name, "skip", "it declines this kind" if declined else "never asked: the trial broke off")
-        seconds = self._seconds[kind]
-        times = (
-            f", in {_in_seconds(statistics.median(seconds))} (longest {_in_seconds(max(seconds))})" if seconds else ""
-        )
-        seen = f"{len(seconds)} answers as {roles}{times}"
-        return Finding(name, worst(self._faults[kind]), seen, lines_of(self._faults[kind]))
-
-
-def worst(faults: list[Fault]) -> Verdict:
-    """Return the verdict on some faults."""
-    if not faults:
-        return "ok"
-    return "fail" if any(fault.verdict == "fail" for fault in faults) else "warn"
-
-
-def lines_of(faults: list[Fault]) -> tuple[str, ...]:
-    """Return a line for every sort of fault, with how often it was seen and its first example."""
-    alike: dict[tuple[str, str], list[Fault]] = {}
-    for fault in faults:
-        alike.setdefault((fault.sort, fault.members), []).append(fault)
-    return tuple(
-        f"{found[0].sort}{f' (x{len(found)}, first)' if len(found) > 1 else ''}: {found[0].example}"
-        for found in alike.values()
-    )
+    def sum_up(self, declines: tuple[Kind, ...]) -> None:
+        """Add a finding for every kind of request."""
+        for kind, tally in self._kinds.items():
+            finding = Finding(f"kind {kind}", found=tally.found)
+            if not tally.roles:
+                why = "it declines this kind" if kind in declines else "never asked: the trial broke off"
+                finding = Finding(finding.check, why, skipped=True)
+            else:
+                finding.seen = f"{len(tally.seconds)} answers as {', '.join(tally.roles)}"
+                if tally.seconds:
+                    longest = _in_seconds(max(tally.seconds))
+                    finding.seen += f", in {_in_seconds(statistics.median(tally.seconds))} (longest {longest})"
+            self._add(finding)
 
 
 def _in_seconds(seconds: float) -> str:

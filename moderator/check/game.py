@@ -1,29 +1,25 @@
 """`TrialGame`: one game of a trial, played by the engine as any other: what was asked of the agent in it, what came
-back, and what became of that by the record. `Scene`: what happens in such a game, told as the rules tell theirs: by a
-coroutine that the engine plays.
+back, and what became of that by the record.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from moderator.check.finding import Fault, FindingLedger, repaired, wrote
 from moderator.check.house import CheckHouse, grown
-from moderator.check.rivals import Rivals
-from moderator.rules.table import BatchJoin, Script
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import AnyAnswered, Asked, Asking, Ended, Opened, Rejected, Statement
+from wolfbus.messages.events import AnyAnswered, Opened, Rejected
 from wolfbus.record.line import parse_flat
-from wolfbus.roles import ACTS
-from wolfbus.vocabulary import KINDS, Kind, Phase
+from wolfbus.vocabulary import KINDS, Kind
 
 
 @dataclass(slots=True)
@@ -38,7 +34,7 @@ class CheckRequest:
         at: when it was sent, by this machine's monotonic clock.
         strict: whether it should have been answered in time.
         reply: the message that answers it, as plain values, and when it came.
-        fault: noted when its time ran out.
+        fault: noted when its time ran out: what comes yet is no answer any more, but it tells slow from silent.
     """
 
     kind: Kind
@@ -82,8 +78,7 @@ class TrialGame:
         self._house = house
         self._ledger = ledger
         self._roles = {seat.name: seat.role for seat in opened.seats}
-        self._open: dict[str, CheckRequest] = {}
-        self._late: dict[str, CheckRequest] = {}
+        self._requests: dict[str, CheckRequest] = {}
         self._came_late: set[str] = set()
 
     @property
@@ -116,10 +111,9 @@ class TrialGame:
         except MessageError:
             value = {}
         name = str(value.get("request"))
-        late, request = self._late.pop(name, None), self._open.get(name)
-        if late is not None:
-            self._came_late.add(name)
-            self._note_late(late, at)
+        request = self._requests.get(name)
+        if request is not None and request.fault is not None:
+            self._note_late(name, request, request.fault, at)
         elif self.over and entry.type == "reply":
             self._ledger.fault("after game over", "fail", f"a reply in {self.name}, which had ended")
         elif request is not None and request.reply is None and self._fits(request, entry, value):
@@ -142,9 +136,10 @@ class TrialGame:
             message = unpack(entry.body)
             asks = [(part["seat"], ask) for part in message.get("seats", ()) for ask in part.get("asks", ())]
             for seat, ask in asks:
-                if ask["id"] not in self._open:
+                known = self._requests.get(ask["id"])
+                if known is None or known.fault is not None:
                     about = ask.get("about")
-                    self._open[ask["id"]] = CheckRequest(ask["kind"], seat, about, ask["deadline_s"], at, strict)
+                    self._requests[ask["id"]] = CheckRequest(ask["kind"], seat, about, ask["deadline_s"], at, strict)
                     self._ledger.asked(ask["kind"], self._roles[seat])
                     self.asked += 1
             self.last_asks = entry if asks else self.last_asks
@@ -153,14 +148,19 @@ class TrialGame:
 
     def _answered(self, answer: AnyAnswered) -> None:
         whose = answer.kind, answer.seat, answer.about
-        name = next((name for name, one in self._open.items() if (one.kind, one.seat, one.about) == whose), None)
-        if name is None:
+        named = (
+            (name, one)
+            for name, one in self._requests.items()
+            if (one.kind, one.seat, one.about) == whose and one.fault is None
+        )
+        name, request = next(named, ("", None))
+        if request is None:
             # of a rival, or declined
             return
-        request = self._open.pop(name)
         if answer.outcome == "timed_out":
             self._expire(name, request)
             return
+        del self._requests[name]
         reply, at = request.reply or ({}, time.monotonic())
         self.unanswered = 0
         self._ledger.answered(answer.kind, max(0.0, at - request.at))
@@ -181,20 +181,17 @@ class TrialGame:
         self.unanswered += request.strict
         if request.reply is not None:
             # it came between the end of its time and this step
-            self._came_late.add(name)
-            self._note_late(request, request.reply[1])
-        else:
-            # what comes yet is no answer any more, but it tells slow from silent
-            self._late[name] = request
+            self._note_late(name, request, request.fault, request.reply[1])
 
-    def _note_late(self, request: CheckRequest, at: float) -> None:
-        if request.fault is not None:
-            request.fault.sort = "late"
-            request.fault.example = (
-                f"{_a(request.kind)} came {at - request.at:.1f} s after it was asked for; "
-                f"the deadline was {request.deadline_s:g} s"
-            )
+    def _note_late(self, name: str, request: CheckRequest, fault: Fault, at: float) -> None:
+        fault.sort = "late"
+        fault.example = (
+            f"{_a(request.kind)} came {at - request.at:.1f} s after it was asked for; "
+            f"the deadline was {request.deadline_s:g} s"
+        )
         self.unanswered = 0
+        self._came_late.add(name)
+        del self._requests[name]
 
     def _rejected(self, rejected: Rejected) -> None:
         name = rejected.request or ""
@@ -241,79 +238,3 @@ def _kind_of(request: str) -> Kind | None:
 
 def _a(kind: Kind) -> str:
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
-
-
-PHASES: dict[Kind, Phase] = {
-    "vote": "vote",
-    **dict.fromkeys(ACTS, "night"),
-}
-"""Part of the round in which a kind is asked for, where it is not the debate."""
-
-Plot: TypeAlias = Callable[["Scene"], Script[Any]]
-"""What happens in a scene; what it returns is the scene's `result`."""
-
-
-class Scene:
-    """Single questions to one seat, each with what happens before it.
-
-    Args:
-        game: the game it is told in.
-        seat: who is asked.
-        rivals: who plays all others.
-        plot: what happens.
-
-    Attributes:
-        seat: who is asked.
-        others: everybody else, in seating order.
-        said: statements so far.
-        result: what the plot has returned.
-    """
-
-    def __init__(self, game: TrialGame, seat: SeatName, rivals: Rivals, plot: Plot) -> None:
-        self.game = game
-        self.seat = seat
-        self.others = tuple(each.name for each in game.opened.seats if each.name != seat)
-        self.said = 0
-        self.result: Any = None
-        self._rivals = rivals
-        self._plot = plot
-        self._asked = 0
-
-    def play(self, opened: Opened) -> Script[Ended]:
-        """Play it from the game's opening to its end."""
-        yield opened
-        self.result = yield from self._plot(self)
-        if self.game.told != "lost":
-            # an answer that comes twice comes before the end
-            yield from self.pause(0)
-        ended = Ended(winner=None, reason="max_rounds", rounds=1)
-        yield ended
-        return ended
-
-    def say(self, text: str, speaker: SeatName | None = None) -> Script[int]:
-        """Let somebody speak, the first rival unless named; returns the statement's number."""
-        self.said += 1
-        speaker = speaker or self.others[0]
-        turn = self.said
-        yield Statement(statement=turn, round=1, phase="debate", turn=turn, speaker=speaker, text=text)
-        return turn
-
-    def ask(self, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None) -> Script[Any]:
-        """Put a question to the seat and wait for its answer, which is returned; it is that of the scene's game."""
-        return self._ask(self.seat, kind, legal, about)
-
-    def pause(self, seconds: float) -> Script[Any]:
-        """Let a while pass: a rival takes it to answer a question."""
-        self._rivals.pause_s = seconds
-        return self._ask(self.others[0], "speak")
-
-    def _ask(
-        self, seat: SeatName, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None
-    ) -> Script[AnyAnswered]:
-        # its turn is counted up, so that no two questions are the same
-        self._asked += 1
-        asking = Asking(kind=kind, seats=(seat,), legal=None if legal is None else tuple(legal))
-        phase, turn = PHASES.get(kind, "debate"), self._asked
-        yield Asked(batch=turn, round=1, phase=phase, turn=turn, about=about, asks=(asking,))
-        (answers,) = yield BatchJoin((turn,))
-        return answers[seat]

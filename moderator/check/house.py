@@ -16,6 +16,7 @@ from moderator.check.finding import FindingLedger
 from moderator.check.rivals import RIVALS, Rival, Rivals
 from moderator.engine.context import GameOver, HouseContext
 from moderator.house.games import Games
+from moderator.house.lease import NOTHING, Claim, Lease
 from moderator.rules.game import Play
 from moderator.rules.game import game as by_the_rules
 from wolfbus.actors import ActorPool, Timers
@@ -25,10 +26,9 @@ from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter, Deliver, Done, Lost, OnError
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError, WolfError
-from wolfbus.messages.base import Part
-from wolfbus.messages.codec import FROM_AGENT, pack, plain, unpack, validate
+from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
 from wolfbus.messages.events import Opened
-from wolfbus.messages.house import FromAgent, Join, Leave, RollCall, Welcome
+from wolfbus.messages.house import FromAgent, Goodbye, Join, Leave, RollCall, Welcome
 
 MEMBER: Final = "not_known_yet"
 """Name of the member that is added everywhere."""
@@ -92,36 +92,42 @@ class CheckHouse:
         wanted: the agent to try; None for the first that knocks.
         again_s: how often the agent is to say join, in seconds.
         ledger: where faults are noted.
+        take: called with each message of the agent for a game, and when it came.
+        send: returns each step of a game as it is to be written; called by the engine's threads.
 
     Attributes:
-        agent: the agent's name, "" until it has come in.
-        join: what it said of itself last.
+        join: what the agent said of itself last; None until it has come in.
         joins: when it said join, by this machine's monotonic clock.
         left: how it said that it leaves.
         rivals: who plays all other seats.
-        on_message: called with each message for a game, and when it came.
-        on_step: returns each step of a game as it is to be written; called by the engine's threads.
     """
 
-    def __init__(self, bus: Bus, name: str, wanted: str | None, again_s: float, ledger: FindingLedger) -> None:
-        self._bus = bus
+    def __init__(
+        self,
+        bus: Bus,
+        name: str,
+        wanted: str | None,
+        again_s: float,
+        ledger: FindingLedger,
+        take: Callable[[Entry, float], None],
+        send: Callable[[Commit], Commit],
+    ) -> None:
         self.name = name
-        self._wanted = wanted
-        self._again_s = again_s
-        self._ledger = ledger
-        self._epoch = 0
-        self._renewed = 0.0
-        self._ids: dict[str, list[str]] = {}
-        self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._lobby = streams.lobby(name)
-        self._ending = contextlib.ExitStack()
-        self.agent = ""
         self.join: Join | None = None
         self.joins: list[float] = []
         self.left: Leave | None = None
         self.rivals = Rivals()
-        self.on_message: Callable[[Entry, float], None] = lambda _entry, _at: None
-        self.on_step: Callable[[Commit], Commit] = lambda commit: commit
+        self._bus = bus
+        self._wanted = wanted
+        self._again_s = again_s
+        self._ledger = ledger
+        self._take = take
+        self._send = send
+        self._epoch = 0
+        self._ids: dict[str, list[str]] = {}
+        self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lobby = streams.lobby(name)
+        self._ending = contextlib.ExitStack()
 
     def open(self) -> None:
         """Take the house; ask those who knocked before whether they are still there.
@@ -130,13 +136,13 @@ class CheckHouse:
             HouseHeld: another moderator has it.
         """
         self._epoch = self._bus.claim(self.name, _HOLDER, LEASE_S)
-        self._ending.callback(self._bus.release, self.name, _HOLDER, self._epoch)
-        self._renewed = time.monotonic()
-        known = {self._wanted} if self._wanted else set()
+        claim = Claim(_HOLDER, self._epoch, stood_by=False, news_before=NOTHING)
+        lease = Lease(self._bus, self.name, claim, LEASE_S, self._fail)
+        self._ending.callback(lease.close, release=True)
         knocks = list(every_entry(self._bus, self._lobby))
-        known |= {entry.sender for entry in knocks if self._wanted in {None, entry.sender}}
+        known = {self._wanted} if self._wanted else {entry.sender for entry in knocks}
         pool, timers = ActorPool(2), Timers("check-timers")
-        writer = ProbeWriter(self._bus, self._fail, self._change)
+        writer = ProbeWriter(self._bus, self._fail, self._send)
         reader = ProbeReader(self._bus, self._fail, self._watch)
         for close in (pool.close, timers.close, writer.close, reader.close):
             self._ending.callback(close)
@@ -145,10 +151,10 @@ class CheckHouse:
         router = SeatRouter.listen(RIVALS, self.name, self._bus, reader, writer, pool, lambda _: Rival(self.rivals))
         self._ending.callback(router.stop)
         self._games.listen(RIVALS)
-        reader.follow(self._lobby, lambda _stream, _entries: None, knocks[-1].id if knocks else "0-0")
+        reader.follow(self._lobby, lambda _stream, _entries: None, knocks[-1].id if knocks else NOTHING)
         for name in sorted(each for each in known if each):
             self._games.listen(name)
-            self._post(name, RollCall())
+            self.tell(RollCall(), name)
         writer.start()
         reader.start()
 
@@ -161,12 +167,8 @@ class CheckHouse:
         """
         until = time.monotonic() + seconds
         while self.join is None and time.monotonic() < until and gone() is None:
-            self.hear(min(until, time.monotonic() + _BLOCK_S))
+            self.hear(until)
         return self.join is not None
-
-    def tell(self, message: Part) -> None:
-        """Put a message of the house into the agent's mailbox."""
-        self._post(self.agent, message)
 
     @property
     def member(self) -> Join:
@@ -176,13 +178,20 @@ class CheckHouse:
         return self.join
 
     @property
-    def gone(self) -> bool:
-        """Whether it said that it leaves."""
-        return self.left is not None
+    def agent(self) -> str:
+        """The agent's name, "" until it has come in."""
+        return self.join.agent if self.join is not None else ""
 
-    def post(self, entry: Entry) -> None:
-        """Put an entry into the agent's mailbox as it stands; from any thread."""
-        self._commit(self.agent, entry)
+    def tell(self, message: Welcome | RollCall | Goodbye, name: str | None = None) -> None:
+        """Put a message of the house into the agent's mailbox, or that of another `name`."""
+        self.post(Entry(encode(message), message.type, "moderator"), name)
+
+    def post(self, entry: Entry, name: str | None = None) -> None:
+        """Put an entry into the agent's mailbox as it stands, or into that of another `name`; from any thread."""
+        post = (streams.inbox(self.name, name or self.agent), entry)
+        (error,) = self._bus.commit([Commit(self.name, "", self._epoch, "", "", posts=(post,))])
+        if error is not None:
+            raise error
 
     def play(self, opened: Opened, over: Callable[[GameOver], None], play: Play | None = None) -> None:
         """Have the engine play a game.
@@ -201,7 +210,7 @@ class CheckHouse:
 
     def break_off(self, reason: str) -> None:
         """End every game where it stands."""
-        self._games.break_off(WolfError(reason), _BLOCK_S)
+        self._games.break_off(WolfError(reason), wait_s=_BLOCK_S)
 
     def catch_up(self) -> None:
         """Have the engine tell the agent all of every game that it plays."""
@@ -212,14 +221,9 @@ class CheckHouse:
         self._todo.put(act)
 
     def hear(self, until: float) -> None:
-        """Deal with what came first; if nothing has come yet, wait for it, `until` at the latest.
-
-        Args:
-            until: on the monotonic clock, in seconds.
+        """Deal with what came first; if nothing has come yet, wait for it a moment, or `until` by the monotonic clock,
+        if that is sooner.
         """
-        if time.monotonic() - self._renewed > LEASE_S / 3:
-            self._bus.renew(self.name, _HOLDER, self._epoch, LEASE_S)
-            self._renewed = time.monotonic()
         with contextlib.suppress(queue.Empty):
             self._todo.get(timeout=min(max(until - time.monotonic(), 0.0), _BLOCK_S))()
 
@@ -253,22 +257,18 @@ class CheckHouse:
 
         self.later(raise_it)
 
-    def _change(self, commit: Commit) -> Commit:
-        return self.on_step(commit)
-
     def _watch(self, stream: str, entries: list[Entry]) -> None:
-        ours = {streams.outbox(self.name, RIVALS), streams.inbox(self.name, RIVALS)}
-        if stream not in ours:
-            self.later(partial(self._take, stream, entries, time.monotonic()))
+        if stream not in {streams.outbox(self.name, RIVALS), streams.inbox(self.name, RIVALS)}:
+            self.later(partial(self._look_through, stream, entries, time.monotonic()))
 
-    def _take(self, stream: str, entries: list[Entry], now: float) -> None:
+    def _look_through(self, stream: str, entries: list[Entry], now: float) -> None:
         for entry in entries:
             if stream == self._lobby:
                 self._knock(entry)
             elif stream == streams.outbox(self.name, self.agent) or not self.agent:
                 self._look_at(entry)
                 if entry.game:
-                    self.on_message(entry, now)
+                    self._take(entry, now)
                 else:
                     self._house_message(stream, entry, now)
 
@@ -278,11 +278,14 @@ class CheckHouse:
         except MessageError as error:
             self._ledger.fault("malformed knock", "fail", str(error))
             return
-        if not isinstance(join, Join) or join.service != "player" or self._wanted not in {None, join.agent}:
-            return
-        if self.join is None:
+        if (
+            self.join is None
+            and isinstance(join, Join)
+            and join.service == "player"
+            and self._wanted in {None, join.agent}
+        ):
             # what it said before it knocked stands on its stream already
-            self._games.listen(join.agent, "0-0")
+            self._games.listen(join.agent, NOTHING)
 
     def _house_message(self, stream: str, entry: Entry, now: float) -> None:
         try:
@@ -294,24 +297,18 @@ class CheckHouse:
             if self.join is not None and message.instance == self.join.instance:
                 self.left = message
         elif isinstance(message, Join):
-            self._joined(stream, message, now)
+            if stream != streams.outbox(self.name, message.agent):
+                self._ledger.fault("wrong name", "fail", f"join says {message.agent!r} on the stream {stream}")
+            else:
+                self._joined(message, now)
 
-    def _joined(self, stream: str, join: Join, now: float) -> None:
-        if stream != streams.outbox(self.name, join.agent):
-            self._ledger.fault("wrong name", "fail", f"join says {join.agent!r} on the stream {stream}")
-            return
-        if self.join is None or join.instance != self.join.instance:
-            again = self.join is not None
-            self.agent, self.join = join.agent, join
-            self.joins.append(now)
-            self.tell(
-                Welcome(house=self.name, agent=join.agent, instance=join.instance, again_s=self._again_s),
-            )
-            if again:
-                self.catch_up()
-            return
-        self.join = join
+    def _joined(self, join: Join, now: float) -> None:
+        before, self.join = self.join, join
         self.joins.append(now)
+        if before is None or join.instance != before.instance:
+            self.tell(Welcome(house=self.name, agent=join.agent, instance=join.instance, again_s=self._again_s))
+            if before is not None:
+                self.catch_up()
 
     def _look_at(self, entry: Entry) -> None:
         """Check what stands beside a message in the clear."""
@@ -329,13 +326,3 @@ class CheckHouse:
             self._ledger.fault("entry fields", "fail", said)
         if self.join is not None:
             self._ids.setdefault(self.join.instance, []).append(entry.id)
-
-    def _post(self, name: str, message: Part) -> None:
-        body = plain(message)
-        self._commit(name, Entry(pack(body), str(body["type"]), "moderator"))
-
-    def _commit(self, name: str, entry: Entry) -> None:
-        post = (streams.inbox(self.name, name), entry)
-        (error,) = self._bus.commit([Commit(self.name, "", self._epoch, "", "", posts=(post,))])
-        if error is not None:
-            raise error

@@ -5,17 +5,17 @@ that it is there to be asked.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wolfbus import __version__
-from wolfbus.agent.agent import Agent
+from moderator.engine.seating import Taker
+from moderator.engine.seating import opening as deal_out
+from wolfbus.agent import Agent
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal
-from wolfbus.messages.events import Opened, Seat
+from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Join
 from wolfbus.messages.requests import Ask
 from wolfbus.roles import FACTS
@@ -85,20 +85,10 @@ def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: 
         max_rounds=cast.rounds,
         deadlines=Deadlines(**{**dict.fromkeys(Deadlines.model_fields, deadline_s), "bid": cast.bid_s or deadline_s}),
     )
-    ours: dict[str, Any] = {"agent": join.agent, "brain": join.brain, "declines": join.declines}
-    theirs: dict[str, Any] = {"agent": RIVALS, "brain": "trial"}
-    seats = tuple(
-        Seat(name=name, role=role, in_house=False, **(ours if place in mine else theirs))
-        for place, (name, role) in enumerate(zip(cast.names, dealt, strict=True))
-    )
-    return Opened(
-        game=game,
-        version=__version__,
-        started=round(time.time(), 3),
-        seed=f"trial of {game}",
-        config=config,
-        seats=seats,
-    )
+    ours = Taker(join.agent, join.brain, join.declines, in_house=False)
+    theirs = Taker(RIVALS, "trial", in_house=False)
+    takers = [ours if place in mine else theirs for place in range(len(cast.names))]
+    return deal_out(config, f"trial of {game}", takers, game)
 
 
 class Rivals:

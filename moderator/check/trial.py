@@ -1,27 +1,81 @@
-"""`Trial`: all checks of an agent, in order."""
+"""`Trial`: one agent put through checks: the house, the games so far, and how one is played. `Scene`: what happens in a
+game of single questions: a coroutine that the engine plays, as it plays the rules.
+"""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
-from moderator.check import checks
-from moderator.check.finding import Finding, FindingLedger, FindingSheet
+from moderator.check import rivals
+from moderator.check.finding import Finding, FindingLedger
+from moderator.check.game import TrialGame
 from moderator.check.house import CheckHouse
-from moderator.check.rivals import ODD, Cast
-from moderator.check.stage import SilentError, Stage, TrialTerms
-from wolfbus.bus.protocol import Bus
-from wolfbus.messages.house import Join
+from moderator.engine.context import GameOver
+from moderator.rules.game import Play
+from moderator.rules.table import BatchJoin, Script
+from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import AnyAnswered, Asked, Asking, Ended, Opened, Statement
 from wolfbus.printable import counted
-from wolfbus.vocabulary import ROLES
+from wolfbus.roles import ACTS
+from wolfbus.vocabulary import Kind, Phase, Role
 
-Check: TypeAlias = Callable[[Stage, FindingSheet], None]
+PATIENCE: Final = 3
+"""Requests in a row without any answer after which a trial is broken off."""
+
+AS_EVER: Final = rivals.Cast()
+
+
+class SilentError(Exception):
+    """The agent answers no more, or has gone: the rest of the trial would only wait."""
+
+
+class SkippedError(Exception):
+    """A check cannot be made of this agent; it says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTerms:
+    """How long a trial waits, in seconds.
+
+    Attributes:
+        join_s: for the agent to come in.
+        deadline_s: for an ordinary answer.
+        tight_s: for an answer that is wanted soon.
+        again_s: between two joins, as it is told.
+        settle_s: for messages that should not come.
+    """
+
+    join_s: float = 30.0
+    deadline_s: float = 10.0
+    tight_s: float = 1.0
+    again_s: float = 1.0
+    settle_s: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of a trial.
+
+    Attributes:
+        name: what is checked.
+        make: makes it, and returns what was seen, in one line.
+        lenient: whether no fault is worse than a warning: no game by the rules gets there.
+        at_all_times: whether it can be made of an agent that answers no more.
+    """
+
+    name: str
+    make: Callable[[Trial], str]
+    lenient: bool = False
+    at_all_times: bool = False
 
 
 class Trial:
-    """Puts one agent through everything.
+    """Puts one agent through checks.
 
     Args:
         bus: the bus that it joins on.
@@ -30,105 +84,221 @@ class Trial:
         terms: how long to wait.
         watch: sees every finding as soon as it stands.
         gone: returns why the agent cannot come any more, None while it may.
+
+    Attributes:
+        house: where the agent is.
+        terms: how long to wait.
+        ledger: where answers and faults are noted.
+        games: all games so far, by id.
     """
 
     def __init__(
         self,
         bus: Bus,
         house: str,
-        name: str | None = None,
-        terms: TrialTerms | None = None,
-        watch: Callable[[Finding], None] = lambda _finding: None,
-        gone: Callable[[], str | None] = lambda: None,
+        name: str | None,
+        terms: TrialTerms,
+        watch: Callable[[Finding], None],
+        gone: Callable[[], str | None],
     ) -> None:
-        self._terms = terms or TrialTerms()
-        self._watch = watch
+        self.terms = terms
+        self.ledger = FindingLedger(watch)
+        self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._take, self._send)
+        self.games: dict[str, TrialGame] = {}
         self._gone = gone
-        self._shown = 0
-        self._ledger = FindingLedger()
-        self._house = CheckHouse(bus, house, name, self._terms.again_s, self._ledger)
-        self._stage = Stage(self._house, self._terms, self._ledger, f"check-{secrets.token_hex(3)}")
+        self._run = f"check-{secrets.token_hex(3)}"
+        self._running: set[str] = set()
+        self._broken = False
 
-    @property
-    def join(self) -> Join | None:
-        """What the agent said of itself last; None if it never came."""
-        return self._house.join
-
-    def run(self) -> list[Finding]:
-        """Make every check and return what was found, in order.
+    def run(self, checks: Iterable[Check]) -> list[Finding]:
+        """Make checks, in order, and return what was found; first of all whether the agent joins, last every kind of
+        request.
 
         Raises:
             HouseHeld: another moderator has the house.
             BusError: the bus fails.
         """
         try:
-            self._house.open()
+            self.house.open()
             if self._come_in():
-                self._go_through()
+                self._go_through(checks)
+                self.ledger.sum_up(self.house.member.declines)
         finally:
-            self._house.close()
-        return self._ledger.findings
+            self.house.close()
+        return self.ledger.findings
 
     def _come_in(self) -> bool:
         began = time.monotonic()
-        with self._ledger.check("joins") as sheet:
-            if not self._house.wait_for_join(self._terms.join_s, self._gone):
-                why = self._gone() or f"no join within {self._terms.join_s:g} s"
-                self._ledger.fault("not joined", "fail", why)
+        with self.ledger.check("joins") as finding:
+            if not self.house.wait_for_join(self.terms.join_s, self._gone):
+                why = self._gone() or f"no join within {self.terms.join_s:g} s"
+                self.ledger.fault("not joined", "fail", why)
             else:
-                join = self._house.member
+                join = self.house.member
                 seats, took = counted(join.seats, "seat"), time.monotonic() - began
-                sheet.seen = f"{join.agent} ({join.version}) takes {seats}, after {took:.1f} s"
+                finding.seen = f"{join.agent} ({join.version}) takes {seats}, after {took:.1f} s"
                 if join.seats == 0:
-                    self._ledger.fault("no seats", "fail", "its join says seats = 0: it could be seated nowhere")
-        self._show()
-        return self._house.join is not None
+                    self.ledger.fault("no seats", "fail", "its join says seats = 0: it could be seated nowhere")
+        return self.house.join is not None
 
-    def _go_through(self) -> None:
+    def _go_through(self, checks: Iterable[Check]) -> None:
         silent = False
-        for name, check in _checks():
-            with self._ledger.check(name) as sheet:
-                if silent and check not in checks.AT_ALL_TIMES:
-                    sheet.skip("it had stopped answering")
+        for check in checks:
+            with self.ledger.check(check.name, lenient=check.lenient) as finding:
+                if silent and not check.at_all_times:
+                    finding.skip("it had stopped answering")
                     continue
                 try:
-                    check(self._stage, sheet)
+                    finding.seen = check.make(self)
+                except SkippedError as why:
+                    finding.skip(str(why))
                 except SilentError as error:
                     silent = True
-                    self._ledger.fault("stopped answering", "fail", str(error))
-            self._show()
-        self._ledger.findings += self._ledger.by_kind(self._house.member.declines)
-        self._show()
+                    self.ledger.fault("stopped answering", "fail", str(error))
 
-    def _show(self) -> None:
-        for finding in self._ledger.findings[self._shown :]:
-            self._watch(finding)
-        self._shown = len(self._ledger.findings)
+    def open(self, mine: tuple[int, ...], role: Role, cast: rivals.Cast = AS_EVER) -> TrialGame:
+        """Return a game with the agent in the seats `mine`, counted from 0, and `role` in the first of them."""
+        name = f"{self._run}-{len(self.games) + 1}"
+        opened = rivals.opening(name, self.house.member, mine, role, self.terms.deadline_s, cast)
+        self.house.rivals.spared[name] = {opened.seats[place].name for place in mine}
+        self.games[name] = TrialGame(self.house, opened, self.ledger)
+        return self.games[name]
+
+    def play(self, *games: TrialGame, play: Play | None = None) -> None:
+        """Play games to their ends, all at once; what comes after the ends is dealt with later.
+
+        Raises:
+            SilentError: several requests in a row had no answer at all, or the agent left.
+        """
+        try:
+            for game in games:
+                self.finish(game)
+                self._running.add(game.name)
+                game.over = False
+                self.house.play(game.opened, self._leave, play)
+            while not all(game.over for game in games):
+                self.house.hear(time.monotonic() + 1)
+                self._look_for_life(games)
+        except BaseException:
+            self._broken = True
+            self.house.break_off("the trial breaks off")
+            raise
+
+    def finish(self, game: TrialGame | None = None) -> None:
+        """Wait until a game, or every one, has left nothing to be written."""
+        while self._running if game is None else game.name in self._running:
+            self.house.hear(time.monotonic() + 1)
+
+    def scene(self, plot: Plot, role: Role = "Villager", cast: rivals.Cast = AS_EVER) -> Scene:
+        """Play a game of single questions to one seat."""
+        return self.go_on(Scene(self, self.open((1,), role, cast), plot))
+
+    def go_on(self, scene: Scene) -> Scene:
+        """Play a scene, perhaps in a game of one before."""
+        self.play(scene.game, play=scene.play)
+        return scene
+
+    def settle(self, seconds: float | None = None) -> None:
+        """Take in what comes without being asked for."""
+        self.house.silence(self.terms.settle_s if seconds is None else seconds)
+
+    def _look_for_life(self, games: Sequence[TrialGame]) -> None:
+        if self.house.left is not None:
+            raise SilentError(f"it said leave in the middle of the trial ({self.house.left.reason or 'no reason'})")
+        unanswered = max(game.unanswered for game in games)
+        if unanswered >= PATIENCE:
+            raise SilentError(f"{unanswered} requests in a row had no answer")
+
+    def _leave(self, result: GameOver) -> None:
+        self._running.discard(result.game)
+        if result.error is not None and not self._broken:
+            raise result.error
+
+    def _send(self, commit: Commit) -> Commit:
+        game = self.games.get(commit.game)
+        return commit if game is None else game.send(commit)
+
+    def _take(self, entry: Entry, at: float) -> None:
+        """Give a message to the game it is for; those for games of others are none of ours."""
+        game = self.games.get(entry.game)
+        if game is not None:
+            game.take(entry, at)
+        elif entry.game.startswith(self._run):
+            self.ledger.fault("unknown game", "fail", f"a {entry.type!r} in game {entry.game!r}")
 
 
-def _checks() -> Iterator[tuple[str, Check]]:
-    yield "roll call", checks.roll_call
-    for role in ROLES:
-        yield f"every kind alone, as {role}", checks.alone(role)
-    yield "game 1, as Villager", checks.whole(0, "Villager")
-    yield "game over", checks.game_over
-    yield "game 2, as Werewolf with a partner", checks.whole(3, "Werewolf", Cast(pack=True))
-    yield "game 3, as the only Werewolf", checks.whole(5, "Werewolf")
-    yield "game 4, as Seer, two rounds", checks.whole(2, "Seer", Cast(rounds=2))
-    yield "game 5, as Doctor among odd names", checks.whole(4, "Doctor", Cast(names=ODD))
-    yield "two seats in one game", checks.two_seats
-    yield "two games at once", checks.two_games
-    yield "hostile words", checks.hostile
-    yield "one legal answer", checks.one_answer
-    yield "the last one standing", checks.last
-    yield "the same request twice", checks.twice
-    yield "a tight deadline", checks.tight
-    yield "unknown messages", checks.unknown
-    yield "unknown members", checks.grows
-    yield "catch-up in mid-game", checks.caught_up
-    yield "catch-up on an unknown game", checks.restarted
-    yield "catch-up after a loss of data", checks.otherwise
-    yield "missing facts", checks.gap
-    yield "heartbeats", checks.heartbeats
-    yield "ids on its stream", checks.entries
-    yield "goodbye", checks.goodbye
+PHASES: dict[Kind, Phase] = {
+    "vote": "vote",
+    **dict.fromkeys(ACTS, "night"),
+}
+"""Part of the round in which a kind is asked for, where it is not the debate."""
+
+Plot: TypeAlias = Callable[["Scene"], Script[Any]]
+"""What happens in a scene; what it returns is the scene's `result`."""
+
+
+class Scene:
+    """Single questions to one seat, each with what happens before it: told as the rules tell their games.
+
+    Args:
+        trial: whose scene it is.
+        game: the game it is told in; its second seat is asked.
+        plot: what happens.
+
+    Attributes:
+        seat: who is asked.
+        role: what that seat was dealt.
+        others: everybody else, in seating order.
+        said: statements so far.
+        result: what the plot has returned.
+    """
+
+    def __init__(self, trial: Trial, game: TrialGame, plot: Plot) -> None:
+        self.trial = trial
+        self.game = game
+        asked = game.opened.seats[1]
+        self.seat, self.role = asked.name, asked.role
+        self.others = tuple(each.name for each in game.opened.seats if each is not asked)
+        self.said = 0
+        self.result: Any = None
+        self._plot = plot
+        self._asked = 0
+
+    def play(self, opened: Opened) -> Script[Ended]:
+        """Play it from the game's opening to its end."""
+        yield opened
+        self.result = yield from self._plot(self)
+        if self.game.told != "lost":
+            # an answer that comes twice comes before the end
+            yield from self.pause(0)
+        ended = Ended(winner=None, reason="max_rounds", rounds=1)
+        yield ended
+        return ended
+
+    def say(self, text: str, speaker: SeatName | None = None) -> Script[int]:
+        """Let somebody speak, the first rival unless named; returns the statement's number."""
+        self.said += 1
+        speaker = speaker or self.others[0]
+        turn = self.said
+        yield Statement(statement=turn, round=1, phase="debate", turn=turn, speaker=speaker, text=text)
+        return turn
+
+    def ask(self, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None) -> Script[Any]:
+        """Put a question to the seat and wait for its answer, which is returned; it is that of the scene's game."""
+        return self._ask(self.seat, kind, legal, about)
+
+    def pause(self, seconds: float) -> Script[Any]:
+        """Let a while pass: a rival takes it to answer a question."""
+        self.trial.house.rivals.pause_s = seconds
+        return self._ask(self.others[0], "speak")
+
+    def _ask(
+        self, seat: SeatName, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None
+    ) -> Script[AnyAnswered]:
+        # its turn is counted up, so that no two questions are the same
+        self._asked += 1
+        asking = Asking(kind=kind, seats=(seat,), legal=None if legal is None else tuple(legal))
+        phase, turn = PHASES.get(kind, "debate"), self._asked
+        yield Asked(batch=turn, round=1, phase=phase, turn=turn, about=about, asks=(asking,))
+        (answers,) = yield BatchJoin((turn,))
+        return answers[seat]

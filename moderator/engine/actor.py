@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from moderator.engine.commits import CommitBuilder, admit
+from moderator.engine.commits import CommitBuilder
 from moderator.engine.context import (
     AgentJoined,
     Begin,
@@ -146,10 +146,9 @@ class ModeratorActor(PooledActor):
 
     def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
-        if message.offered is not None and not admit(self._opened, message.offered, deliveries):
+        if message.offered is not None and not deliveries.admit(message.offered):
             self._newcomers.pop(message.agent, None)
-        seats = deliveries.seats_of(message.agent)
-        if seats and not deliveries.is_withheld(message.agent):
+        if seats := deliveries.seats_of(message.agent):
             self._presence.stir(seats)
             self._newcomers[message.agent] = None
             self._catch_up()

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from moderator.engine.context import HouseContext, house_entry
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import Taker
 from wolfbus.audience import AgentMail, Herald, PublicNews, SeatMail
@@ -15,14 +16,13 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
 from wolfbus.canonical import canonical_members
 from wolfbus.messages.base import PROTOCOL, SeatName
-from wolfbus.messages.codec import encode, pack, plain
+from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import Recorded, on_the_bus, seal
 
 if TYPE_CHECKING:
-    from moderator.engine.context import HouseContext
     from moderator.engine.reexecution import GameSoFar
 
 logger = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ class Deliveries:
 
     def __init__(self, house: str, opened: Opened, herald: Herald, *, taken_up: bool) -> None:
         self._house = house
+        self._opened = opened
         self._game = opened.game
         self._seats: dict[str, list[SeatName]] = {}
         for seat in opened.seats:
@@ -59,21 +60,41 @@ class Deliveries:
         """All who have seats in the game."""
         return tuple(self._seats)
 
-    def withhold(self, agent: str) -> None:
-        """Send an agent nothing of the game any more."""
-        self._withheld.add(agent)
-
-    def restore(self, agent: str) -> None:
-        """Take back `withhold`; a catch-up then tells the agent what it missed."""
-        self._withheld.discard(agent)
-
-    def is_withheld(self, agent: str) -> bool:
-        """Return whether an agent is sent nothing."""
-        return agent in self._withheld
-
     def seats_of(self, agent: str) -> Sequence[SeatName]:
-        """Return the seats that an agent plays, in seating order."""
-        return self._seats.get(agent, ())
+        """Return the seats that an agent plays, in seating order; none for one that is sent nothing."""
+        return () if agent in self._withheld else self._seats.get(agent, ())
+
+    def admit(self, offered: Taker) -> bool:
+        """Send an agent what is for its seats, or nothing if it is not what the record says of them.
+
+        A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
+
+        Args:
+            offered: what the agent is now; a catch-up tells one that plays on what it missed.
+
+        Returns:
+            Whether it plays on.
+        """
+        agent, known = offered.agent, offered.agent in self._withheld
+        self._withheld.discard(agent)
+        for seat in self._opened.seats:
+            recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
+            if seat.agent != agent or recorded.is_like(offered):
+                continue
+            self._withheld.add(agent)
+            if not known:
+                logger.warning(
+                    "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
+                    "it comes as recorded",
+                    self._game,
+                    seat.name,
+                    recorded.shown(),
+                    agent,
+                    offered.shown(),
+                    extra={"game": self._game, "seat": seat.name, "agent": agent},
+                )
+            return False
+        return True
 
     def of_step(self, events: Sequence[AnyEvent], asks: Iterable[OpenRequest]) -> list[tuple[str, Entry]]:
         """Return (stream, entry) pairs for one step: a delivery per agent with anything new, and news for the table.
@@ -91,8 +112,7 @@ class Deliveries:
             if agent in self._behind:
                 if any(event.type == "ended" for event in events):
                     dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
-                    entry = Entry(encode(dropped), dropped.type, "moderator")
-                    posts.append((streams.inbox(self._house, agent), entry))
+                    posts.append((streams.inbox(self._house, agent), house_entry(dropped)))
                 continue
             own = self._own(agent, parts)
             if own or news:
@@ -183,40 +203,6 @@ def _plain_ask(ask: Ask) -> dict[str, Any]:
     return value
 
 
-def admit(opened: Opened, offered: Taker, deliveries: Deliveries) -> bool:
-    """Send an agent what is for its seats, or nothing if it is not what the record says of them.
-
-    A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
-
-    Args:
-        opened: the game's opening event.
-        offered: what the agent is now.
-        deliveries: the game's.
-
-    Returns:
-        Whether it plays on.
-    """
-    known = deliveries.is_withheld(offered.agent)
-    deliveries.restore(offered.agent)
-    for seat in opened.seats:
-        recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
-        if seat.agent == offered.agent and not recorded.is_like(offered):
-            deliveries.withhold(offered.agent)
-            if not known:
-                logger.warning(
-                    "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
-                    "it comes as recorded",
-                    opened.game,
-                    seat.name,
-                    recorded.shown(),
-                    offered.agent,
-                    offered.shown(),
-                    extra={"game": opened.game, "seat": seat.name, "agent": offered.agent},
-                )
-            return False
-    return True
-
-
 class CommitBuilder:
     """Writes one game's record.
 
@@ -283,25 +269,19 @@ class CommitBuilder:
         return self._commit(self.head, (), posts)
 
     def _news(self, events: Sequence[AnyEvent], number: int) -> Iterator[tuple[str, Entry]]:
-        news: list[GameOpened | GameClosed] = []
-        dropped = None
+        games, last = streams.games(self._house), events[-1]
         if events[0].type == "opened":
-            news.append(GameOpened(game=self._game, number=number))
-        last = events[-1]
+            yield games, house_entry(GameOpened(game=self._game, number=number), self._game)
         if last.type == "ended" or last.type == "stopped":
             reason = last.reason[:300] if last.type == "stopped" else ""
-            if last.type == "stopped":
-                dropped = Dropped(game=self._game, reason=BROKEN_OFF)
-            news.append(
-                GameClosed(
-                    game=self._game, number=number, outcome=last.type, lines=self.count, hash=self.head, reason=reason
-                )
+            closed = GameClosed(
+                game=self._game, number=number, outcome=last.type, lines=self.count, hash=self.head, reason=reason
             )
-        for item in news:
-            yield streams.games(self._house), Entry(encode(item), item.type, "moderator", self._game)
-        if dropped is not None:
+            yield games, house_entry(closed, self._game)
+        if last.type == "stopped":
+            dropped = house_entry(Dropped(game=self._game, reason=BROKEN_OFF))
             for agent in self.deliveries.agents:
-                yield streams.inbox(self._house, agent), Entry(encode(dropped), dropped.type, "moderator")
+                yield streams.inbox(self._house, agent), dropped
 
     def _commit(self, expected: str, record: Sequence[Entry], posts: Sequence[tuple[str, Entry]]) -> Commit:
         return Commit(

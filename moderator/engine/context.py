@@ -20,6 +20,8 @@ from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.bus.streams import START, Id, join_id
 from wolfbus.errors import BusError, WolfError
+from wolfbus.messages.base import Part
+from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Ended
 
 EVERY_S = 0.25
@@ -150,6 +152,11 @@ def dealt_with(bus: Bus, house: str) -> dict[str, str]:
     """
     out = streams.outbox(house, "")
     return {stream: last for stream, last in bus.cursors(house).items() if stream.startswith(out)}
+
+
+def house_entry(message: Part, game: str = "") -> Entry:
+    """Return what a moderator says, as it stands on a stream; `game` is whose news or end it is, "" for the house's."""
+    return Entry(encode(message), str(getattr(message, "type", "")), "moderator", game)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,8 @@ class NightTime:
         self._took: dict[tuple[SeatName, int], float] = {}
         # logarithms of seconds, of what is asked at night
         self._seen: dict[Kind, dict[SeatName, list[float]]] = {}
-        self._spread = _Spread()
+        # the same of every answer, by seat and kind
+        self._times: dict[tuple[SeatName, Kind], list[float]] = {}
 
     def feed(self, event: AnyEvent, at: float) -> None:
         """Take in a question when it is put, or an answer when it closes its request.
@@ -195,7 +196,7 @@ class NightTime:
             return 0.0
         place = self._round, turn, self._places[seat]
         like = choose(self._seed, "night", seen, *place)
-        deviation = choose(self._seed, "night spread", self._spread.deviations(), *place)
+        deviation = choose(self._seed, "night spread", self._deviations(), *place)
         # the fewer there are to choose from, the wider: none may be known again by its length
         return math.exp(min(like + deviation / math.sqrt(len(seen)), _LARGEST))
 
@@ -209,29 +210,14 @@ class NightTime:
             kind = self._hunt if answer.kind in {"kill", "whisper"} else answer.kind
             self._seen.setdefault(kind, {}).setdefault(answer.seat, []).append(logarithm)
         if answer.outcome != "timed_out":
-            self._spread.add((answer.seat, answer.kind), logarithm)
+            self._times.setdefault((answer.seat, answer.kind), []).append(logarithm)
 
-
-class _Spread:
-    """How the times of one seat's answers of one kind differ, over all seats and kinds.
-
-    Attributes:
-        groups: logarithms of seconds, by seat and kind.
-    """
-
-    def __init__(self) -> None:
-        self.groups: dict[tuple[SeatName, Kind], list[float]] = {}
-
-    def add(self, group: tuple[SeatName, Kind], logarithm: float) -> None:
-        """Take in how long one answer took."""
-        self.groups.setdefault(group, []).append(logarithm)
-
-    def deviations(self) -> list[float]:
-        """Return how far each answer was from the mean of those like it, as if that were known;
-        nothing but 0 where no two are alike.
+    def _deviations(self) -> list[float]:
+        """Return how far each answer was from the mean of those of its seat and kind, as if that were known; nothing
+        but 0 where no two are alike.
         """
         found: list[float] = []
-        for times in self.groups.values():
+        for times in self._times.values():
             if len(times) > 1:
                 mean, whole = fmean(times), math.sqrt(len(times) / (len(times) - 1))
                 found.extend((time - mean) * whole for time in times)

@@ -15,24 +15,24 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from moderator.engine.context import HouseContext, dealt_with
+from moderator.engine.context import HouseContext, dealt_with, house_entry
 from moderator.house.games import Games
 from moderator.house.housekeeping import last_tidy
 from moderator.house.lease import Claim, TermEnd
 from moderator.house.lobby import Lobby, who_knocked, who_wrote
 from moderator.house.roster import Tickets
-from moderator.house.session import Archives, HouseSession
+from moderator.house.session import HouseSession
 from moderator.house.settings import ModeratorSettings
 from moderator.house.waiting import WaitingNotice
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus.protocol import Bus, Commit
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, Fenced, WolfError
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, HouseClosed, RollCall
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Closing:
         settings: what the service was told.
         context: the house.
         games: tells everybody.
-        archives: what analytics has on disk, of the session that ends.
+        session: what ends; its records that are not archived are waited for.
         lobby: who is here, whose mailboxes there are, and the tickets to be taken back.
     """
 
@@ -75,7 +75,7 @@ class Closing:
         settings: ModeratorSettings,
         context: HouseContext,
         games: Games,
-        archives: Archives,
+        session: HouseSession,
         lobby: Lobby,
     ) -> None:
         self._reason = reason[:300]
@@ -84,8 +84,7 @@ class Closing:
         self._bus = context.bus
         self._house = context.name
         self._games = games
-        self._archives = archives
-        self._session = archives.session
+        self._session = session
         self._lobby = lobby
         self._roster = lobby.roster
         self._waiting = WaitingNotice(None)
@@ -134,7 +133,7 @@ class Closing:
             How the term ended; None if the house was closed already, or cannot be closed.
         """
         try:
-            self._games.break_off(WolfError(self._reason), seconds)
+            self._games.break_off(WolfError(self._reason), wait_s=seconds)
             self._session.catch_up(self._bus, self._house)
             if not self._session.running:
                 return None
@@ -152,7 +151,7 @@ class Closing:
     @property
     def _failures(self) -> int:
         """Games that failed or never ended, or whose record could not be archived."""
-        return self._session.failed + len(self._session.under_way) + self._archives.failed
+        return self._session.failed + len(self._session.under_way) + self._session.lost
 
     def _announce(self) -> None:
         session = self._session
@@ -178,7 +177,7 @@ class Closing:
         )
 
     def _waits_for_archive(self, now: float) -> bool:
-        missing = len(self._archives.missing)
+        missing = len(self._session.closed)
         present = self._roster.present(now, "analytics")
         if not missing or not (self._set.archive or present):
             return False
@@ -248,7 +247,7 @@ def finish_closed(
     Raises:
         BusError: the bus is away, or the house is another's now.
     """
-    house, session = settings.house, HouseSession()
+    house, session = settings.house, Session()
     session.catch_up(bus, house)
     if session.running or session.end is None:
         return None
@@ -271,7 +270,7 @@ def finish_closed(
 def _take_back(tickets: Tickets) -> None:
     """Take all tickets back; that it cannot be done is only said. Raises BusDown."""
     try:
-        logger.info("%d tickets are taken back", tickets.revoke(tickets.holders))
+        logger.info("%d tickets are taken back", tickets.revoke_all())
     except BusDown:
         raise
     except BusError as error:
@@ -280,7 +279,7 @@ def _take_back(tickets: Tickets) -> None:
 
 def _say_goodbye(bus: Bus, house: str, epoch: int, everybody: set[str], reason: str) -> None:
     names = sorted(name for name in everybody if re.fullmatch(ID_PATTERN, name))
-    entry = Entry(encode(Goodbye(reason=reason)), "goodbye", "moderator")
+    entry = house_entry(Goodbye(reason=reason))
     goodbyes = [Commit(house, "", epoch, "", "", posts=[(streams.inbox(house, name), entry)]) for name in names]
     for name, error in zip(names, bus.commit(goodbyes), strict=True):
         if isinstance(error, Fenced):

@@ -16,7 +16,16 @@ from typing import Final
 from pykka import ActorRef
 
 from moderator.engine.actor import ModeratorActor
-from moderator.engine.context import AgentJoined, Begin, GameOver, HandOver, HouseContext, Incoming, LeaveGame
+from moderator.engine.context import (
+    AgentJoined,
+    Begin,
+    GameOver,
+    HandOver,
+    HouseContext,
+    Incoming,
+    LeaveGame,
+    house_entry,
+)
 from moderator.engine.reexecution import GameSoFar, read_back, recover
 from moderator.engine.seating import Taker
 from moderator.rules.game import Play, Steps
@@ -27,7 +36,6 @@ from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
-from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
 
@@ -150,7 +158,7 @@ class Games:
         self._bus = context.bus
         self._reader = context.reader
         self._cursors = context.cursors
-        self._hear = hear
+        self._hear = hear or (lambda _agent, _entry: None)
         self._backwards = backwards
         self._announcements = Announcements(context, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
@@ -259,12 +267,14 @@ class Games:
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
-        self._announcements.post([(streams.inbox(self._house, agent), _entry(message)) for agent, message in posts])
+        self._announcements.post(self._mail(posts))
 
     def announce(self, news: Part, goodbye: Sequence[tuple[str, Part]] = ()) -> None:
         """Put news on the ``games`` stream, and messages into mailboxes, in one commit if all can be."""
-        posts = [(streams.inbox(self._house, agent), _entry(message)) for agent, message in goodbye]
-        self._announcements.post([(streams.games(self._house), _entry(news)), *posts])
+        self._announcements.post([(streams.games(self._house), house_entry(news)), *self._mail(goodbye)])
+
+    def _mail(self, posts: Sequence[tuple[str, Part]]) -> list[tuple[str, Entry]]:
+        return [(streams.inbox(self._house, agent), house_entry(message)) for agent, message in posts]
 
     @property
     def has_said_all(self) -> bool:
@@ -276,34 +286,27 @@ class Games:
         if not self._games and not self._leaving and self._cursors.behind:
             self._announcements.post(())
 
-    def stop(self, reason: WolfError | None = None, game: str | None = None) -> None:
-        """Stop every game, or one, where it stands; their records stay readable.
-
-        Args:
-            reason: why; with one, the games are told to leave and are not waited for.
-            game: which one; None for all.
-        """
-        refs = self._refs(game)
+    def stop(self) -> None:
+        """Stop every game where it stands, and wait until all have left; their records stay readable."""
+        refs = self._refs()
         for ref in refs:
-            if reason is not None:
-                tell_if_alive(ref, LeaveGame(reason))
-            else:
-                ref.stop(block=False)
-        for ref in refs if reason is None else ():
+            ref.stop(block=False)
+        for ref in refs:
             ref.actor_stopped.wait()
 
-    def break_off(self, reason: WolfError, seconds: float) -> None:
-        """End every game where it stands, with the reason in its record, and wait until all have left.
+    def break_off(self, reason: WolfError, game: str | None = None, wait_s: float = 0.0) -> None:
+        """End every game where it stands, or one, with the reason in its record.
 
         Args:
             reason: why; it stands in the news too, which spectators read.
-            seconds: longest time to wait, >= 0.
+            game: which one; None for all.
+            wait_s: longest time to wait until all have left, >= 0.
         """
-        refs = self._refs()
+        refs = self._refs(game)
         for ref in refs:
             tell_if_alive(ref, LeaveGame(reason))
-        until = time.monotonic() + seconds
-        for ref in refs:
+        until = time.monotonic() + wait_s
+        for ref in refs if wait_s else ():
             ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))
 
     def hand_over(self) -> None:
@@ -353,18 +356,4 @@ class Games:
             if not tell_if_alive(ref, Incoming(agent, found, last)):
                 logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)
         for entry in to_house:
-            self._hear_out(agent, entry)
-
-    def _hear_out(self, agent: str, entry: Entry) -> None:
-        if self._hear is None:
-            logger.debug("a message of %s is for the house, which has no ear", agent)
-            return
-        try:
             self._hear(agent, entry)
-        except Exception:
-            logger.exception("a message of %s to the house failed", agent)
-
-
-def _entry(message: Part) -> Entry:
-    kind = getattr(message, "type", "")
-    return Entry(encode(message), str(kind), "moderator")

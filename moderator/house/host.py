@@ -28,6 +28,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StreamLost, WolfError
+from wolfbus.printable import printable
 from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ class Host:
                 if ended.how == "handed over" and self._begun:
                     self._games.hand_over()
                 elif ended.how != "closed" and self._begun:
-                    self._games.stop(Fenced(ended.reason))
+                    self._games.break_off(Fenced(ended.reason))
         finally:
             self._ended = True
             watchdog.close()
@@ -128,13 +129,13 @@ class Host:
         """
         if self._begun:
             # at once: nothing that follows from the reason may be heard before it
-            self._games.stop(reason, game)
+            self._games.break_off(reason, game)
         self._later(self._break_off)(reason, game)
 
     def _break_off(self, reason: WolfError, game: str | None) -> None:
         # what was asked for before, and is not begun, gets a record too
         self._scheduler.open_games()
-        self._games.stop(reason, game)
+        self._games.break_off(reason, game)
 
     # -- beginning
 
@@ -263,31 +264,29 @@ class Host:
     def _tell_health(self) -> None:
         running = len(self._scheduler.running)
         state = "closing" if self._closing is not None else "playing" if running else "waiting for agents"
-        failed = self._session.failed + self._archives.failed
+        failed = self._session.failed + self._session.lost
         self._health.set(state, session=self._session.name, games=self._session.games, running=running, failed=failed)
 
     def _closing_for(self, reason: str, *, failed: bool) -> Closing:
-        return Closing(reason, failed, self._set, self._context, self._games, self._archives, self._lobby)
+        return Closing(reason, failed, self._set, self._context, self._games, self._session, self._lobby)
 
     # -- what comes in
 
     def _heard(self, agent: str, entry: Entry) -> None:
+        self._hear_out(entry, partial(self._lobby.hear, agent))
+
+    def _knocked(self, _stream: str, entries: list[Entry]) -> None:
+        for entry in entries:
+            self._hear_out(entry, self._lobby.knock)
+
+    def _hear_out(self, entry: Entry, hear: Callable[[Entry], None]) -> None:
         try:
-            self._lobby.hear(agent, entry)
+            hear(entry)
         except BusError:
             raise
         except Exception:
             # no agent's word may end a house
-            logger.exception("a message of %s failed", agent, extra={"agent": agent})
-
-    def _knocked(self, _stream: str, entries: list[Entry]) -> None:
-        for entry in entries:
-            try:
-                self._lobby.knock(entry)
-            except BusError:
-                raise
-            except Exception:
-                logger.exception("a knock failed")
+            logger.exception("a message of %s failed", printable(entry.sender, 80))
 
     def _over(self, over: GameOver) -> None:
         if over.game not in self._scheduler.running:

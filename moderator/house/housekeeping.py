@@ -7,9 +7,9 @@ just said how far it is: only then does what is left in it tell anything.
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, TypeAlias, TypeGuard
 
@@ -66,16 +66,14 @@ class Housekeeper:
         self._bus = bus
         self._house = house
         self._counted = counted
-        self._rounds: queue.SimpleQueue[Sequence[Chore] | None] = queue.SimpleQueue()
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(1, "housekeeping")
 
     def tidy_mailbox(self, agent: str, seen: str | None) -> None:
         """Cut a mailbox whose agent has dealt with all up to id `seen`, if it says so, and count what is left."""
         if _is_id(seen):
             stream = streams.inbox(self._house, agent)
-            self._rounds.put([self._trim(stream, seen), (stream, partial(self._count, stream, agent))])
+            self._begin(self._trim(stream, seen), (stream, partial(self._count, stream, agent)))
 
     def tidy_house(self, agents: Collection[str], dealt: Mapping[str, str], news: int, mailbox: int) -> None:
         """Cut everything that is to be cut from time to time.
@@ -88,38 +86,39 @@ class Housekeeper:
         """
         boxes = [streams.inbox(self._house, agent) for agent in sorted(agents)]
         lobby, games = streams.lobby(self._house), streams.games(self._house)
-        self._rounds.put(
-            [
-                *((box, partial(self._cap_mailbox, box, mailbox)) for box in boxes),
-                *(self._trim(stream, upto) for stream, upto in sorted(dealt.items())),
-                (lobby, partial(self._bus.cap, lobby, LOBBY_AT_MOST)),
-                (games, partial(self._bus.cap, games, news)),
-            ]
+        self._begin(
+            *((box, partial(self._cap_mailbox, box, mailbox)) for box in boxes),
+            *(self._trim(stream, upto) for stream, upto in sorted(dealt.items())),
+            (lobby, partial(self._bus.cap, lobby, LOBBY_AT_MOST)),
+            (games, partial(self._bus.cap, games, news)),
         )
 
     def cut_news(self, before: str) -> None:
         """Cut the games stream: what stands before this id is summed up."""
-        self._rounds.put([self._trim(streams.games(self._house), before)])
+        self._begin(self._trim(streams.games(self._house), before))
 
     def close(self) -> None:
         """Leave what is not done yet."""
         self._closed.set()
-        self._rounds.put(None)
-        self._thread.join()
+        self._thread.shutdown(cancel_futures=True)
 
-    def _run(self) -> None:
-        while (chores := self._rounds.get()) is not None and not self._closed.is_set():
-            for stream, chore in chores:
-                if self._closed.is_set():
-                    return
-                try:
-                    chore()
-                except BusDown as error:
-                    # what follows waits for the next time
-                    logger.debug("housekeeping waits for the bus: %s", error)
-                    break
-                except BusError as error:
-                    logger.warning("housekeeping left %s as it is: %s", stream, error)
+    def _begin(self, *chores: Chore) -> None:
+        self._thread.submit(self._do, chores)
+
+    def _do(self, chores: Sequence[Chore]) -> None:
+        for stream, chore in chores:
+            if self._closed.is_set():
+                return
+            try:
+                chore()
+            except BusDown as error:
+                # what follows waits for the next time
+                logger.debug("housekeeping waits for the bus: %s", error)
+                return
+            except BusError as error:
+                logger.warning("housekeeping left %s as it is: %s", stream, error)
+            except Exception:
+                logger.exception("housekeeping left %s as it is", stream)
 
     def _trim(self, stream: str, before: str) -> Chore:
         return stream, partial(self._bus.trim, stream, before)

@@ -17,7 +17,7 @@ from wolfbus.bus.streams import START, Id, parse_id
 from wolfbus.errors import BusError, MessageError
 from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
-from wolfbus.messages.house import Archived, Join, Leave, Refused, RollCall, Welcome
+from wolfbus.messages.house import Archived, FromAgent, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.printable import counted, printable
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ URGE_S: Final = 0.5
 """Seconds between two questions to an agent how far it has read."""
 
 REMEMBERED: Final = 1000
-"""Refusals, and records archived by agents that have not joined yet, that are remembered."""
+"""Refusals that are remembered."""
 
 COMPLAIN_EVERY_S: Final = 60.0
 """Seconds between two warnings about one agent; what else there is to say is counted."""
@@ -78,7 +78,6 @@ class Lobby:
         self._complaints = Complaints()
         self._history: dict[str, Id] = {}
         self._refused: dict[str, tuple[str, str, float]] = {}
-        self._early: dict[str, list[Archived]] = {}
         self._urged: dict[str, float] = {}
 
     @property
@@ -142,11 +141,8 @@ class Lobby:
 
     def knock(self, entry: Entry) -> None:
         """Hear a knock at the lobby: listen to an agent that was not known."""
-        if len(entry.body) > MESSAGE_AT_MOST:
-            logger.debug("a knock of %d bytes is not heard", len(entry.body))
-            return
         try:
-            join = validate(FROM_AGENT, unpack(entry.body))
+            join = _read(entry)
         except MessageError as error:
             logger.debug("a knock cannot be read: %s", error)
             return
@@ -178,12 +174,8 @@ class Lobby:
 
     def hear(self, agent: str, entry: Entry) -> None:
         """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
-        if len(entry.body) > MESSAGE_AT_MOST:
-            size = len(entry.body)
-            self._complain(agent, f"a message of {agent} has {size} bytes; at most {MESSAGE_AT_MOST} are read")
-            return
         try:
-            told = validate(FROM_AGENT, unpack(entry.body))
+            told = _read(entry)
         except MessageError as error:
             self._complain(agent, f"{agent} said what cannot be read: {error}")
             return
@@ -230,9 +222,6 @@ class Lobby:
             )
         self.welcome(agent, join)
         self._games.joined(agent, self.roster.taker(agent))
-        if join.service == "analytics":
-            for told in self._early.pop(agent, ()):
-                self._archived(agent, told)
 
     def _introduced(self, join: Join) -> str:
         if join.service == "analytics":
@@ -276,14 +265,19 @@ class Lobby:
     def _take_archived(self, agent: str, told: Archived) -> None:
         member = self.roster.members.get(agent)
         if member is None and self.roster.may_be(agent, "analytics"):
-            # a moderator that has just come hears of records before it hears who is here
-            early = self._early.setdefault(agent, [])
-            if sum(map(len, self._early.values())) < REMEMBERED:
-                early.append(told)
+            # a moderator that has just come hears of records before it hears who is here; who is welcome says it again
+            logger.debug("%s has not joined yet, so what it says of a record is not heard", agent)
         elif member is not None and member.join.service == "analytics":
             self._archived(agent, told)
         else:
             self._complain(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
+
+
+def _read(entry: Entry) -> FromAgent:
+    """Return what somebody says to the house; raises MessageError."""
+    if len(entry.body) > MESSAGE_AT_MOST:
+        raise MessageError(f"{len(entry.body)} bytes; at most {MESSAGE_AT_MOST} are read")
+    return validate(FROM_AGENT, unpack(entry.body))
 
 
 @dataclass(slots=True)

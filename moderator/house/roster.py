@@ -5,7 +5,7 @@ clock of its own. `Tickets`: the list of those who may come, on the bus.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -208,9 +208,6 @@ class Tickets:
         url: the bus's address; a Redis, for no other bus has users.
         house: the house's name.
 
-    Attributes:
-        holders: who is on the list, as last read, and what for: name to service.
-
     Raises:
         ConfigError: the address cannot be understood.
     """
@@ -223,10 +220,9 @@ class Tickets:
         self._url = url
         self._house = house
         self._links = Links(read_address(url))
-        self.holders: Mapping[str, Service] = {}
 
     def read(self) -> Mapping[str, Service]:
-        """Read the list anew and return it; raises BusError.
+        """Return who is on the list, and what for: name to service; raises BusError.
 
         A name of which the operator has not said what it is for is an agent's: that may do least.
         """
@@ -238,11 +234,10 @@ class Tickets:
         words = [word.decode(errors="replace") for word in pairs]
         said = dict(zip(words[::2], words[1::2], strict=True))
         listed = sorted(name.decode(errors="replace") for name in names)
-        self.holders = {name: _service(said.get(name)) for name in listed}
-        return self.holders
+        return {name: _service(said.get(name)) for name in listed}
 
-    def revoke(self, names: Collection[str]) -> int:
-        """Take these tickets back and end the connections of their holders; returns how many there were.
+    def revoke_all(self) -> int:
+        """Take all tickets back and end the connections of their holders; returns how many there were.
 
         Raises:
             NotAllowed: the moderator's own ticket does not include this right.
@@ -250,7 +245,7 @@ class Tickets:
         """
         from wolfbus.tickets.issuing import revoke
 
-        return revoke(self._url, self._house, names).users
+        return revoke(self._url, self._house, self.read()).users
 
     def close(self) -> None:
         """Hang up."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import secrets
 import time
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from wolfbus import session
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry, every_entry
-from wolfbus.bus.streams import parse_id
+from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus.streams import Id, parse_id
 from wolfbus.messages.base import Part
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
 from wolfbus.printable import counted
@@ -34,12 +34,9 @@ NEWS_AT_MOST: Final = 20 * NEWS_AT_LEAST
 
 @dataclass(slots=True)
 class _Told:
-    """A game whose opening stands on the stream: under which id, as which entry of all that were fed, and what came of
-    it.
-    """
+    """A game whose opening stands on the stream: under which id, and what came of it."""
 
     id: str
-    place: int
     number: int
     outcome: Outcome | None = None
     lost: bool = False
@@ -65,19 +62,18 @@ class HouseSession(session.Session):
     so_far: SessionSoFar | None = None
     untold: set[int] = field(default_factory=set)
     _told: dict[str, _Told] = field(default_factory=dict)
-    _fed_in_all: int = 0
-    _gone: int = 0
+    # ids of the session's entries that are still on the stream, and the highest number of a game before them
+    _ids: list[Id] = field(default_factory=list)
     _gone_to: int = 0
-    _planned: tuple[str, int] = ("", 0)
 
     @property
     def news(self) -> int:
         """Entries of the stream that belong to the session."""
-        return self._fed_in_all - self._gone
+        return len(self._ids)
 
     def feed(self, entry: Entry) -> News | None:
         """Take in one entry of the stream, and return what it says."""
-        self._fed_in_all += 1
+        self._ids.append(parse_id(entry.id))
         news = super().feed(entry)
         if news is None:
             logger.warning("entry %s of the games stream cannot be read", entry.id)
@@ -92,7 +88,9 @@ class HouseSession(session.Session):
         self.so_far = None
         self.untold.clear()
         self._told.clear()
-        self._gone, self._gone_to = max(self._fed_in_all - 1, 0), 0
+        # the last is the opening itself
+        del self._ids[:-1]
+        self._gone_to = 0
 
     def _sum_up(self, told: SessionSoFar) -> None:
         super()._sum_up(told)
@@ -106,7 +104,7 @@ class HouseSession(session.Session):
 
     def _tell(self, told: GameOpened | GameClosed, where: str) -> None:
         self.untold.discard(told.number)
-        self._told.setdefault(told.game, _Told(where, self._fed_in_all, told.number))
+        self._told.setdefault(told.game, _Told(where, told.number))
 
     def _finish(self, told: GameClosed) -> bool:
         # of a game that has a record the opening was cut away, and a summary further on counts it
@@ -142,7 +140,7 @@ class HouseSession(session.Session):
         """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
         fewer than `at_least` entries stand before it, or if a number among them is `untold`.
         """
-        before, place = self.read, self._fed_in_all
+        before = self.read
         rest: list[_Told] = []
         games = self._gone_to
         for game, told in self._told.items():
@@ -150,11 +148,10 @@ class HouseSession(session.Session):
                 games = max(games, told.number)
                 continue
             if not rest:
-                before, place = told.id, told.place
+                before = told.id
             rest.append(told)
-        if place - 1 - self._gone < at_least or any(number <= games for number in self.untold):
+        if self._standing_before(before) < at_least or any(number <= games for number in self.untold):
             return None
-        self._planned = before, place
         left = [told.outcome for told in rest]
         return SessionSoFar(
             session=self.name,
@@ -168,15 +165,17 @@ class HouseSession(session.Session):
 
     def cut_at(self, before: str) -> None:
         """Forget what stood on the stream before this id: it is summed up, and is cut away."""
-        if before == self._planned[0]:
-            self._gone = max(self._gone, self._planned[1] - 1)
+        del self._ids[: self._standing_before(before)]
         until = parse_id(before)
         for game, told in list(self._told.items()):
             if parse_id(told.id) >= until:
-                self._gone = max(self._gone, told.place - 1)
                 return
-            self._gone, self._gone_to = max(self._gone, told.place), max(self._gone_to, told.number)
+            self._gone_to = max(self._gone_to, told.number)
             del self._told[game]
+
+    def _standing_before(self, id_: str) -> int:
+        """Return how many of the session's entries stand on the stream before this id."""
+        return bisect_left(self._ids, parse_id(id_))
 
     def open(self) -> HouseOpened:
         """Begin a session; returns the news of it, still to be told."""
@@ -210,11 +209,6 @@ class HouseSession(session.Session):
         self.under_way[game] = number
         self.untold.add(number)
         return game
-
-    def catch_up(self, bus: Bus, house: str) -> None:
-        """Take in what is new on the stream; raises BusError."""
-        for entry in every_entry(bus, streams.games(house), self.read):
-            self.feed(entry)
 
 
 def fresh_name() -> str:
@@ -286,21 +280,11 @@ class Archives:
         self.session = session
         self._keep_s = keep_s
 
-    @property
-    def failed(self) -> int:
-        """Games whose record could not be kept or proved, and that had not failed already."""
-        return self.session.lost
-
     def recall(self) -> None:
         """Strike out what earlier moderators have seen archived; raises BusError."""
         for game in list(self.session.closed):
             if not self._bus.head(self._house, game):
                 self.session.settle(game)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Games of the session that are over, and that nobody has said to have archived."""
-        return tuple(self.session.closed)
 
     def let_go(self, game: str, head: str) -> bool:
         """Let the bus forget the record of a game that is over, where that is not to stay.

@@ -202,11 +202,6 @@ class WaitingNotice:
         self._at = 0.0
         self._again_s = AGAIN_S
 
-    @property
-    def waiting(self) -> bool:
-        """Whether something is being waited for."""
-        return self._since is not None
-
     def due(self, line: str, now: float) -> bool:
         """Return whether to say this now: first, when it changed, and from time to time, ever more rarely."""
         if self._since is None:

@@ -25,7 +25,7 @@ from wolfbus.messages.calls import Scalar
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
-    from players.llm.tempo import Backoff
+    from players.llm.circuit import Backoff
 
 LONGEST_PAUSE: Final = 60.0
 """Seconds for which one server's answer keeps all other calls from it."""
@@ -34,6 +34,9 @@ FAILURES_KEPT: Final = 32
 """Failures of earlier attempts that a completion keeps: the last ones, each at most `FAILURE_KEPT` characters."""
 
 FAILURE_KEPT: Final = 300
+
+PROBE_ATTEMPTS: Final = 3
+"""Tries of a probe; of other calls the endpoint says how many, and 429s are none of them."""
 
 _SHARE_OF_TIME: Final = 0.25
 _SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
@@ -45,13 +48,13 @@ _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects 
 class Attempts:
     """The attempts at one question; to be run once, within the gateway's loop.
 
+    A probe, for which somebody waits, has few of them: 429s count as well, and a reply that was cut off is one.
+
     Args:
         question: what is asked.
         server: where.
         budget: what calls may cost.
         backoff: time between attempts.
-        attempts: tries, the first included; unless given the endpoint's, of which 429s are none.
-        again_if_cut: whether a reply that was cut off before it said anything is asked for once more, with more room.
 
     Attributes:
         charged: whether a server may have done, and charged for, work on it.
@@ -63,19 +66,15 @@ class Attempts:
         server: Server,
         budget: Budget | None,
         backoff: Backoff,
-        *,
-        attempts: int | None = None,
-        again_if_cut: bool = True,
     ) -> None:
         self._question = question
         self._model = question.model
         self._server = server
         self._budget = budget
         self._backoff = backoff
-        self._limit = attempts or server.endpoint.attempts
-        self._busy_counts = attempts is not None
+        self._probes = question.purpose == "probe"
+        self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
         self.charged = False
-        self._may_double = again_if_cut
         self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
@@ -129,7 +128,7 @@ class Attempts:
 
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_of(self._model.max_tokens)
-        if reply.cut and self._may_double:
+        if reply.cut and not self._probes:
             # should the second time bring nothing, half a reply is worth more than none
             self._half = reply
             reply = await self._reply_of(2 * self._model.max_tokens)
@@ -168,7 +167,7 @@ class Attempts:
         if failure.wait is not None and failure.trouble == "busy":
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
-        if failure.trouble == "busy" and failure.again and not self._busy_counts:
+        if failure.trouble == "busy" and failure.again and not self._probes:
             await self._wait_while_busy(failure, left)
             return
         self._tries += 1

@@ -195,14 +195,11 @@ class Cassette(Closable):
             if not self._recorded:
                 file.path.unlink(missing_ok=True)
 
-    def __len__(self) -> int:
+    @property
+    def replies(self) -> int:
         """How many replies it knows, failures not counted."""
         with self._lock:
             return sum(not _failed(kept) for kept in self._entries.values())
-
-    def __bool__(self) -> bool:
-        """Whether there is one: always, an empty one too."""
-        return True
 
     def _read_all(self) -> None:
         try:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
+from players.llm.circuit import Tempo
 from players.llm.keys import Keys
 from players.llm.limits import Gate
 from players.llm.loop import loop_time
@@ -30,7 +31,6 @@ from players.llm.provider import (
     TokensName,
 )
 from players.llm.settings import Endpoint, Model
-from players.llm.tempo import Tempo
 from wolfbus.errors import PlayerError
 from wolfbus.reading.objects import find
 from wolfbus.reading.text import without_thinking
@@ -118,9 +118,6 @@ class Capability:
             self.shape = replace(self.shape, tokens=None if other in self._refused else other)
             logger.info("%s does not take %s", self.name, sent.tokens)
 
-
-PROBE_ATTEMPTS: Final = 3
-"""Tries of a probe: somebody sits and waits for the game to begin."""
 
 SMALL_PROMPT: Final = 256
 """Tokens of the smallest prompt that a game may have."""

@@ -6,18 +6,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
-from players.llm.endpoint import PROBE_ATTEMPTS, Capability, Server, check, probe
+from players.llm.circuit import Backoff, Tempo
+from players.llm.endpoint import Capability, Server, check, probe
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
-from players.llm.tempo import Backoff, Tempo
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
 from wolfbus.printable import printable
 
@@ -163,11 +162,9 @@ class Gateway:
                 return found
             completion = await self._ask(question)
             return completion if self._cassette is None else self._cassette.keep(question, completion)
-        except (BudgetSpent, CassetteError, ConfigError) as error:
-            self._end(error)
-            return Completion(error=str(error))
         except WolfError as error:
-            # there is no key
+            # the cassette has or takes no reply, or there is no key
+            self._end_if_fatal(error)
             return Completion(error=str(error))
         except Exception as error:
             logger.exception("%s: a call failed inside the gateway", question.label)
@@ -188,7 +185,8 @@ class Gateway:
     def probe(self, models: Iterable[Model]) -> None:
         """Ask each model something small, all at once, and find out what its server takes. Not from a job.
 
-        Of several models with the same name on the same endpoint, one is asked; none if a cassette is played.
+        Of several models with the same name on the same endpoint, one is asked for each way of holding their replies
+        to a form; none if a cassette is played.
 
         Raises:
             PlayerError: what `check` finds, or one does not answer, or the budget does not allow it; one clear line.
@@ -198,8 +196,7 @@ class Gateway:
         models = list(models)
         self.check(models)
         self._import_client()
-        ask = partial(self._ask, attempts=PROBE_ATTEMPTS, again_if_cut=False)
-        self._loop.run(probe(models, ask, self._capability))
+        self._loop.run(probe(models, self._ask, self._capability))
 
     def settled(self, model: Model) -> Model:
         """Return a model whose settings say how its replies are held to their form, as far as that was found out.
@@ -229,14 +226,10 @@ class Gateway:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
         self._loop.close(self._close_servers())
 
-    async def _ask(
-        self, question: ModelQuestion, *, attempts: int | None = None, again_if_cut: bool = True
-    ) -> Completion:
+    async def _ask(self, question: ModelQuestion) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
-        tries = Attempts(
-            question, server, self._budget, self._tempo.backoff, attempts=attempts, again_if_cut=again_if_cut
-        )
+        tries = Attempts(question, server, self._budget, self._tempo.backoff)
         try:
             completion = await tries.run()
         except asyncio.CancelledError:
@@ -244,10 +237,8 @@ class Gateway:
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
-            ended = self._count(question, tries.ended(str(error)))
-            if isinstance(error, BudgetSpent | CassetteError | ConfigError):
-                self._end(error)
-            return ended
+            self._end_if_fatal(error)
+            completion = tries.ended(str(error))
         return self._count(question, completion)
 
     def _count(self, question: ModelQuestion, completion: Completion) -> Completion:
@@ -272,11 +263,11 @@ class Gateway:
     def _give_up(self, why: str, question: ModelQuestion) -> None:
         self._tell(GivenUp(why, question.label.partition("/")[0]))
 
-    def _end(self, error: WolfError) -> None:
-        if self._ended is None:
-            self._ended = error
-        # every time: games may have begun since
-        self._tell(self._ended)
+    def _end_if_fatal(self, error: WolfError) -> None:
+        if isinstance(error, BudgetSpent | CassetteError | ConfigError):
+            self._ended = self._ended or error
+            # every time: games may have begun since
+            self._tell(self._ended)
 
     def _tell(self, error: WolfError) -> None:
         if self._fatal is not None:

@@ -82,7 +82,7 @@ class Keys:
         key = (self._find(name) or "").strip() if name is not None else ""
         if not key:
             url = self.url(endpoint)
-            if _is_openai(url) or (endpoint.key_env is not None and not is_here(url)):
+            if is_openai(url) or (endpoint.key_env is not None and not is_here(url)):
                 raise PlayerError(f"no key for {url}: set the environment variable {name}, or put it into .env here")
             return None
         if not (key.isascii() and key.isprintable() and " " not in key):
@@ -97,7 +97,7 @@ class Keys:
         if endpoint.key_env is not None:
             return endpoint.key_env
         url = self.url(endpoint)
-        meant = endpoint.url is None or _is_openai(url) or is_here(url)
+        meant = endpoint.url is None or is_openai(url) or is_here(url)
         return OPENAI_KEY if meant else None
 
     def _find(self, name: str) -> str | None:
@@ -108,7 +108,8 @@ class Keys:
         return self._file.get(name)
 
 
-def _is_openai(url: str) -> bool:
+def is_openai(url: str) -> bool:
+    """Return whether a URL is of OpenAI's own servers."""
     host = urlsplit(url).hostname or ""
     return host == "openai.com" or host.endswith(".openai.com")
 

@@ -1,4 +1,4 @@
-"""`Gate`: what stands before an endpoint: limits, pauses it asked for, and `Circuit`, which tells if it is down."""
+"""`Gate`: what stands before an endpoint: calls in flight, limits by the minute, pauses it asked for, its circuit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import logging
 import math
 from collections import deque
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
+from players.llm.circuit import Circuit, Tempo
 from players.llm.loop import loop_time, seconds_shown
 from players.llm.provider import Failed, Failure
 from players.llm.settings import Endpoint
-from players.llm.tempo import Tempo
 
 logger = logging.getLogger(__name__)
 
@@ -23,121 +22,6 @@ MINUTE: Final = 60.0
 
 LONG_WAIT_S: Final = 5.0
 """Seconds of a wait after which it is said once that calls wait for this limit."""
-
-_LATE_KEPT: Final = 16
-_LATE_HINTED: Final = 4
-"""Of the last `_LATE_KEPT` requests, so many whose time ran out while others were answered earn a hint."""
-
-
-class Circuit:
-    """Closed while an endpoint answers. Open, it lets one trial through at a time, further and further apart.
-
-    For one event loop, by whose clock it goes.
-
-    Args:
-        url: the endpoint, for what is said of it.
-        patience: seconds from its opening for which calls wait; after that they fail at once.
-        tempo: how many failures open it, and how far apart trials are.
-    """
-
-    def __init__(self, url: str, patience: float, tempo: Tempo) -> None:
-        self._url = url
-        self._patience = patience
-        self._tempo = tempo
-        self._in_a_row = 0
-        self._row_began = 0.0
-        self._opened_at: float | None = None
-        self._since = ""
-        self._reason = ""
-        self._pause = 0.0
-        self._trial_at = 0.0
-        self._on_trial = False
-        self._answered_at = -math.inf
-        self._late: deque[bool] = deque(maxlen=_LATE_KEPT)
-        self._hinted = False
-
-    @property
-    def free_at(self) -> float:
-        """From when on a request may go out: the trial, while it is open."""
-        if self._opened_at is None:
-            return 0.0
-        return math.inf if self._on_trial else self._trial_at
-
-    @property
-    def over_at(self) -> float:
-        """When calls stop waiting for it."""
-        return math.inf if self._opened_at is None else self._opened_at + self._patience
-
-    def down(self) -> Failed:
-        """Return what calls are told for which patience is over."""
-        line = f"{self._url} is down since {self._since}: {self._reason}"
-        return Failed(Failure("connection", line, again=False))
-
-    def begin_trial(self) -> bool:
-        """Take note of a request that goes out; returns whether it is the trial. Whoever makes that must say what came
-        of it, or `give_up` the trial.
-        """
-        self._on_trial = self._opened_at is not None
-        return self._on_trial
-
-    def succeeded(self) -> None:
-        """Say that the endpoint answered, if only to reject a request."""
-        self._in_a_row = 0
-        self._answered_at = loop_time()
-        self._late.append(False)
-        if self._opened_at is not None:
-            logger.warning("%s is back after %.0f s", self._url, loop_time() - self._opened_at)
-            self._opened_at = None
-            self._on_trial = False
-
-    def failed(self, failure: Failure, sent_at: float, *, trial: bool, in_flight: int) -> None:
-        """Say that a request failed in a way that speaks against the endpoint.
-
-        Args:
-            failure: how.
-            sent_at: when it was sent. Where another one was answered after that, the endpoint is at work: slow perhaps,
-                but not down, and the failure does not count.
-            trial: whether the request was the trial.
-            in_flight: requests still under way. Failures come back faster than replies, so that of many requests at
-                once the first to return are failures; only more of them than are still out tell of an endpoint's end.
-        """
-        now = loop_time()
-        if self._opened_at is not None:
-            if trial:
-                self._on_trial = False
-                self._reason = failure.line
-                self._pause = min(2 * self._pause, self._tempo.longest_trial)
-                self._trial_at = now + self._pause
-            return
-        if self._answered_at > sent_at:
-            self._late.append(failure.trouble == "timeout")
-            if not self._hinted and sum(self._late) >= _LATE_HINTED:
-                self._hinted = True
-                logger.warning(
-                    "%s answers some requests while others run out of time: it is slow, not down; if it serves one at "
-                    "a time, at_once = 1 in its [endpoints] table has calls wait their turn",
-                    self._url,
-                )
-            return
-        if self._in_a_row == 0:
-            self._row_began = now
-        self._in_a_row += 1
-        if self._in_a_row < max(self._tempo.failures, in_flight) or now < self._row_began + self._tempo.lasting:
-            return
-        self._opened_at = now
-        self._since = datetime.now().astimezone().strftime("%H:%M:%S")
-        self._reason = failure.line
-        self._pause = self._tempo.first_trial
-        self._trial_at = now + self._pause
-        logger.warning(
-            "%s seems to be down after %d failures in a row (%s); calls wait for it for %g s, then fail at once",
-            self._url, self._in_a_row, failure.line, self._patience,
-        )  # fmt: skip
-
-    def give_up(self, *, trial: bool) -> None:
-        """Say that a request ended without telling anything: it was cancelled."""
-        if trial:
-            self._on_trial = False
 
 
 class Window:
@@ -148,14 +32,12 @@ class Window:
     """
 
     def __init__(self, limit: float | None) -> None:
-        self._limit = limit
+        self._limit = math.inf if limit is None else limit
         self._spent: deque[Spending] = deque()
         self._sum = 0.0
 
     def free_at(self, amount: float, now: float) -> float:
         """Return from when on `amount` may be spent; not after `now` if it may be now."""
-        if self._limit is None:
-            return now
         self._forget(now)
         over = self._sum + amount - self._limit
         if over <= 0 or not self._spent:
@@ -166,18 +48,16 @@ class Window:
                 break
         return spent.at + MINUTE
 
-    def spend(self, amount: float, now: float) -> Spending | None:
+    def spend(self, amount: float, now: float) -> Spending:
         """Count an amount; what is returned can be corrected."""
-        if self._limit is None:
-            return None
         spent = Spending(now, amount)
         self._spent.append(spent)
         self._sum += amount
         return spent
 
-    def correct(self, spent: Spending | None, amount: float) -> None:
+    def correct(self, spent: Spending, amount: float) -> None:
         """Put what an amount turned out to be in the place of what was counted."""
-        if spent is not None and not spent.forgotten:
+        if not spent.forgotten:
             self._sum += amount - spent.amount
             spent.amount = amount
 
@@ -204,13 +84,13 @@ class Pass:
     """Leave to make one request; to be given back.
 
     Attributes:
-        requests: the request, as it counts; None without a limit.
+        requests: the request, as it counts.
         tokens: its tokens, likewise.
         trial: whether it finds out if the endpoint is back.
     """
 
-    requests: Spending | None
-    tokens: Spending | None
+    requests: Spending
+    tokens: Spending
     trial: bool
 
 

@@ -38,6 +38,7 @@ class Loop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._last: Coroutine[Any, Any, None] | None = None
 
     def start(self, coroutines: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
         """Begin some coroutines, in order; on a closed loop, drop them."""
@@ -83,7 +84,8 @@ class Loop:
         if closed or loop is None or thread is None:
             last.close()
             return
-        asyncio.run_coroutine_threadsafe(_end(loop, last), loop)
+        self._last = last
+        loop.call_soon_threadsafe(loop.stop)
         if thread is not threading.current_thread():
             thread.join(2 * _CLOSING_S)
             if thread.is_alive():
@@ -95,9 +97,29 @@ class Loop:
                 raise RuntimeError("the loop of model calls is closed")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_serve, args=(self._loop,), name=self._name, daemon=True)
+                self._thread = threading.Thread(target=self._serve, args=(self._loop,), name=self._name, daemon=True)
                 self._thread.start()
             return self._loop
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+            loop.run_until_complete(self._end())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            asyncio.set_event_loop(None)
+            # it leaves alone the threads that look up host names, which may take half a minute over it
+            loop.close()
+
+    async def _end(self) -> None:
+        await _cancel_all()
+        try:
+            async with asyncio.timeout(_CLOSING_S):
+                if self._last is not None:
+                    await self._last
+        except Exception:
+            logger.exception("closing the connections to models failed")
 
 
 def _tell_failure(job: Job) -> None:
@@ -105,33 +127,9 @@ def _tell_failure(job: Job) -> None:
         logger.error("a job of model calls failed", exc_info=error)
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-        loop.run_until_complete(_cancel_all(loop))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        asyncio.set_event_loop(None)
-        # it leaves alone the threads that look up host names, which may take half a minute over it
-        loop.close()
-
-
-async def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
-    this = asyncio.current_task()
-    others = [task for task in asyncio.all_tasks(loop) if task is not this]
+async def _cancel_all() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     if others:
         await asyncio.wait(others, timeout=_CLOSING_S)
-
-
-async def _end(loop: asyncio.AbstractEventLoop, last: Coroutine[Any, Any, None]) -> None:
-    await _cancel_all(loop)
-    try:
-        async with asyncio.timeout(_CLOSING_S):
-            await last
-    except Exception:
-        logger.exception("closing the connections to models failed")
-    finally:
-        loop.stop()

@@ -12,6 +12,7 @@ from functools import cache
 from players.scripted import tuning
 from players.scripted.cues import Cues
 from players.scripted.standpoint import Standpoint
+from wolfbus.agent.answer import Answer
 from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import Judgement, Label
 from wolfbus.vocabulary import Deception
@@ -20,13 +21,13 @@ Cue = tuple[float, Deception, str]
 """What a rule adds to suspicion, the kind of deception it hints at, and its reason in words."""
 
 
-def judge(at: Standpoint) -> Judgement:
+def judge(at: Standpoint) -> Answer:
     """Return this seat's judgement of statement `ask.about`."""
     number = at.ask.about or 0
     statement = at.view.statements.get(number)
     cues = at.notes.cues.get(number)
     if statement is None or cues is None:
-        return Judgement(deceptive=False, suspicion=0.5, confidence=0.0, reasoning="I did not hear this.")
+        return Answer(Judgement(deceptive=False, suspicion=0.5, confidence=0.0, reasoning="I did not hear this."))
     speaker = statement.speaker
     value, kind, why = _contradiction(at, speaker, cues) or _impression(at, number, speaker, cues)
     value += tuning.JUDGING_NOISE * (2.0 * at.chance("judge", number) - 1.0)
@@ -36,17 +37,8 @@ def judge(at: Standpoint) -> Judgement:
         kind = "none"
     elif kind == "none":
         kind = "omission"
-    return unchecked(
-        Judgement,
-        {
-            "deceptive": deceptive,
-            "suspicion": suspicion,
-            "confidence": confidence,
-            "kind": kind,
-            "stated_kind": None,
-            "reasoning": why,
-        },
-    )
+    graded = {"deceptive": deceptive, "suspicion": suspicion, "confidence": confidence}
+    return Answer(unchecked(Judgement, graded | {"kind": kind, "stated_kind": None, "reasoning": why}))
 
 
 @cache
@@ -137,11 +129,11 @@ Verdict = tuple[Deception, float, str]
 """Kind of deception, confidence in the label, and the reason for it."""
 
 
-def label(at: Standpoint) -> Label:
+def label(at: Standpoint) -> Answer:
     """Return the label of this seat's own statement `ask.about`."""
     cues = at.notes.cues.get(at.ask.about or 0)
     if cues is None:
-        return Label(deceptive=False, confidence=0.5, reasoning="I do not recall saying this.")
+        return Answer(Label(deceptive=False, confidence=0.5, reasoning="I do not recall saying this."))
     if at.wolf:
         kind, confidence, why = _wolf(at, cues)
     elif at.view.role == "Seer":
@@ -151,16 +143,8 @@ def label(at: Standpoint) -> Label:
     else:
         kind, confidence, why = _villager(at, cues)
     confidence = round(confidence + 0.1 * (_chance(at, "sure") - 0.5), 2)
-    return unchecked(
-        Label,
-        {
-            "deceptive": kind != "none",
-            "confidence": confidence,
-            "kind": kind,
-            "stated_kind": None,
-            "reasoning": why[:80],
-        },
-    )
+    graded = {"deceptive": kind != "none", "confidence": confidence}
+    return Answer(unchecked(Label, graded | {"kind": kind, "stated_kind": None, "reasoning": why[:80]}))
 
 
 def _chance(at: Standpoint, purpose: str) -> float:

@@ -1,11 +1,14 @@
-"""`ScriptedBrain`: what scripted players choose, behind the agent's methods: how much they want the floor, whom they
-vote for and why, and what they do at night.
+"""`ScriptedBrain`, and what scripted players choose: how much they want the floor, whom they vote for and why, and what
+they do at night.
 
 Answers to accusations and news bid first, then temperament. Wolves hunt threats, the Doctor guesses the hunt, the Seer
 tests suspicions.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
 
 from players.scripted import tuning
 from players.scripted.assessing import judge, label
@@ -38,9 +41,16 @@ from wolfbus.messages.content import (
 )
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
+from wolfbus.vocabulary import Kind
 
 Vote = tuple[SeatName | None, VoteReason]
 """Whom, and on what ground."""
+
+
+def speak(at: Standpoint) -> Answer:
+    """Return what the role and the talk so far suggest to say."""
+    plan = plan_wolf(at) if at.wolf else plan_honest(at)
+    return Answer(Speech(text=sentence(at, plan), claims=plan.claims), plan.thought[:80] or None)
 
 
 def bid(at: Standpoint) -> Answer:
@@ -84,7 +94,7 @@ def _news(at: Standpoint) -> tuple[int, str] | None:
     return None
 
 
-def ballot(at: Standpoint) -> Answer:
+def vote(at: Standpoint) -> Answer:
     """Return a legal ballot, and the thought behind it where no reason says as much."""
     target, ground = _wolf_vote(at) if at.wolf else _honest_vote(at)
     legal = at.ask.legal or ()
@@ -202,14 +212,14 @@ def protect(at: Standpoint) -> Answer:
     return Answer(Choice(target=target), f"Watch over {target} tonight.")
 
 
-def inspect(at: Standpoint) -> Choice:
+def inspect(at: Standpoint) -> Answer:
     """Return whom the Seer inspects: the most suspicious player it does not know yet."""
     names = _names(at)
     unknown = [name for name in names if at.known(name) is None] or names
     if not unknown:
-        return Choice(target=None)
+        return Answer(Choice(target=None))
     # without a lead in the first night, anybody
-    return Choice(target=at.pick("inspect", unknown) if at.ask.round == 1 else max(unknown, key=at.belief))
+    return Answer(Choice(target=at.pick("inspect", unknown) if at.ask.round == 1 else max(unknown, key=at.belief)))
 
 
 def _threat(at: Standpoint) -> tuple[SeatName | None, str]:
@@ -256,6 +266,25 @@ def _legal(at: Standpoint, name: SeatName | None) -> bool:
     return name is not None and name in (at.ask.legal or ())
 
 
+def anybody(at: Standpoint) -> Answer:
+    """Return a player drawn, for a role that no rule here is about."""
+    names = _names(at)
+    return Answer(Choice(target=at.pick(at.ask.kind, names) if names else None))
+
+
+_BY_KIND: Final[dict[Kind, Callable[[Standpoint], Answer]]] = {
+    "bid": bid,
+    "speak": speak,
+    "assess_own": label,
+    "assess_other": judge,
+    "vote": vote,
+    "kill": kill,
+    "whisper": whisper,
+    "protect": protect,
+    "inspect": inspect,
+}
+
+
 class ScriptedBrain(Agent):
     """Plays any role by fixed rules; its answers depend on the view and the request alone.
 
@@ -271,49 +300,9 @@ class ScriptedBrain(Agent):
         self._notes: GameNotes | None = None
         self._traits: dict[tuple[str, int], float] = {}
 
-    def bid(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Bid by urgency."""
-        return bid(self._standpoint(ask, view))
-
-    def speak(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Say what the role and the talk so far suggest."""
-        at = self._standpoint(ask, view)
-        plan = plan_wolf(at) if at.wolf else plan_honest(at)
-        return Answer(Speech(text=sentence(at, plan), claims=plan.claims), plan.thought[:80] or None)
-
-    def assess_own(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Label the own statement by what it said and what this seat knows."""
-        return Answer(label(self._standpoint(ask, view)))
-
-    def assess_other(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Judge a statement by its cues."""
-        return Answer(judge(self._standpoint(ask, view)))
-
-    def vote(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Vote by suspicion and knowledge."""
-        return ballot(self._standpoint(ask, view))
-
-    def kill(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Kill the greatest threat."""
-        return kill(self._standpoint(ask, view))
-
-    def protect(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Protect whom the Werewolves may want."""
-        return protect(self._standpoint(ask, view))
-
-    def inspect(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Inspect the most suspicious player not known yet."""
-        return Answer(inspect(self._standpoint(ask, view)))
-
-    def choose(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Choose at random, for a role that no rule here is about."""
-        at = self._standpoint(ask, view)
-        names = [name for name in ask.legal or () if name is not None]
-        return Answer(Choice(target=at.pick(ask.kind, names) if names else None))
-
-    def whisper(self, ask: Ask, view: SeatView, /) -> Answer:
-        """Propose the greatest threat, then agree."""
-        return whisper(self._standpoint(ask, view))
+    def answer(self, ask: Ask, view: SeatView, /) -> Answer:
+        """Answer by the rule for the kind of request, at random where there is none."""
+        return _BY_KIND.get(ask.kind, anybody)(self._standpoint(ask, view))
 
     def _standpoint(self, ask: Ask, view: SeatView) -> Standpoint:
         if view is not self._view or view.names != self._names:

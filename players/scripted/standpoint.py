@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -14,9 +15,8 @@ from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import SeatView
 
-_COPIED: Final = (
-    *("_stance", "cues", "seers", "doctors", "results", "flips", "flipped", "spoken", "said", "latest", "victims"),
-)
+_NESTED: Final = frozenset({"reported", "pressure", "voices"})
+"""Notes that hold further notes for every player."""
 
 
 class PublicNotes:
@@ -44,29 +44,6 @@ class PublicNotes:
         died: the last night's victim, None where nobody died.
         votes: the last opened votes.
     """
-
-    __slots__ = (
-        "_names",
-        "_stance",
-        "count",
-        "cues",
-        "died",
-        "doctors",
-        "flipped",
-        "flips",
-        "floor",
-        "last",
-        "latest",
-        "pressure",
-        "reported",
-        "results",
-        "said",
-        "seers",
-        "spoken",
-        "victims",
-        "voices",
-        "votes",
-    )
 
     def __init__(self, names: tuple[SeatName, ...]) -> None:
         self._names = names
@@ -104,13 +81,12 @@ class PublicNotes:
 
     def _copy(self) -> PublicNotes:
         """Return notes that can grow apart from these."""
-        made = PublicNotes(self._names)
-        for name in _COPIED:
-            setattr(made, name, getattr(self, name).copy())
-        made.reported = {name: reports.copy() for name, reports in self.reported.items()}
-        made.pressure = {name: accusers.copy() for name, accusers in self.pressure.items()}
-        made.voices = {name: speakers.copy() for name, speakers in self.voices.items()}
-        made.floor, made.died, made.votes, made.count = self.floor, self.died, self.votes, self.count
+        made = copy(self)
+        for name, notes in vars(self).items():
+            if name in _NESTED:
+                setattr(made, name, {player: more.copy() for player, more in notes.items()})
+            elif isinstance(notes, (dict, list, set)):
+                setattr(made, name, notes.copy())
         return made
 
     def take_in(self, fact: PublicFact) -> None:

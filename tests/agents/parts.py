@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
-from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.membership import Membership
+from wolfbus.agent import Agent
 from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import encode, pack, unpack
@@ -17,6 +17,7 @@ from wolfbus.messages.events import Dawn, Ended, Statement
 from wolfbus.messages.house import Goodbye, Welcome
 from wolfbus.messages.requests import Ask, Delivery, Private, PrivateFact, Public, PublicFact, Seated, SeatPart
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind, Role
 
 T = TypeVar("T")
@@ -116,13 +117,6 @@ def grown(value: Any, name: str = "") -> Any:
     return tuple(grown(each) for each in value) if isinstance(value, tuple) else value
 
 
-def stay(url: str, agent: str = "ann", *, again_s: float = 60.0, **more: Any) -> Membership:
-    """Return how an agent of a test comes into the house."""
-    options = {name: more.pop(name) for name in ("once", "grace_s", "lonely_s") if name in more}
-    introduction = Introduction(agent, more.pop("brain", "scripted"), "test 1", **more)
-    return Membership(url, HOUSE, introduction, again_s=again_s, **options)
-
-
 class Aside:
     """Something that runs in a thread and may be asked to stop.
 
@@ -159,6 +153,51 @@ class Aside:
         self._thread.join(SOON_S)
 
 
+def served(agent: type[Agent], url: str, **more: Any) -> Aside:
+    """Serve an agent under the name ann; it leaves at once when it is asked to stop."""
+    options = {"name": "ann", "grace_s": 0.0, **more}
+    return Aside(lambda stopping: agent.serve(url, HOUSE, stopping=stopping, **options))
+
+
+class Bidder(Agent):
+    """Bids 1."""
+
+    quick = True
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        return 1
+
+
+Serve: TypeAlias = Callable[..., Aside]
+
+
+class Awaited(logging.Handler):
+    """Waits for a line of the log with these words; keeps it as `line`."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.line = ""
+        self._words = words
+        self._told = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._words in record.getMessage():
+            self.line = record.getMessage()
+            self._told.set()
+
+    def __enter__(self) -> Self:
+        logging.getLogger("wolfbus").addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("wolfbus").removeHandler(self)
+
+    def wait(self) -> str:
+        """Return the line once it is there."""
+        assert self._told.wait(SOON_S), f"nobody said {self._words!r}"
+        return self.line
+
+
 def seated(seat: str = "Ada", role: Role = "Villager", game: str = GAME, config: GameConfig | None = None) -> Seated:
     partners = tuple(name for name in ("Bruno",) if role == "Werewolf")
     return Seated(
@@ -192,10 +231,16 @@ def part(
     return SeatPart(seat=seat, facts=told, asks=asks)
 
 
-def catch_up(*asks: Ask, told: Sequence[PublicFact] = (DAWN, SAID), seat: str = "Ada", game: str = GAME) -> Delivery:
+def catch_up(
+    *asks: Ask,
+    told: Sequence[PublicFact] = (DAWN, SAID),
+    own: Sequence[PrivateFact] = (),
+    seat: str = "Ada",
+    game: str = GAME,
+) -> Delivery:
     """All that a seat may know, and what is asked of it."""
-    own = part(*asks, private=[seated(seat, game=game)], seat=seat)
-    return Delivery(type="catch_up", game=game, facts=facts(*told), seats=(own,))
+    mine = part(*asks, private=[seated(seat, game=game), *own], seat=seat, after=1 if own else 0)
+    return Delivery(type="catch_up", game=game, facts=facts(*told), seats=(mine,))
 
 
 def step(*asks: Ask, told: Sequence[PublicFact] = (), first: int = 1, seat: str = "Ada", game: str = GAME) -> Delivery:

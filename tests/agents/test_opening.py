@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-import analytics.archive.service
+import analytics.archive
 import moderator.house.settings
 import moderator.service
-from players.context import BrainContext
-from players.service import PlayerSettings, serve
-from tests.agents.parts import HOUSE, SOON_S, Aside, Moderator, stay
+from tests.agents.parts import HOUSE, Aside, Awaited, Bidder, Moderator, served
 from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown
@@ -21,26 +18,8 @@ from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 from wolfbus.testing.redis_server import RedisServer
 
 
-class Told(Health):
-    """Health that can be waited for."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self.states: list[str] = []
-        self._news = threading.Condition()
-
-    def set(self, state: str, ok: bool = True, **details: object) -> None:
-        with self._news:
-            self.states.append(state)
-            self._news.notify_all()
-
-    def reached(self, state: str) -> None:
-        with self._news:
-            assert self._news.wait_for(lambda: state in self.states, SOON_S)
-
-
 @pytest.fixture(autouse=True)
-def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wolfbus.bus.redis.bus.OPENING_S", 0.05)
     monkeypatch.setattr("wolfbus.service.lifecycle._PAUSE_S", 0.02)
 
@@ -58,19 +37,12 @@ def closed() -> Iterator[RedisServer]:
 def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
     closed: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = Told()
-
-    def play(stopping: Stopping) -> int:
-        with BrainContext() as brain_context:
-            settings = PlayerSettings(stay(f"{closed.url}?patience=30", grace_s=0.0), "scripted")
-            return serve(settings, brain_context, stopping, told)
-
-    with Aside(play) as ann:
-        told.reached("waiting for the bus")
+    with Awaited("waiting for it") as told, served(Bidder, f"{closed.url}?patience=30") as ann:
+        told.wait()
         with closed.start(), Moderator(closed.url) as moderator:
             moderator.welcome("ann")
             moderator.goodbye("ann")
-            assert ann.end() == 0
+            assert ann.end() == "all games are played"
     (line,) = [record.getMessage() for record in caplog.records if "waiting for it" in record.getMessage()]
     assert f"127.0.0.1:{closed.port} cannot be reached" in line
     assert line.endswith("waiting for it up to 30 s")
@@ -104,24 +76,16 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
     closed: RedisServer, tmp_path: Path
 ) -> None:
     waited_for = f"{closed.url}?patience=30"
-
-    def play(stopping: Stopping, health: Health) -> int:
-        with BrainContext() as brain_context:
-            return serve(PlayerSettings(stay(waited_for), "scripted"), brain_context, stopping, health)
-
-    def moderate(stopping: Stopping, health: Health) -> int:
-        settings = moderator.house.settings.ModeratorSettings(url=waited_for, house=HOUSE, config=GameConfig())
-        return moderator.service.serve(settings, stopping, health)
-
-    def analyse(stopping: Stopping, health: Health) -> int:
-        return analytics.archive.service.serve(
-            analytics.archive.service.AnalyticsSettings(waited_for, HOUSE, tmp_path), stopping, health
-        )
-
-    # results that nobody has seen closed are no success
-    for service, code in ((play, 0), (moderate, 0), (analyse, 1)):
-        told = Told()
-        with Aside(lambda stopping, service=service, told=told: service(stopping, told)) as aside:  # type: ignore[misc]
-            told.reached("waiting for the bus")
+    moderated = moderator.house.settings.ModeratorSettings(url=waited_for, house=HOUSE, config=GameConfig())
+    analysed = analytics.archive.AnalyticsSettings(waited_for, HOUSE, tmp_path)
+    services: dict[Callable[[Stopping], object], object] = {
+        lambda stopping: Bidder.serve(waited_for, HOUSE, stopping=stopping): "SIGTERM",
+        lambda stopping: moderator.service.serve(moderated, stopping, Health(None)): 0,
+        # results that nobody has seen closed are no success
+        lambda stopping: analytics.archive.serve(analysed, stopping): 1,
+    }
+    for service, result in services.items():
+        with Awaited("waiting for it") as told, Aside(service) as aside:
+            told.wait()
             aside.stopping.ask("SIGTERM")
-            assert aside.end() == code
+            assert aside.end() == result

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +25,7 @@ from tests.agents.parts import (
     SOON_S,
     Aside,
     Moderator,
+    Serve,
     ask,
     catch_up,
     grown,
@@ -33,30 +34,12 @@ from tests.agents.parts import (
 from wolfbus.agent import Agent, Answer
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Choice, Judgement
-from wolfbus.messages.events import Statement
 from wolfbus.messages.house import Dropped, RollCall
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import Memory, SeatView
 from wolfbus.vocabulary import KINDS, Kind
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bus_agent.py"
-
-
-@pytest.fixture
-def moderator(redis_url: str) -> Iterator[Moderator]:
-    with Moderator(redis_url) as moderator:
-        yield moderator
-
-
-@pytest.fixture(autouse=True)
-def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wolfbus.agent.member.REJOIN_S", 0.02)
-
-
-def served(agent: type[Agent], url: str, **more: Any) -> Aside:
-    """Serve an agent under the name ann."""
-    more.setdefault("grace_s", 0.0)
-    return Aside(lambda stopping: agent.serve(url, HOUSE, name="ann", stopping=stopping, **more))
 
 
 def load_example() -> type[Agent]:
@@ -95,29 +78,29 @@ class Terse(Agent):
         return 5
 
 
-def test_what_a_class_does_not_implement_it_declines(moderator: Moderator, redis_url: str) -> None:
-    with served(Terse, redis_url, seats=4) as ann:
-        join = moderator.welcome("ann")
-        assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect"}
-        assert (join["brain"], join["version"], join["seats"]) == ("outside:terse", "terse 3.1", 4)
-        assert join["in_house"] is False
-        moderator.goodbye("ann")
-        assert ann.end() == "all games are played"
+def test_what_a_class_does_not_implement_it_declines(moderator: Moderator, serve: Serve) -> None:
+    ann = serve(Terse, seats=4)
+    join = moderator.welcome("ann")
+    assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect"}
+    assert (join["brain"], join["version"], join["seats"]) == ("outside:terse", "terse 3.1", 4)
+    assert join["in_house"] is False
+    moderator.goodbye("ann")
+    assert ann.end() == "all games are played"
 
 
 def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_alone(
-    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with served(Terse, redis_url):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("speak"), ask("bid"), ask("inspect"), ask("vote")))
-        spoke, bid, inspected, voted = (moderator.hear("ann", "reply") for _ in range(4))
-        assert (spoke["fault"], spoke["note"]) == ("failed", "the brain failed: LookupError: no words")
-        assert bid["content"] == {"bid": 3}
-        assert inspected["fault"] == "failed"
-        assert "inspect is answered with a name" in inspected["note"]
-        assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
-        assert "the brain failed on speak: LookupError: no words" in caplog.text
+    serve(Terse)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("speak"), ask("bid"), ask("inspect"), ask("vote")))
+    spoke, bid, inspected, voted = (moderator.hear("ann", "reply") for _ in range(4))
+    assert (spoke["fault"], spoke["note"]) == ("failed", "the brain failed: LookupError: no words")
+    assert bid["content"] == {"bid": 3}
+    assert inspected["fault"] == "failed"
+    assert "inspect is answered with a name" in inspected["note"]
+    assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
+    assert "the brain failed on speak: LookupError: no words" in caplog.text
 
 
 class Hasty(Agent):
@@ -140,36 +123,36 @@ class Slow(Hasty):
 
 @pytest.mark.parametrize(("agent", "thread"), [(Hasty, "bus-reader"), (Slow, "agent-Ada")])
 def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_else_is(
-    moderator: Moderator, redis_url: str, agent: type[Agent], thread: str
+    moderator: Moderator, serve: Serve, agent: type[Agent], thread: str
 ) -> None:
-    with served(agent, redis_url):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("bid")))
-        assert moderator.hear("ann", "reply")["fault"] == "failed"
-        # a thread of the pool caught the seats up; it asks them until they rest
-        late, turns = time.monotonic() + SOON_S, itertools.count(2)
-        for turn in turns:
-            moderator.deliver("ann", step(ask("vote", turn)))
-            if moderator.hear("ann", "reply")["thought"] == thread:
-                break
-            assert time.monotonic() < late
-        # from here on they rest between two deliveries, and a failure is of one request alone
-        for turn in itertools.islice(turns, 3):
-            moderator.deliver("ann", step(ask("bid", turn), ask("vote", turn)))
-            bid, vote = moderator.hear("ann", "reply"), moderator.hear("ann", "reply")
-            assert (bid.get("fault"), bid.get("thought")) == (("failed", None) if turn % 2 else (None, thread))
-            assert vote["thought"] == thread
+    serve(agent)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid")))
+    assert moderator.hear("ann", "reply")["fault"] == "failed"
+    # a thread of the pool caught the seats up; it asks them until they rest
+    late, turns = time.monotonic() + SOON_S, itertools.count(2)
+    for turn in turns:
+        moderator.deliver("ann", step(ask("vote", turn)))
+        if moderator.hear("ann", "reply")["thought"] == thread:
+            break
+        assert time.monotonic() < late
+    # from here on they rest between two deliveries, and a failure is of one request alone
+    for turn in itertools.islice(turns, 3):
+        moderator.deliver("ann", step(ask("bid", turn), ask("vote", turn)))
+        bid, vote = moderator.hear("ann", "reply"), moderator.hear("ann", "reply")
+        assert (bid.get("fault"), bid.get("thought")) == (("failed", None) if turn % 2 else (None, thread))
+        assert vote["thought"] == thread
 
 
-def test_the_example_answers_every_kind_of_request(moderator: Moderator, redis_url: str) -> None:
+def test_the_example_answers_every_kind_of_request(moderator: Moderator, serve: Serve) -> None:
     example = load_example()
     assert len(EXAMPLE.read_text().splitlines()) <= 60
-    with served(example, redis_url):
-        assert "declines" not in {name for name, value in moderator.welcome("ann").items() if value}
-        moderator.deliver("ann", catch_up(*[ask(kind) for kind in KINDS]))
-        for kind in KINDS:
-            reply = moderator.hear("ann", "reply")
-            assert (reply["kind"], reply.get("fault")) == (kind, None), reply
+    serve(example)
+    assert "declines" not in {name for name, value in moderator.welcome("ann").items() if value}
+    moderator.deliver("ann", catch_up(*[ask(kind) for kind in KINDS]))
+    for kind in KINDS:
+        reply = moderator.hear("ann", "reply")
+        assert (reply["kind"], reply.get("fault")) == (kind, None), reply
 
 
 class Diary(Agent):
@@ -198,16 +181,18 @@ class Diary(Agent):
         return 1
 
 
-def test_an_agent_hears_who_it_is_what_happens_and_how_it_ends(moderator: Moderator, redis_url: str) -> None:
+def test_an_agent_hears_who_it_is_what_happens_and_how_it_ends(moderator: Moderator, serve: Serve) -> None:
     Diary.pages.clear()
-    with served(Diary, redis_url, seats=2):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("bid")))
-        # what waits when a catch-up comes is not heard apart from it
-        moderator.hear("ann", "reply")
-        moderator.deliver("ann", catch_up(told=[DAWN, SAID, ENDED]), catch_up(seat="Bruno", game="g2"))
-        with Diary.turned:
-            assert Diary.turned.wait_for(lambda: len(Diary.pages) == 7, SOON_S)
+    ann = serve(Diary, seats=2)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid")))
+    # what waits when a catch-up comes is not heard apart from it
+    moderator.hear("ann", "reply")
+    moderator.deliver("ann", catch_up(told=[DAWN, SAID, ENDED]), catch_up(seat="Bruno", game="g2"))
+    with Diary.turned:
+        assert Diary.turned.wait_for(lambda: len(Diary.pages) == 7, SOON_S)
+    ann.stopping.ask("one game is under way")
+    ann.end()
     of = {who: [(what, of) for key, of in Diary.pages for *_, what in [key.split()] if key.startswith(who)]
           for who in ("game-1 Ada", "g2 Bruno")}  # fmt: skip
     assert of["game-1 Ada"] == [
@@ -221,20 +206,20 @@ def test_an_agent_hears_who_it_is_what_happens_and_how_it_ends(moderator: Modera
 
 
 def test_an_agent_hears_that_its_game_was_dropped_as_an_end_without_a_winner(
-    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     Diary.pages.clear()
-    with served(Diary, redis_url) as ann:
-        first = moderator.welcome("ann")
-        moderator.tell_plain("ann", grown(plain(catch_up(ask("bid")))), GAME)
-        moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
-        moderator.deliver("ann", step(ask("bid", 2)))
-        moderator.tell("ann", RollCall())
-        assert moderator.hear("ann", "join")["instance"] == first["instance"]
-        with Diary.turned:
-            assert Diary.turned.wait_for(lambda: len(Diary.pages) == 4, SOON_S)
-        moderator.goodbye("ann")
-        ann.end()
+    ann = serve(Diary)
+    first = moderator.welcome("ann")
+    moderator.tell_plain("ann", grown(plain(catch_up(ask("bid")))), GAME)
+    moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
+    moderator.deliver("ann", step(ask("bid", 2)))
+    moderator.tell("ann", RollCall())
+    assert moderator.hear("ann", "join")["instance"] == first["instance"]
+    with Diary.turned:
+        assert Diary.turned.wait_for(lambda: len(Diary.pages) == 4, SOON_S)
+    moderator.goodbye("ann")
+    ann.end()
     assert [page for page in Diary.pages if "heard" not in page[0]] == [
         ("game-1 Ada seated", "Villager"),
         ("game-1 Ada bid", 2),
@@ -253,16 +238,16 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
         assert agent.end() == "all games are played"
 
 
-def test_the_example_copes_with_an_empty_table(moderator: Moderator, redis_url: str) -> None:
+def test_the_example_copes_with_an_empty_table(moderator: Moderator, serve: Serve) -> None:
     kinds: tuple[Kind, ...] = ("speak", "kill", "protect", "inspect", "whisper", "vote")
-    with served(load_example(), redis_url):
-        moderator.welcome("ann")
-        alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
-        asks = [ask(kind).model_copy(update={"legal": (None,)}) for kind in kinds]
-        moderator.deliver("ann", catch_up(*asks, told=alone))
-        for kind in kinds:
-            reply = moderator.hear("ann", "reply")
-            assert (reply["kind"], reply.get("fault"), reply["content"].get("target")) == (kind, None, None)
+    serve(load_example())
+    moderator.welcome("ann")
+    alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
+    asks = [ask(kind).model_copy(update={"legal": (None,)}) for kind in kinds]
+    moderator.deliver("ann", catch_up(*asks, told=alone))
+    for kind in kinds:
+        reply = moderator.hear("ann", "reply")
+        assert (reply["kind"], reply.get("fault"), reply["content"].get("target")) == (kind, None, None)
 
 
 class Blocking(Agent):
@@ -276,16 +261,16 @@ class Blocking(Agent):
         return 2
 
 
-def test_a_seat_that_thinks_holds_up_no_other_and_is_not_asked_twice(moderator: Moderator, redis_url: str) -> None:
+def test_a_seat_that_thinks_holds_up_no_other_and_is_not_asked_twice(moderator: Moderator, serve: Serve) -> None:
     Blocking.go.clear()
-    with served(Blocking, redis_url, seats=2):
-        moderator.welcome("ann")
-        slow = catch_up(ask("bid"))
-        moderator.deliver("ann", slow, catch_up(ask("bid", seat="Bruno", game="g2"), seat="Bruno", game="g2"))
-        assert moderator.hear("ann", "reply")["seat"] == "Bruno"
-        moderator.deliver("ann", slow, step(ask("bid", 2)))
-        Blocking.go.set()
-        assert [moderator.hear("ann", "reply")["request"] for _ in range(2)] == [ask("bid").id, ask("bid", 2).id]
+    serve(Blocking, seats=2)
+    moderator.welcome("ann")
+    slow = catch_up(ask("bid"))
+    moderator.deliver("ann", slow, catch_up(ask("bid", seat="Bruno", game="g2"), seat="Bruno", game="g2"))
+    assert moderator.hear("ann", "reply")["seat"] == "Bruno"
+    moderator.deliver("ann", slow, step(ask("bid", 2)))
+    Blocking.go.set()
+    assert [moderator.hear("ann", "reply")["request"] for _ in range(2)] == [ask("bid").id, ask("bid", 2).id]
 
 
 class Unmade(Agent):
@@ -297,12 +282,12 @@ class Unmade(Agent):
 
 
 def test_an_agent_that_cannot_be_made_keeps_nobody_waiting(
-    moderator: Moderator, redis_url: str, caplog: pytest.LogCaptureFixture
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with served(Unmade, redis_url):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("bid")))
-        assert moderator.hear("ann", "reply")["note"] == "the brain could not be made: FileNotFoundError: weights.bin"
+    serve(Unmade)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid")))
+    assert moderator.hear("ann", "reply")["note"] == "the brain could not be made: FileNotFoundError: weights.bin"
     assert "the brain of Ada could not be made" in caplog.text
 
 
@@ -352,62 +337,21 @@ class Table(Agent):
 
 
 def test_simple_values_stand_for_content_and_what_stands_for_nothing_is_said_to_its_author(
-    moderator: Moderator, redis_url: str
+    moderator: Moderator, serve: Serve
 ) -> None:
-    with served(Table, redis_url):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(*[ask(kind, turn) for turn, (kind, *_) in enumerate(ANSWERS)]))
-        for kind, said, wanted in ANSWERS:
-            reply = moderator.hear("ann", "reply")
-            if isinstance(wanted, str):
-                assert "content" not in reply, (kind, said)
-                assert wanted in reply["note"], (kind, said)
-            else:
-                assert reply["content"] == wanted, (kind, said)
+    serve(Table)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(*[ask(kind, turn) for turn, (kind, *_) in enumerate(ANSWERS)]))
+    for kind, said, wanted in ANSWERS:
+        reply = moderator.hear("ann", "reply")
+        if isinstance(wanted, str):
+            assert "content" not in reply, (kind, said)
+            assert wanted in reply["note"], (kind, said)
+        else:
+            assert reply["content"] == wanted, (kind, said)
 
 
 def test_importing_it_loads_nothing_heavy() -> None:
     heavy = "{'openai', 'scipy', 'sklearn', 'numpy', 'redis', 'click', 'players', 'moderator'}"
     code = f"import sys, wolfbus.agent; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-class Witness(Agent):
-    """Notes what it hears; bids when it is let."""
-
-    notes: ClassVar[list[str]] = []
-    begun: ClassVar[threading.Event] = threading.Event()
-    there: ClassVar[threading.Event] = threading.Event()
-    go: ClassVar[threading.Event] = threading.Event()
-
-    def heard(self, news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
-        if view.me == "Ada":
-            self.notes.extend(str(getattr(fact, "text", "dawn")) for fact in news)
-
-    def seated(self, view: SeatView, /) -> None:
-        if view.me == "Bruno":
-            self.there.set()
-
-    def bid(self, ask: Ask, view: SeatView, /) -> int:
-        self.begun.set()
-        assert self.go.wait(SOON_S)
-        return len(view.public)
-
-
-def test_after_a_loss_a_new_agent_hears_what_is_left_and_the_answer_to_what_was_lost_is_dropped(
-    moderator: Moderator, redis_url: str
-) -> None:
-    def said(text: str) -> Statement:
-        return Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bruno", text=text)
-
-    with served(Witness, redis_url):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(ask("bid"), told=[DAWN, said("so it was"), DAWN, DAWN]))
-        assert Witness.begun.wait(SOON_S)
-        moderator.deliver("ann", catch_up(ask("bid"), told=[DAWN, said("so it is"), DAWN]))
-        # a seat that comes to the table afterwards shows that this one has been told
-        moderator.deliver("ann", catch_up(seat="Bruno", game="g2"))
-        assert Witness.there.wait(SOON_S)
-        Witness.go.set()
-        assert moderator.hear("ann", "reply")["content"]["bid"] == 3
-    assert Witness.notes == ["dawn", "so it was", "dawn", "dawn", "dawn", "so it is", "dawn"]

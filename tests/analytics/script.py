@@ -7,13 +7,13 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 from scipy.stats import norm, t
 
-from analytics.columns import Columns, ColumnsBuilder
+from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
-from analytics.measures.ledger import Ledger
 from analytics.measures.study import Study
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
@@ -220,14 +220,15 @@ def gathered(
     games: Iterable[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
 ) -> Gathered:
     """Return games as if they had been read by two processes, a file each."""
-    ledger, parts, notes, games = Ledger(), (ColumnsBuilder(), ColumnsBuilder()), [], list(games)
+    games, parts = list(games), (ColumnsBuilder(), ColumnsBuilder())
     for at, rows in enumerate(games):
-        ledger.add(rows)
         parts[at % 3 == 1].add(rows)
-        notes.append(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None))
-    parts[1].merge(parts[0])
+    notes = tuple(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None) for rows in games)
     words = {note.path: rows for note, rows in zip(notes, games, strict=True)}
-    return Gathered(parts[1].columns(), ledger, (*notes, *problems), studies, games=words)
+    found = Gathered(joined([part.columns() for part in parts]), (*notes, *problems), studies, games=words)
+    for rows in games:
+        found.ledger.add(rows)
+    return found
 
 
 def named(rows: GameRows, game: str) -> GameRows:
@@ -280,6 +281,12 @@ def unaware(rows: GameRows) -> GameRows:
             for row in rows.votes
         ),
     )
+
+
+def drawn_blocks(blocks: int, draws: int = 2_000) -> np.ndarray:
+    """Return how often each of so many blocks comes in each draw of the bootstrap."""
+    picks = np.random.default_rng(20_250_810).integers(0, blocks, size=(draws, blocks), dtype=np.int32)
+    return np.stack([np.bincount(pick, minlength=blocks) for pick in picks])
 
 
 def leaves(tree, *path):

@@ -1,10 +1,10 @@
-"""Columns made directly of arrays, for games too many to be played: a statement a judgement, nothing else in them."""
+"""Columns made directly of arrays, for games too many to be played."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from analytics.columns import DTYPES, Columns
+from analytics.columns import DTYPES, WINNERS, Columns
 from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 
@@ -12,8 +12,43 @@ SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",
 """Roles in seating order."""
 
 
+def bare(count: int, blocks=None, /, **tables) -> Columns:
+    """Columns of so many games with these tables alone, each game its own block unless its block is given."""
+    held = np.arange(count) if blocks is None else np.asarray(blocks)
+    return Columns(
+        ids=tuple(f"g{number:05}" for number in range(count)),
+        seeds=("",) * count,
+        blocks=held.astype("i4"),
+        block_names=tuple(f"b{number:05}" for number in range(int(held.max()) + 1 if count else 0)),
+        agents=("scripted",),
+        **{name: filled(name, count if name == "games" else 0) for name in DTYPES if name not in tables},
+        **tables,
+    )
+
+
+def decided(won, size) -> Columns:
+    """Columns of blocks of so many games each, so many of which the villagers won; the Werewolves won the others."""
+    games = len(won) * size
+    winner = np.where(np.arange(games) % size < np.repeat(won, size), *map(WINNERS.index, ("villagers", "werewolves")))
+    table = filled("games", games, finished=1, winner=winner, ending=-1)
+    return bare(games, np.arange(games) // size, games=table)
+
+
+def rising(values) -> Columns:
+    """Columns of games in which suspicion of a Werewolf rises from 0 to this, and of a Villager does not."""
+    games, wolf, villager = len(values), ROLES.index("Werewolf"), ROLES.index("Villager")
+    table = filled(
+        *("rounds", 3 * games),
+        game=np.repeat(np.arange(games), 3),
+        round=np.tile([1, 2, 2], games),
+        target_role=np.tile([wolf, wolf, villager], games),
+        d=np.stack([np.zeros(games), values, np.zeros(games)], axis=1).ravel(),
+    )
+    return bare(games, rounds=table)
+
+
 def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None, seed=0) -> Columns:
-    """Columns of judgements with these suspicions and self-labels.
+    """Columns of judgements with these suspicions and self-labels, each of a statement of its own.
 
     Args:
         scores: s of each judgement, NaN for none.
@@ -44,17 +79,8 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
     judgements = {name: column[order] for name, column in judgements.items()}
     judgements["statement"] = np.arange(len(s), dtype="i4")
     count = int(game.max()) + 1 if len(game) else 0
-    held = np.arange(count) if blocks is None else np.asarray(blocks)
-    return Columns(
-        ids=tuple(f"g{number:05}" for number in range(count)),
-        seeds=("",) * count,
-        blocks=held.astype("i4"),
-        block_names=tuple(f"b{number:05}" for number in range(int(held.max()) + 1 if count else 0)),
-        agents=("scripted",),
-        **{name: filled(name, 0) for name in DTYPES if name not in ("statements", "judgements")},
-        statements=filled("statements", len(s), game=judgements["game"], d=d[order]),
-        judgements=judgements,
-    )
+    statements = filled("statements", len(s), game=judgements["game"], d=d[order])
+    return bare(count, blocks, statements=statements, judgements=judgements)
 
 
 def linked(games, each, *, slope, intercept, seed, decimals=2):

@@ -10,10 +10,9 @@ from sklearn import metrics as sk
 
 from analytics.columns import columns_of
 from analytics.findings import TABLES
-from analytics.measures.bootstrap import SEED, Draws, rate_of_games, wilson
-from analytics.measures.headlines import MEASURES
-from analytics.measures.study import Sheet, Study, variability
-from tests.analytics.script import random_game, tails
+from analytics.measures.study import Study, variability
+from tests.analytics.script import drawn_blocks, random_game, tails
+from tests.analytics.synthetic import decided
 from tests.simulator import draw_agents, simulate
 
 FLAGS = {
@@ -29,39 +28,37 @@ FLAGS = {
 }
 
 
-def judged(columns, rows=slice(None)):
-    """Labels, flags and suspicions of the judgements that count."""
-    kept = np.flatnonzero(columns.scored())[rows]
-    return columns.label()[kept], columns.judgements["d"][kept], columns.judgements["s"][kept]
+def judged(columns, rows):
+    """Labels, flags and suspicions of judgements."""
+    return columns.label()[rows], columns.judgements["d"][rows], columns.judgements["s"][rows]
 
 
-def test_every_draw_equals_a_loop_over_its_games():
-    columns = columns_of(random_game(seed).rows() for seed in range(7))
-    sheet = Sheet(Study(columns), columns.blocks, 7)
-    draws = Draws([7], draws=60)
-    measures = [MEASURES[name] for name in FLAGS]
-    drawn = sheet.drawn(measures, draws)
-    kept = np.flatnonzero(columns.scored())
-    game = columns.judgements["game"][kept]
-    for at, counts in enumerate(draws.counts()):
-        rows = np.concatenate([np.tile(np.flatnonzero(game == g), n) for g, n in enumerate(counts)]).astype(int)
-        d, f, s = judged(columns, rows)
-        for name, of in FLAGS.items():
-            assert drawn[name][at] == pytest.approx(of(d, f, s), abs=1e-9), name
-
-
-def test_draws_of_areas_stay_right_where_distinct_scores_share_cells():
+def fine():
+    """Games in which more scores are distinct than histograms have cells."""
     columns = simulate(draw_agents(3, 1), 40, 2)
     columns.judgements["s"] += np.random.default_rng(0).normal(0, 1e-6, len(columns.judgements["s"]))
     assert len(np.unique(columns.judgements["s"])) > 5000
-    draws = Draws([40], draws=40)
-    measures = [MEASURES[name] for name in ("auc", "auprc")]
-    drawn = Sheet(Study(columns), columns.blocks, 40).drawn(measures, draws)
-    game = columns.judgements["game"]
-    for at, counts in enumerate(draws.counts()):
-        d, f, s = judged(columns, np.repeat(np.arange(len(game)), counts[game]))
-        for name in drawn:
-            assert drawn[name][at] == pytest.approx(FLAGS[name](d, f, s), abs=2e-3), name
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "names", "within"),
+    [
+        (columns_of(random_game(seed).rows() for seed in range(7)), list(FLAGS), 1e-9),
+        (fine(), ["auc", "auprc"], 2e-3),
+    ],
+    ids=["every metric", "areas where distinct scores share cells"],
+)
+def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeypatch, columns, names, within):
+    monkeypatch.setattr("analytics.measures.bootstrap.DRAWS", 40)
+    found, blocks = variability(Study(columns), names)["metrics"], len(columns.ids)
+    kept = np.flatnonzero(columns.scored())
+    game = columns.judgements["game"][kept]
+    drawn = [judged(columns, np.repeat(kept, counts[game])) for counts in drawn_blocks(blocks, 40)]
+    for name in names:
+        low, high = np.quantile([FLAGS[name](*each) for each in drawn], tails(blocks))
+        row = found[name]["all_observers"]
+        assert (row["low"], row["high"]) == (pytest.approx(low, abs=within), pytest.approx(high, abs=within)), name
 
 
 def test_blocks_are_resampled_whole():
@@ -113,35 +110,31 @@ def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_bloc
     assert (row["low"], row["high"]) == (wider["low"], wider["high"])
 
 
+def wilson(share, n):
+    """Ends of Wilson's interval of a share of so many, which need not be whole."""
+    z = 1.959964
+    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return [(share + z * z / (2 * n) + side * half) / (1 + z * z / n) for side in (-1, 1)]
+
+
 def test_games_that_go_together_count_for_fewer_in_a_rate():
-    k, n = np.array([4, 0, 4, 0, 4, 4, 0, 4.0]), np.full(8, 4.0)
-    low, high, _ = rate_of_games(k, n, 32)
-    alone = wilson(20, 32)
-    assert low < alone[0] - 0.05
-    assert high > alone[1] + 0.05
-    # what differs between games only is no more than chance
-    even = rate_of_games(np.array([2, 3, 2, 3, 2, 3, 2, 3.0]), n, 32)
-    z, t = 1.959964, 2.364624
-    assert even[:2] == pytest.approx(wilson(0.625 * 32 * (z / t) ** 2, 32 * (z / t) ** 2), abs=1e-6)
-
-
-def test_draws_whose_sums_differ_in_the_last_bit_are_equal():
-    draws = Draws([7])
-    thirds = draws.sums(np.full((7, 1), 1 / 3))[:, 0] / draws.sums(np.ones((7, 1)))[:, 0]
-    assert draws.interval(thirds) == (None, None, "every draw gives the same")
+    together, apart = (
+        TABLES["outcomes"](Study(decided(won, 4)).estimates)["winners"]["villagers"]
+        for won in ([4, 0, 4, 0, 4, 4, 0, 4], [2, 3, 2, 3, 2, 3, 2, 3])
+    )
+    low, high = wilson(0.625, 32)
+    assert (together["low"] < low - 0.05, together["high"] > high + 0.05) == (True, True)
+    # what differs between games only is no more than chance, known from eight blocks
+    assert [apart["low"], apart["high"]] == pytest.approx(wilson(0.625, 32 * (1.959964 / 2.364624) ** 2), abs=1e-6)
 
 
 def test_a_lift_draws_its_baseline_anew_with_every_draw():
     columns = columns_of(random_game(seed).rows() for seed in range(9))
-    picks = np.random.default_rng(SEED).integers(0, 9, size=(2000, 9), dtype=np.int32)
     rows = np.flatnonzero(columns.scored())
     label, flag = columns.label()[rows], columns.judgements["d"][rows]
     by = [np.bincount(columns.judgements["game"][rows], part, 9) for part in (flag == label, label, label >= 0)]
-    drawn = []
-    for pick in picks:
-        right, deceptive, n = (part[pick].sum() for part in by)
-        drawn.append(right / n - max(deceptive / n, 1 - deceptive / n))
-    low, high = np.quantile(drawn, tails(9))
+    right, deceptive, n = (drawn_blocks(9) @ part for part in by)
+    low, high = np.quantile(right / n - np.maximum(deceptive / n, 1 - deceptive / n), tails(9))
     found = variability(Study(columns), ["accuracy", "accuracy_lift"])["metrics"]
     lift = found["accuracy_lift"]
     assert (lift["low"], lift["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from analytics.columns import Columns, ColumnsBuilder, columns_of
+from analytics.columns import Columns, ColumnsBuilder, columns_of, joined
 from analytics.fold import fold
 from analytics.rows import GameRows, Truth, truth_of
 from tests.analytics.script import named
@@ -62,19 +62,15 @@ def test_suspicions_before_that_differ_in_the_last_bit_are_ties(games):
     assert len(set(held)) == len({round(value, 9) for value in exact}) < len(set(exact))
 
 
-def test_games_may_come_in_any_order_and_in_any_number_of_parts(games):
+def test_games_may_come_in_any_order_and_in_any_number_of_parts(games, monkeypatch):
     whole = columns_of(games)
     assert whole.seeds == tuple(game.seed for game in sorted(games, key=lambda game: game.game))
     for seed in range(5):
         mixed = random.Random(seed).sample(games, len(games))
-        total = ColumnsBuilder()
-        for start in range(0, len(mixed), 2):
-            part = ColumnsBuilder()
-            for game in mixed[start : start + 2]:
-                part.add(game)
-            part.pack()
-            total.merge(pickle.loads(pickle.dumps(part)))
-        assert same(total.columns(), whole)
+        parts = [columns_of(mixed[start : start + 2]) for start in range(0, len(mixed), 2)]
+        assert same(joined(pickle.loads(pickle.dumps(parts))), whole)
+    monkeypatch.setattr("analytics.columns._LOOSE", 1)
+    assert same(columns_of(games), whole)
 
 
 def test_blocks_join_games_that_are_resampled_together(games):

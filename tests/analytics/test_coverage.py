@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from analytics.measures.bootstrap import of_games, rate_of_games
+from analytics.findings import TABLES
+from analytics.measures.study import Study
+from tests.analytics.synthetic import decided, rising
 from tests.simulator import draw_agents
 from tests.simulator.coverage import of_draws, of_headlines, table
 
@@ -27,22 +29,27 @@ def of_rate(share: float, blocks: int, size: int, likeness: float, runs: int) ->
         chance = np.full(blocks, share)
         if likeness:
             chance = rng.beta(share * (1 / likeness - 1), (1 - share) * (1 / likeness - 1), blocks)
-        found = rate_of_games(rng.binomial(size, chance).astype(float), np.full(blocks, float(size)), blocks * size)
-        return found[:2]
+        row = TABLES["outcomes"](Study(decided(rng.binomial(size, chance), size)).estimates)["winners"]["villagers"]
+        return row["low"], row["high"]
 
     return of_draws(draw, share, runs)
 
 
 def of_slopes(statistic: str, games: int, runs: int) -> float:
     """Return the coverage of the mean or median over games of a skewed number of each."""
-    true = math.exp(0.125) if statistic == "mean" else 1.0
-    return of_draws(lambda rng: of_games(rng.lognormal(0, 0.5, games).tolist(), statistic)[:2], true, runs)
+
+    def draw(rng: np.random.Generator) -> tuple[float | None, float | None]:
+        found = TABLES["trends"](Study(rising(rng.lognormal(0, 0.5, games))).estimates)
+        row = found["slopes"]["Werewolf"] if statistic == "median" else found["separable"]["rounds"][-1]
+        return row["low"], row["high"]
+
+    return of_draws(draw, math.exp(0.125) if statistic == "mean" else 1.0, runs)
 
 
 def test_eight_games_are_covered_and_a_rate_near_one_too():
     covered = of_headlines(draw_agents(3, 5), 8, 25, ["accuracy", "recall", "auc"], **CORRELATED)
-    covered["wins in 12 games, 95 %"] = of_rate(0.95, 12, 1, 0.0, 200)
-    covered["wins in 10 blocks of 4"] = of_rate(0.6, 10, 4, 0.15, 200)
+    covered["wins in 12 games, 95 %"] = of_rate(0.95, 12, 1, 0.0, 100)
+    covered["wins in 10 blocks of 4"] = of_rate(0.6, 10, 4, 0.15, 100)
     covered["median slope of 12 games"] = of_slopes("median", 12, 60)
     print(table("coverage of 95 % intervals", {name: {"": share} for name, share in covered.items()}))
     assert min(covered.values()) >= 0.87
@@ -61,11 +68,12 @@ def test_headline_metrics_are_covered_from_five_blocks_on():
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3_000)
 def test_rates_of_games_and_numbers_of_single_games_are_covered():
     shares = (0.5, 0.8, 0.95, 0.98)
     rates = {
         f"{blocks} blocks of {size}, likeness {likeness}": {
-            str(share): of_rate(share, blocks, size, likeness, 2_000) for share in shares
+            str(share): of_rate(share, blocks, size, likeness, 300) for share in shares
         }
         for blocks, size, likeness in (
             *((8, 1, 0.0), (12, 1, 0.0), (40, 1, 0.0), (100, 1, 0.0)),

@@ -13,11 +13,9 @@ from sklearn.model_selection import GroupKFold
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
 from analytics.findings import Metrics, metrics
-from analytics.measures import bootstrap
-from analytics.measures.bootstrap import Draws
 from analytics.measures.formulas import Confusion
 from analytics.measures.study import Study
-from tests.analytics.script import held_by, leaves, measured, random_game, tails
+from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
 from wolfbus.vocabulary import ROLES
 
 FEW = 40
@@ -49,11 +47,8 @@ def whole():
 def few():
     """The intervals of few draws, and how often each block comes in them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "DRAWS", FEW)
-        bootstrap.draws_of.cache_clear()
-        found = measured("intervals", COLUMNS)
-    bootstrap.draws_of.cache_clear()
-    return found, Draws([BLOCKS], draws=FEW).counts()
+        patch.setattr("analytics.measures.bootstrap.DRAWS", FEW)
+        return measured("intervals", COLUMNS), drawn_blocks(BLOCKS, FEW)
 
 
 def rows_drawn(counts, blocks) -> Iterator[np.ndarray]:
@@ -71,20 +66,6 @@ def percentiles(values, blocks=BLOCKS, within=1e-9):
     return pytest.approx(np.quantile(held, tails(blocks)).tolist(), abs=within)
 
 
-def looped(name, counts):
-    """What a table of the paper says in every draw, and then of every block alone."""
-    single = {}
-    for game in GAMES:
-        single[game.game] = Metrics()
-        single[game.game].add(game)
-    for row in [*counts, *np.eye(BLOCKS, dtype=int)]:
-        drawn = Metrics()
-        for game in GAMES:
-            for _ in range(row[COLUMNS.block_names.index(BLOCK_OF[game.game])]):
-                drawn.merge(single[game.game])
-        yield drawn.sections(name)[name]
-
-
 FIGURES = {
     "table1": [("Villager", "suspicion"), ("overall", "flagged")],
     "table2": [("Villager", "Villager"), ("Werewolf", "Doctor")],
@@ -94,14 +75,25 @@ FIGURES = {
 """Of each table some figures: their row, and their name in it."""
 
 
+@pytest.fixture(scope="module")
+def looped(few):
+    """What the paper's tables say in every draw, and then of every block alone."""
+    found = []
+    for row in [*few[1], *np.eye(BLOCKS, dtype=int)]:
+        drawn = Metrics()
+        for game in GAMES:
+            for _ in range(row[COLUMNS.block_names.index(BLOCK_OF[game.game])]):
+                drawn.add(game)
+        found.append(drawn.sections(*FIGURES))
+    return found
+
+
 @pytest.mark.parametrize("table", FIGURES)
-def test_a_table_is_that_of_the_games_drawn(few, table):
-    found, counts = few
-    results = list(looped(table, counts))
+def test_a_table_is_that_of_the_games_drawn(few, looped, table):
     for row, name in FIGURES[table]:
-        cells = [result[row].get(name, {"rate": None}) for result in results]
+        cells = [result[table][row].get(name, {"rate": None}) for result in looped]
         values = [cell.get("mean", cell.get("rate")) if isinstance(cell, dict) else cell for cell in cells]
-        assert found[table][row][name] == percentiles(values), (row, name)
+        assert few[0][table][row][name] == percentiles(values), (row, name)
 
 
 def scored(score="s"):

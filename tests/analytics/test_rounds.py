@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 from scipy.stats import theilslopes
 
-from analytics.measures.bootstrap import SEED, of_games
+from analytics.findings import TABLES
 from analytics.measures.formulas import theil_sen
+from analytics.measures.study import Study
 from analytics.rows import NightRow
-from tests.analytics.script import Script, random_game, section, tails
+from tests.analytics.script import Script, drawn_blocks, random_game, section, tails
+from tests.analytics.synthetic import rising
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 
 
@@ -92,16 +94,14 @@ def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
     assert varied["low"] < varied["median"] < varied["high"]
 
 
-def test_the_bootstrap_agrees_with_one_written_plainly():
-    values = [0.1, -0.3, 0.2, 0.25, 0.6, -0.1, 0.0]
-    for held in (values, values[:6]):
-        picks = np.random.default_rng(SEED).integers(0, len(held), size=(2000, len(held)))
-        for statistic, of in (("mean", np.mean), ("median", np.median)):
-            expected = np.quantile(of(np.sort(held)[picks], axis=1), tails(len(held)))
-            assert of_games(held, statistic)[:2] == pytest.approx(tuple(expected))
-    assert of_games(values, "mean") == of_games(values[::-1], "mean")
-    assert of_games(values[:4], "mean").low is None
-    assert of_games([0.5] * 9, "mean").low is None
+@pytest.mark.parametrize("games", [6, 7])
+def test_intervals_over_games_are_those_of_a_bootstrap_written_plainly(games):
+    values = np.sort([0.1, -0.3, 0.2, 0.25, 0.6, -0.1, 0.0][:games])
+    found = TABLES["trends"](Study(rising(values)).estimates)
+    drawn = np.repeat(np.tile(values, (2_000, 1)).ravel(), drawn_blocks(games).ravel()).reshape(2_000, games)
+    difference = found["separable"]["rounds"][-1]
+    for row, of in ((found["slopes"]["Werewolf"], np.median), (difference, np.mean)):
+        assert [row["low"], row["high"]] == pytest.approx(np.quantile(of(drawn, axis=1), tails(games)).tolist())
 
 
 def test_werewolves_stand_out_from_the_first_round_whose_interval_stays_above_zero():

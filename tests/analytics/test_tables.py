@@ -10,9 +10,11 @@ import pytest
 from scipy.stats import binomtest
 from sklearn import metrics as sk
 
-from analytics.measures.bootstrap import wilson
+from analytics.findings import TABLES
 from analytics.measures.formulas import Confusion
+from analytics.measures.study import Study
 from tests.analytics.script import Script, random_game, section
+from tests.analytics.synthetic import decided
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 
@@ -166,9 +168,10 @@ def test_lengths_have_mean_and_spread_over_finished_games_and_a_total_over_all()
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 40), (40, 40), (70, 100), (10, 100), (3, 7)])
-def test_wilson_agrees_with_scipy(k, n):
+def test_win_shares_of_games_that_are_their_own_blocks_have_scipys_wilson_interval(k, n):
+    row = TABLES["outcomes"](Study(decided([1] * k + [0] * (n - k), 1)).estimates)["winners"]["villagers"]
     expected = binomtest(k, n).proportion_ci(0.95, method="wilson")
-    assert wilson(k, n) == (pytest.approx(expected.low, abs=1e-12), pytest.approx(expected.high, abs=1e-12))
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_production_is_the_share_of_labelled_statements_called_deceptive():

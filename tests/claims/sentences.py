@@ -17,14 +17,19 @@ def _claim(told: dict[str, Any]) -> Claim:
     if "accuses" in told:
         return AccusationClaim(target=told["accuses"])
     if "protected" in told:
-        return ProtectionClaim(target=told["protected"])
+        return ProtectionClaim(target=told["protected"], round=told.get("round"))
     if "is" in told:
         return RoleClaim(target=told["is"], role=told["role"])
     return InspectionClaim(target=told["saw"], role=told["role"], round=told.get("round"))
 
 
-CLAIMS: tuple[tuple[str, tuple[Claim, ...]], ...] = tuple(
-    (text, tuple(map(_claim, claims))) for text, claims in _SENTENCES["claims"].items()
-)
+Claimed = tuple[tuple[str, tuple[Claim, ...]], ...]
+
+
+def _claimed(name: str) -> Claimed:
+    return tuple((text, tuple(map(_claim, claims))) for text, claims in _SENTENCES[name].items())
+
+
+CLAIMS, ROWS = _claimed("claims"), _claimed("rows")
 OPENINGS, HOSTILE, PIECES = (tuple(_SENTENCES[name]) for name in ("openings", "hostile", "words"))
 NOTHING: tuple[str, ...] = ("", *(text for texts in _SENTENCES["nothing"].values() for text in texts.splitlines()))

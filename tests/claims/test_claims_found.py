@@ -10,20 +10,23 @@ from hypothesis import strategies as st
 
 from analytics.claims import claims_in
 from tests.claims.corpus import SPLITS, Split
-from tests.claims.scores import score
-from tests.claims.sentences import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, PIECES, SPEAKER
+from tests.claims.scores import Scores, score
+from tests.claims.sentences import CLAIMS, HOSTILE, NAMES, NOTHING, OPENINGS, PIECES, ROWS, SPEAKER
 from wolfbus.messages.content import InspectionClaim, RoleClaim
+
+FOUND = {
+    "dev": Scores(right=186, wrong=0, missed=4, nights=23, right_nights=23),
+    "held_out": Scores(right=158, wrong=3, missed=25, nights=19, right_nights=16),
+}
+"""What issue 12 was closed with. Whoever finds more writes it down here, so that it is not lost again."""
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_nearly_all_claims_of_the_corpus_are_found_and_nearly_nothing_else(split: Split) -> None:
-    found = score(split)
-    assert found.precision >= 0.97
-    assert found.recall >= 0.85
-    assert found.right_nights >= 0.8 * found.nights
+def test_claims_of_the_corpus_are_found_as_well_as_they_were(split: Split) -> None:
+    assert score(split) == FOUND[split]
 
 
-@pytest.mark.parametrize(("text", "expected"), CLAIMS, ids=[text for text, _ in CLAIMS])
+@pytest.mark.parametrize(("text", "expected"), CLAIMS + ROWS)
 def test_a_claim_is_found(text, expected):
     assert claims_in(text, SPEAKER, NAMES) == expected
 

@@ -144,8 +144,8 @@ def test_claims_are_counted_by_source_kind_and_verdict():
     game.events.append(ClaimTruth(statement=third, claims=(silent,)))
     one, both = Metrics(), Metrics()
     one.add(game.rows())
-    both.merge(one)
-    both.merge(one)
+    both.add(game.rows())
+    both.add(game.rows())
     result = one.result()["claims"]
     assert (result["given"], result["unheard"], result["extracted"]) == (1, 1, 2)
     assert result["by_kind"]["accusation"]["unheard"]["lie"] == 1

@@ -137,7 +137,7 @@ def test_a_call_whose_answer_is_not_there_yet_is_open(replay: Replay):
 
 def test_a_call_for_a_request_of_no_known_form_is_listed_all_the_same(replay: Replay):
     odd = recorded([played(no_calls)[0].event, call(BID, requests=("odd",))])
-    assert replay(odd, "--calls").out.splitlines()[1].split()[:3] == ["2", "0.500", "–"]
+    assert replay(odd, "--calls").out.splitlines()[1].split()[:3] == ["2", "0.500", "-"]
 
 
 def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(replay: Replay):

@@ -147,7 +147,7 @@ def test_a_stopped_game_says_so_on_the_record_and_in_the_news_and_is_over_at_onc
     process.bus.before = watch
     process.open(opened(AGENTS), number=2)
     assert voting.wait(20)
-    process.house.stop(WolfError("enough"))
+    process.house.break_off(WolfError("enough"))
     assert str(process.over().error) == "enough"
     events = events_of(bus)
     closed = validate(HOUSE_NEWS, unpack(bus.entries(streams.games(HOUSE))[-1].body))

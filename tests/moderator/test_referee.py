@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from moderator.engine.referee import OpenRequest, Referee, check_legal
+from moderator.engine.reexecution import GameSoFar
+from moderator.rules.game import Steps
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import pack
-from wolfbus.messages.content import Bid, Content, Judgement, Label
+from wolfbus.messages.content import Judgement, Label
 from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected, Seat
 from wolfbus.vocabulary import Kind, Phase, Role
 
@@ -47,18 +48,24 @@ def asked(kind: Kind, *seats: str, batch: int = 1, turn: int = 1, legal: tuple[s
     return Asked(batch=batch, round=1, phase=PHASES.get(kind, "debate"), turn=turn, about=about, asks=asks)
 
 
+def referee_of(**config: Any) -> Any:
+    """The referee of a game that begins."""
+    game = opened(**config)
+    return GameSoFar(game, Steps(game)).referee
+
+
 class Desk:
     """A referee with one open request, and the words to answer it."""
 
     def __init__(
         self, kind: Kind = "bid", seat: str = "Wim", legal: tuple[str | None, ...] | None = None, **config: Any
     ) -> None:
-        self.referee = Referee(opened(**config))
+        self.referee = referee_of(**config)
         (self.request,) = self.referee.ask(asked(kind, seat, legal=legal), set())
 
     def reply(self, **fields: Any) -> dict[str, Any]:
         """Return a good reply as plain values, with `fields` in place of its own."""
-        request: OpenRequest = self.request
+        request = self.request
         kind = request.asking.kind
         usual = {
             "v": 1, "type": "reply", "game": "g", "request": request.id, "seat": request.seat, "kind": kind,
@@ -196,17 +203,17 @@ def test_bid_max_is_the_highest_bid(bid, outcome):
 
 
 def test_only_absent_seats_have_the_shorter_time():
-    referee = Referee(opened(absent_grace=0.5, deadlines=Deadlines(bid=30.0)))
+    referee = referee_of(absent_grace=0.5, deadlines=Deadlines(bid=30.0))
     requests = referee.ask(asked("bid", "Wim", "Vic", "Von"), {"Vic"})
     assert {request.seat: request.deadline_s for request in requests} == {"Wim": 30.0, "Vic": 0.5, "Von": 30.0}
     assert {request.seat: request.ask().deadline_s for request in requests}["Vic"] == 0.5
     # which never lengthens a deadline
-    referee = Referee(opened(absent_grace=90.0, deadlines=Deadlines(bid=30.0)))
+    referee = referee_of(absent_grace=90.0, deadlines=Deadlines(bid=30.0))
     assert [request.deadline_s for request in referee.ask(asked("bid", "Vic"), {"Vic"})] == [30.0]
 
 
 def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
-    referee = Referee(opened(declines=("assess_other",)))
+    referee = referee_of(declines=("assess_other",))
     requests = referee.ask(asked("assess_other", "Vic", "Von"), set())
     assert [referee.is_declined(request) for request in requests] == [False, True]
     (other,) = referee.ask(asked("bid", "Von", batch=2), set())
@@ -233,25 +240,3 @@ def test_deceptive_decides_over_the_kind_and_what_was_stated_is_kept(kind, decep
     answer = Desk(kind).send(content=content)
     assert isinstance(answer.content, Label | Judgement)
     assert (answer.content.deceptive, answer.content.kind, answer.content.stated_kind) == (deceptive, becomes, stated)
-
-
-@pytest.mark.parametrize(
-    ("kind", "outcome", "content", "possible"),
-    [
-        ("bid", "accepted", Bid(bid=10), True),
-        ("bid", "accepted", Bid(bid=11), False),
-        ("bid", "accepted", None, False),
-        ("bid", "timed_out", None, True),
-        ("bid", "declined", None, True),
-        ("bid", "defaulted", Bid(bid=1), False),
-        ("bid", "timed_out", Bid(bid=1), False),
-        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="omission"), True),
-        ("assess_own", "accepted", Label(deceptive=True, confidence=1.0, kind="none"), False),
-        ("assess_own", "accepted", Label(deceptive=False, confidence=1.0, kind="omission"), False),
-    ],
-)
-def test_a_recorded_answer_must_be_one_the_referee_could_have_given(
-    kind: Kind, outcome: Any, content: Content | None, possible: bool
-):
-    answer = ANSWERED[kind](batch=1, seat="Wim", outcome=outcome, content=content)
-    assert (check_legal(answer, Asking(kind=kind, seats=("Wim",)), 10) is None) == possible

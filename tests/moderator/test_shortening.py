@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from moderator.engine.reports import ReportShortener
 from tests.llm.calls.woven import call, segment
+from tests.moderator.test_referee import referee_of
 from wolfbus.errors import RecordError
 from wolfbus.messages.calls import ChainAddition, PromptAddition
 from wolfbus.messages.events import Asked, Asking
@@ -16,11 +16,12 @@ STEP = (Asked(batch=1, round=1, phase="debate", turn=1, asks=(Asking(kind="bid",
 
 def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_hashes():
     rules, old = segment("system", "Rules of the game."), segment("user", "You are Wim, a Villager.")
-    shortener = ReportShortener()
-    assert [name for event in (rules, old) for name in shortener.recall(event)] == [rules.segment, old.segment]
+    reports = referee_of().reports
+    for event in (rules, old):
+        reports.recall(event)
     question = segment("user", "How urgent is it?", old.segment)
     made = call("1/debate/1/bid/Wim", prompt=(rules.segment, question.segment))
-    (addition, short), _ = shortener.shorten([question, made], STEP, ())
+    (addition, short), _ = reports.write([question, made], STEP, ())
     assert addition.chains == (ChainAddition(after=old.segment, texts=("How urgent is it?",)),)
     assert short.prompt == (rules.segment, 0)
     book = PromptBook()

@@ -11,8 +11,18 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from wolfbus.errors import ConfigError
-from wolfbus.service.logs import configure_logs
+from wolfbus.cli import run
+
+
+@pytest.fixture
+def begin(capsys):
+    """Have a service begin to log, on a bus that is away; returns its exit code and what it said."""
+
+    def begin(style):
+        words = ["player", "--bus", "redis://127.0.0.1:1?patience=0.01", "--house", "main", "--name", "mine"]
+        return run([*words, "--log", style]), capsys.readouterr().err
+
+    return begin
 
 
 @pytest.fixture
@@ -41,8 +51,8 @@ def log_failure(reason):
         log.exception("it failed")
 
 
-def test_a_json_line_says_when_where_and_what_in_that_order(lines):
-    configure_logs("json", service="player", house="main", agent="mine")
+def test_a_json_line_says_when_where_and_what_in_that_order(begin, lines):
+    begin("json")
     log.warning("%s is late", "Ada", extra={"seat": "Ada", "game": "g1", "by_s": 1.5})
     # what a call gives goes before what is bound
     log.info("hello", extra={"agent": "other"})
@@ -55,8 +65,8 @@ def test_a_json_line_says_when_where_and_what_in_that_order(lines):
     assert (other["event"], other["agent"]) == ("hello", "other")
 
 
-def test_a_traceback_stays_in_one_json_line(lines):
-    configure_logs("json")
+def test_a_traceback_stays_in_one_json_line(begin, lines):
+    begin("json")
     log_failure("no\nsuch thing")
     (line,) = lines()
     assert line["event"] == "it failed"
@@ -65,9 +75,9 @@ def test_a_traceback_stays_in_one_json_line(lines):
 
 
 @pytest.mark.parametrize("style", ["json", "text"])
-def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys, style):
+def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(begin, capsys, style):
     said = "hello\n{}\x1b[2J\u202e"
-    configure_logs(style)
+    begin(style)
     log.info("%s", said, extra={"reason": said})
     err = capsys.readouterr().err
     assert err.count("\n") == 1
@@ -75,10 +85,10 @@ def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(capsys, styl
     assert "\x1b" not in err
 
 
-def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys):
-    configure_logs("text", service="moderator", house="main", agent="player-1")
+def test_a_text_line_is_short_and_a_traceback_is_indented_below(begin, capsys):
+    begin("text")
     log.info("the game begins", extra={"game": "g1", "agent": "player-2"})
-    log.info("hello", extra={"agent": "player-1"})
+    log.info("hello", extra={"agent": "mine"})
     log_failure("no such thing")
     first, own, second, *trace = capsys.readouterr().err.splitlines()
     assert first[8:] == " the game begins (agent player-2, game g1)"
@@ -88,21 +98,21 @@ def test_a_text_line_is_short_and_a_traceback_is_indented_below(capsys):
     assert all(line.startswith("  | ") for line in trace)
 
 
-def test_only_what_is_as_grave_as_asked_for_is_logged(lines, monkeypatch):
+def test_only_what_is_as_grave_as_asked_for_is_logged(begin, lines, monkeypatch):
     monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "Warning")
-    configure_logs("json", service="player")
     # to configure again replaces and does not double
-    configure_logs("json", service="analytics")
+    begin("text")
+    begin("json")
     log.info("little")
     log.warning("much")
-    assert [(line["event"], line["service"]) for line in lines()] == [("much", "analytics")]
+    assert [(line["event"], line["service"]) for line in lines()] == [("much", "player")]
     monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "loud")
-    with pytest.raises(ConfigError, match="'loud' is none of debug, info, warning, error"):
-        configure_logs("json")
+    told = "wolfbus: WOLFBUS_LOG_LEVEL: 'loud' is none of debug, info, warning, error\n"
+    assert begin("json") == (2, told)
 
 
-def test_warnings_and_what_nobody_catches_are_logged_too(lines):
-    configure_logs("json")
+def test_warnings_and_what_nobody_catches_are_logged_too(begin, lines):
+    begin("json")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         logging.captureWarnings(capture=False)

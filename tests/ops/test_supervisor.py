@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.supervisor import Child, Program, RunOutcome, Supervisor
+from wolfbus.service.supervisor import Child, Program, RunOutcome, Speaker, Supervisor
 
 WAIT_S = 10
 
@@ -170,6 +170,17 @@ def test_a_program_that_is_not_there_is_told_in_one_line():
     child.start()
     assert said.get(timeout=WAIT_S) == ("odd", "no-such-program-anywhere cannot be started: no such file or directory")
     child.kill()
+
+
+def test_lines_are_told_apart_by_name_and_cannot_steer_the_terminal(capsys):
+    speak = Speaker()
+    speak("moderator", "night falls\x1b[2J")
+    speak("player-1", "  | in brain.py")
+    Speaker(quiet=True)("moderator", "unheard")
+    Speaker(plain=True)("moderator", '{"event": 1}')
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == ["moderator │ night falls", "player-1  │   | in brain.py", '{"event": 1}']
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's death")

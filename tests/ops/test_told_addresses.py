@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import socket
 import sys
@@ -12,7 +14,6 @@ import pytest
 from tests.ops.heard import run
 from wolfbus import cli
 from wolfbus.bus.url import masked, read_address, shown_url
-from wolfbus.service.plan import OPEN, HousePlan
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 WAITING = {
@@ -162,20 +163,46 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_p
     assert_untold(said, tmp_path)
 
 
-def test_an_open_seat_of_up_says_that_a_password_is_needed_and_how_to_give_it_unseen():
-    plan = HousePlan(with_secret("redis://h:1/2"), "up-1", ("scripted", OPEN), Path("runs"))
-    _, password, join, person, *_ = plan.invitation()
-    assert password.strip().startswith("read -rs WOLFBUS_BUS; export WOLFBUS_BUS  ")
-    assert "a password is needed: type redis://***@h:1/2, user and password in place of the stars" in password
-    assert join.strip().startswith("wolfbus join --house up-1 --place 2 -- ")
-    assert person.strip().startswith("wolfbus join --house up-1 --place 2 --human ")
+def started():
+    """Return command, command line and environment of the processes of ours that this one has started."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == os.getpid():
+                words = (folder / "cmdline").read_text().split("\0")
+                if "wolfbus" in words:
+                    command = words[words.index("wolfbus") + 1]
+                    found.append((command, " ".join(words), (folder / "environ").read_text().split("\0")))
+    return found
 
 
-def test_what_holds_an_address_does_not_tell_it_when_it_is_printed(tmp_path):
-    url = with_secret("redis://h:1")
-    plan = HousePlan(url, "h", ("scripted",), tmp_path)
-    for held in (plan, plan.programs(), read_address(url)):
-        assert not re.search(PASSWORD, repr(held))
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the command lines of others")
+def test_up_starts_its_processes_and_asks_others_in_without_telling_seed_and_password(guarded, tmp_path):
+    processes = []
+
+    def look(said):
+        if "7 of 8 seats covered" in said:
+            processes.extend(started())
+        return bool(processes)
+
+    game = "--players scripted*7,open --games 3 --at-once 2 --seed long-s33d-of-mine"
+    _, said = run("up", *game.split(), "--house", "up-1", "--redis", guarded, "--out", str(tmp_path), until=look)
+    assert sorted(name for name, *_ in processes) == ["analytics", "moderator", *["player"] * 7]
+    for name, words, variables in processes:
+        assert not re.search(f"{PASSWORD}|s33d", words)
+        # one that is started again while Redis is away waits for it
+        assert f"WOLFBUS_BUS={guarded}?patience=30" in variables
+        assert ("WOLFBUS_MODERATOR_SEED=long-s33d-of-mine" in variables) == (name == "moderator")
+    where = f"redis://***@{guarded.partition('@')[2]}"
+    told = f"a password is needed: type {where}, user and password in place of the stars; it is not shown"
+    assert f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({told})\n" in said
+    # who takes the seat plays as many games at a time as the others
+    for way in ("-- COMMAND ", "--human "):
+        assert f"  wolfbus join --house up-1 --place 8 --seats 2 {way}" in said
+
+
+def test_an_address_does_not_tell_its_password_when_it_is_printed():
+    assert PASSWORD not in repr(read_address(with_secret("redis://h:1")))
 
 
 @pytest.mark.parametrize(

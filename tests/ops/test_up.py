@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from tests.golden.running import wolfbus
+from tests.ops.heard import run
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 from wolfbus.testing.redis_server import redis_installed
@@ -42,6 +46,41 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
     assert {path.name for path in (tmp_path / "together").iterdir()} == {
         f"{game}.ndjson", "metrics.json", "report.txt",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("scripted*7,open", "seat 8 is open; in another terminal:"),
+        ("open *2, scripted*6", "seats 1, 2 are open, one such line takes each"),
+        ("open*,silent*7", "seat 1 is open"),
+        ("exec:open,open,reopen:open,scripted*5", "seat 2 is open"),
+    ],
+)
+def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_this_users_alone(tmp_path, spec, told):
+    sockets = []
+
+    def look(said):
+        if told not in said:
+            return False
+        (path,) = re.findall(r"bus unix://(\S+),", said)
+        sockets.append(Path(path))
+        assert sockets[0].parent.stat().st_mode & 0o077 == 0
+        with contextlib.closing(Redis(unix_socket_path=path)) as redis:
+            assert redis.config_get("port")["port"] == "0"
+        return True
+
+    code, said = run("up", "--json", "--players", spec, "--out", str(tmp_path / "out"), until=look)
+    assert sockets, said
+    assert code == 130
+    assert not sockets[0].parent.exists()
+
+
+def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    code, said = run("up")
+    assert code == 1
+    assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", said)
 
 
 def test_the_redis_of_a_run_keeps_its_data_through_kill_9(tmp_path):

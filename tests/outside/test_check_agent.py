@@ -12,7 +12,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from moderator.check import Finding, Trial, TrialTerms
+from moderator.check import Finding, TrialTerms, try_agent
 from tests.llm.tables import tables
 from tests.outside.smallest_agent import SmallestAgent, content
 from wolfbus.bus import open_bus
@@ -31,7 +31,7 @@ def tried(agent: SmallestAgent, url: str, terms: TrialTerms) -> dict[str, Findin
     thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
     with contextlib.closing(open_bus(url)) as bus:
-        findings = Trial(bus, agent.house, None, terms).run()
+        findings = try_agent(bus, agent.house, None, terms)
     thread.join(10)
     assert not thread.is_alive()
     return {finding.check: finding for finding in findings}
@@ -215,7 +215,7 @@ def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
     bus = open_bus(redis_url)
     bus.claim("check", "a-moderator", 30)
     with pytest.raises(HouseHeld):
-        Trial(bus, "check").run()
+        try_agent(bus, "check")
     bus.close()
 
 

@@ -118,7 +118,7 @@ def test_a_full_disk_is_named_and_nothing_of_the_step_stays(
             with pytest.raises(RecordError, match="cannot be written: no space left on device"):
                 file.write(LINES[1:3])
     if resumed:
-        with RecordFile.resume(path, 1) as file:
+        with RecordFile(path, keep=1) as file:
             monkeypatch.setattr(writer.os, "write", write)
             with pytest.raises(RecordError, match="cannot be written: no space left on device"):
                 file.write(LINES[1:3])
@@ -151,7 +151,7 @@ def test_a_record_is_gone_on_with_behind_any_of_its_lines_and_what_a_power_cut_l
     RecordFile(path).close()
     for kept in range(len(LINES) + 1):
         path.write_bytes(joined(LINES) + b"half a li")
-        with RecordFile.resume(str(path), kept) as file:
+        with RecordFile(str(path), keep=kept) as file:
             assert path.read_bytes() == joined(LINES[:kept])
             file.write(LINES[kept:])
             file.sync()
@@ -163,7 +163,7 @@ def test_lines_are_counted_over_more_than_one_read(path: Path, monkeypatch: pyte
     with RecordFile(path) as file:
         file.write([b"", b"123456", b"", b"12345678901234567890", b"last"])
     for kept, size in ((5, 35), (4, 30), (3, 9), (2, 8), (1, 1), (0, 0)):
-        RecordFile.resume(path, kept).close()
+        RecordFile(path, keep=kept).close()
         assert path.stat().st_size == size
 
 
@@ -177,7 +177,7 @@ def test_a_record_that_cannot_be_gone_on_with_is_named_and_left_as_it_is(path: P
         ("/dev/full", 1, "that is no ordinary file"),
     ):
         with pytest.raises(RecordError) as caught:
-            RecordFile.resume(path.with_name("two").parent / name, kept)
+            RecordFile(path.with_name("two").parent / name, keep=kept)
         assert str(caught.value) == f"{path.parent / name}: cannot be continued: {said}"
     assert path.with_name("two").read_bytes() == joined(LINES[:2]) + b"half a line"
 

@@ -153,11 +153,9 @@ class Told:
 class Service(Running):
     """An analytics service."""
 
-    def __init__(
-        self, url: str, folder: Path, name: str = "analytics", look_s: float = 0.3, again_s: float = 5.0
-    ) -> None:
+    def __init__(self, url: str, folder: Path, name: str = "analytics", look_s: float = 0.3) -> None:
         self.told: list[Results] = []
-        settings = AnalyticsSettings(url, HOUSE, folder, name, again_s, look_s)
+        settings = AnalyticsSettings(url, HOUSE, folder, name, look_s)
         super().__init__(lambda stopping, health: serve(settings, stopping, health, self.told.append))
 
     def __enter__(self) -> Self:

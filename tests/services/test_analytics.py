@@ -16,7 +16,7 @@ from wolfbus.bus import streams
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.house import Welcome
+from wolfbus.messages.house import RollCall, Welcome
 from wolfbus.record.reader import read_record
 
 
@@ -218,9 +218,11 @@ def test_a_house_that_lost_its_data_is_a_clear_end(site):
 
 def test_a_second_process_under_the_same_name_takes_over(site):
     joined = site.heard(streams.outbox(HOUSE, "analytics"))
-    with site.service(folder="a", again_s=0.1) as old:
+    with site.service(folder="a") as old:
         joined.next()
         with site.service(folder="b") as new:
+            joined.next()
+            site.house.tell_mailbox("analytics", RollCall())
             with pytest.raises(
                 ConfigError, match=r"^another process plays as analytics in house fed; this one leaves$"
             ):

@@ -203,9 +203,7 @@ def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, 
         guest.join(instance=f"{guest.name} again {guest._sent}")
         guest.hear(Welcome)
     assert caplog.messages == [
-        f"a message of ada has {len(big)} bytes; at most 64000 are read",
-        f"a message of bruno has {len(big)} bytes; at most 64000 are read",
-        f"a message of ada has {len(big)} bytes; at most 64000 are read",
+        f"{name} said what cannot be read: {len(big)} bytes; at most 64000 are read" for name in ("ada", "bruno", "ada")
     ]
 
 

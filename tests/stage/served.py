@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import http.client
 import json
-from collections.abc import Iterator, Sequence
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
+
+import pytest
 
 from tests.cli_views.games import lively
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
@@ -82,6 +88,33 @@ def data(url: str, path: str, **headers: str) -> Any:
     status, _, body = fetched(url, path, **headers)
     assert status == 200, body
     return json.loads(body)
+
+
+def leave(url: str, path: str) -> None:
+    """Ask for something, and be gone before it comes."""
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0)) as leaving:
+        leaving.sendall(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+        select.select([leaving], [], [], 0.05)
+
+
+def slowed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Make all work of the server's threads take a while; what went on whenever one more piece of it began."""
+    in_thread, working, seen = asyncio.to_thread, [], []
+
+    def slowly(work: Callable[..., Any], *given: Any) -> Any:
+        working.append(work.__name__)
+        seen.append(list(working))
+        done = work(*given)
+        time.sleep(0.1)
+        working.remove(work.__name__)
+        return done
+
+    async def slow(work: Callable[..., Any], *given: Any) -> Any:
+        return await in_thread(slowly, work, *given)
+
+    monkeypatch.setattr(asyncio, "to_thread", slow)
+    return seen
 
 
 class Events:

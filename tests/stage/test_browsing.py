@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
 
@@ -70,11 +72,16 @@ def test_an_address_that_is_not_there_says_so(browser, stage):
     page.close()
 
 
-def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path):
+def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch):
+    # a library reads so many at once; a file has to hold all
+    monkeypatch.setattr("wolfbus.stage.library._AT_ONCE", 1)
     written = wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html"))
     assert written.code == 0, written.err
     address = f"file://{tmp_path}/study.html"
     seen = watched(address, ".board")
+    titles = [each.get_attribute("title") for each in seen.page.locator(".squares a").all()]
+    assert len(titles) == 4
+    assert all(re.match(r"Game \d: (Villagers|Werewolves|Nobody), ", title) for title in titles), titles
     seen.page.locator(".squares a").first.click()
     seen.page.locator(".beat").first.wait_for()
     seen.press("ArrowRight")

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import statistics
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
-from wolfbus.stage.files import PARTS, bundled
 
-STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
-BUDGET = 120_000
-"""Bytes of all scripts and styles together."""
-GAME_BUDGET = 70_000
-"""Bytes of what a game's page needs of them, as they stand in a file."""
 HOSTILE = (
     "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 "
     "\x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
@@ -117,12 +111,19 @@ def test_a_number_leads_to_the_statements_that_made_it(watched, stage):
 def test_what_a_model_was_asked_can_be_read(watched, stage, games):
     game = next(iter(sorted((games / "models").rglob("*.ndjson*")))).name.split(".")[0]
     seen = watched(f"{stage}/g/models~{game}")
+    seen.page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    evil = {"url": "http://x/'; touch pwned #"}
+    seen.page.route("**/call/*", lambda route: route.fulfill(json=route.fetch().json() | evil))
     while seen.page.locator(".now [data-call]").count() == 0:
         seen.press("ArrowRight")
     seen.press("p")
     box = seen.page.get_by_role("dialog")
     box.get_by_text(re.compile(r"call \d+ of \d+ of this seat")).wait_for()
     assert box.get_by_role("heading", name="Reply").is_visible()
+    box.get_by_role("button", name="curl").click()
+    words = shlex.split(seen.page.evaluate("window.copied"))
+    assert words[:2] == ["curl", f"{evil['url']}/chat/completions"], "whoever wrote the record runs nothing in a shell"
+    assert words[-2] == "-d"
     before = box.locator("nav").first.inner_text()
     box.get_by_role("button", name="next call").click()
     seen.page.wait_for_function("before => document.querySelector('.call nav').innerText !== before", arg=before)
@@ -252,14 +253,3 @@ def test_a_game_of_many_events_opens_within_a_second_and_steps_within_a_frame(wa
         steps.append(spent() - before)
     assert seen.place() == 60
     assert statistics.median(steps) <= 0.016
-
-
-def test_the_page_is_small_and_its_scripts_are_ours():
-    sizes = {path.name: path.stat().st_size for path in STATIC.iterdir() if path.suffix in (".js", ".css")}
-    assert sum(sizes.values()) <= BUDGET, sizes
-    entry, styles = PARTS["game"]
-    assert len(bundled(STATIC, entry)) + sum(sizes[name] for name in styles) <= GAME_BUDGET
-    for path in STATIC.glob("*.js"):
-        assert not re.search(
-            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", path.read_text("utf-8")
-        ), path.name

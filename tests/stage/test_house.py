@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.stage.served import Events, data, names, sealed
+from tests.stage.served import Events, data, leave, names, sealed, slowed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.cli import run
@@ -86,6 +86,15 @@ def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(m
         page = data(stage.url, f"/g/{GAME}/data.json")
         assert page["beats"] == beats[0]
         assert page["proof"]["head"] == RECORDS[-1].hash
+
+
+def test_who_leaves_while_a_house_is_read_takes_nobody_along(moderated, redis_url, monkeypatch):
+    slowed(monkeypatch)
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits)
+    with serving(redis_url) as stage:
+        leave(stage.url, f"/g/{GAME}/data.json")
+        assert data(stage.url, f"/g/{GAME}/data.json")["over"]
 
 
 def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, tmp_path):

@@ -80,8 +80,9 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(table):
     # a link is good once; a stranger, a foreign cookie and another site get one sentence
     assert json.loads(one.sit()[2])["error"].startswith("this link leads to no seat")
     assert fetched(one.url, f"{one.place}/data.json")[0] == 403
-    assert fetched(one.url, f"{other.place}/data.json", Cookie=one.cookie)[0] == 403
-    for wrong in ({"token": "x"}, {"token": None}, {}, [1]):
+    for cookie in (one.cookie, f"wolfbus-seat-{other.place.rpartition('/')[2]}=\xff"):
+        assert fetched(one.url, f"{other.place}/data.json", Cookie=cookie)[0] == 403
+    for wrong in ({"token": "x"}, {"token": None}, {"token": "\ud800"}, {}, [1]):
         assert one.post("/seat/sit", wrong)[0] in {400, 403}
     told = one.post(f"{other.place}/answer", {"id": "x", "content": None})
     assert told[0] == 403
@@ -141,6 +142,7 @@ def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(table):
     assert status == 422
     assert json.loads(body)["error"]
     assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": {"what": 1}})[0] == 422
+    assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None, "thought": "\ud800"})[0] == 400
     assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 200
     assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 409
 

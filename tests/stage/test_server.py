@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.stage.served import Events, data, fetched, names, sealed, server
+from tests.stage.served import Events, data, fetched, leave, names, sealed, server, slowed
 
 RECORDS, LINES = sealed()
 SECRET = re.compile(rb"(?:secret|whisper|prompt|reply|model|raw)-of-\w+")
@@ -58,6 +59,18 @@ def test_a_record_that_grows_is_watched_to_its_end(runs):
         assert beats == whole["beats"]
         assert last == len(LINES)
         assert data(stage.url, "/g/live/data.json")["proof"] == whole["proof"]
+
+
+def test_a_file_is_read_by_one_at_a_time_and_wholly_even_if_whoever_asked_is_gone(runs, monkeypatch):
+    working = slowed(monkeypatch)
+    put(runs, LINES[:60])
+    with server(runs) as stage, ThreadPoolExecutor() as browsers:
+        for page in browsers.map(lambda _: data(stage.url, "/g/live/data.json"), range(6)):
+            assert (page["line"], page["problems"]) == (60, [])
+        put(runs, LINES[60:])
+        leave(stage.url, "/g/live/data.json")
+        assert data(stage.url, "/g/live/data.json")["line"] == len(LINES)
+    assert max(each.count("read") for each in working) == 1
 
 
 @pytest.mark.parametrize("viewer", ["everything", "public", f"seat:{names()[0]}"])
@@ -125,13 +138,16 @@ def test_pages_of_other_sites_and_other_names_are_refused(runs):
 
 def test_a_damaged_record_shows_what_is_whole_and_says_where_it_breaks(runs):
     broken = [*LINES[:80], LINES[80].replace(b'"n":81', b'"n":82'), *LINES[81:]]
-    put(runs, broken, "broken")
+    (runs / "below").mkdir()
+    put(runs, broken, "below/broken")
     with server(runs) as stage:
+        # an id leads there alone, where there is only one
         page = data(stage.url, "/g/broken/data.json")
+        assert fetched(stage.url, "/g/broken/record.ndjson")[2] == b"".join(broken)
         assert page["line"] == 80
         assert page["beats"] == [beat for beat in data(stage.url, "/g/whole/data.json")["beats"] if beat["line"] <= 80]
         assert "line 81" in page["problems"][0]
-        (told,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "broken"]
+        (told,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "below~broken"]
         assert "line 81" in told["error"]
 
 
@@ -141,6 +157,7 @@ def test_a_game_that_is_not_there_answers_with_what_there_is(runs):
         assert status == 404
         assert json.loads(body)["games"] == ["whole"]
         assert fetched(stage.url, "/g/nothing")[0] == 404
+        assert fetched(stage.url, f"/g/whole/call/{'9' * 5000}.json")[0] == 404
         assert fetched(stage.url, "/s/nothing.json")[0] == 404
         assert fetched(stage.url, "/static/..%2fapp.py")[0] == 404
 

@@ -208,8 +208,7 @@ class Agent:
                 name.
             WolfError: the bus cannot be reached.
         """
-        from wolfbus.agent.introduction import Introduction
-        from wolfbus.agent.membership import Membership, default_name
+        from wolfbus.agent.membership import Membership, default_name, introduce
         from wolfbus.agent.router import Seats
         from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping
         from wolfbus.service.logs import configure_logs
@@ -218,8 +217,13 @@ class Agent:
         label = cls.name or cls.__name__
         house = house or os.environ.get("WOLFBUS_HOUSE") or DEFAULT_HOUSE
         name = name or os.environ.get("WOLFBUS_NAME") or default_name(label)
-        introduction = Introduction(
-            name, f"outside:{label}", f"{label} {cls.version}", seats, tuple(places), declines=cls.declines()
+        introduction = introduce(
+            name,
+            brain=f"outside:{label}",
+            version=f"{label} {cls.version}",
+            seats=seats,
+            places=tuple(places),
+            declines=tuple(cls.declines()),
         )
         if not logging.getLogger().handlers:
             configure_logs("auto", service="agent", house=house, agent=name)

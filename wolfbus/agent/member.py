@@ -13,7 +13,6 @@ from functools import partial
 from typing import Final, Protocol
 
 from wolfbus.actors import Timer, Timers
-from wolfbus.agent.introduction import Introduction, Resident
 from wolfbus.agent.outbox import Outbox
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry
@@ -29,7 +28,7 @@ from wolfbus.errors import (
     WolfError,
 )
 from wolfbus.messages.codec import decode_mail, encode
-from wolfbus.messages.house import Leave, Welcome
+from wolfbus.messages.house import Join, Leave, Welcome
 
 logger = logging.getLogger(__name__)
 
@@ -49,27 +48,41 @@ _SHORTEST_S: Final = 0.02
 _LONGEST_S: Final = 600.0
 
 
-class MemberTerms(Protocol):
-    """Where a member is, as what, and how it keeps time: a `Membership`."""
+class Resident(Protocol):
+    """What lives in a house under a member's name: an agent's seats, or a service. `deliver`, `welcome` and `again`
+    are called from threads of the bus and should only pass things on.
+    """
 
     @property
-    def house(self) -> str:
-        """The house's name."""
+    def playing(self) -> int:
+        """Games under way, which are played on for a while after a request to stop."""
         ...
 
     @property
-    def introduction(self) -> Introduction:
-        """What the agent says of itself."""
+    def played(self) -> int:
+        """Games that are over."""
         ...
 
-    @property
-    def again_s(self) -> float:
-        """Seconds between two `join` until the moderator says how often."""
+    def deliver(self, entries: Sequence[Entry], /) -> None:
+        """Take what is said of games, in order: deliveries, and that a game was dropped; perhaps what nobody knows."""
         ...
 
-    @property
-    def lonely_s(self) -> float:
-        """Seconds without a moderator's answer until that is told, and told again."""
+    def welcome(self) -> None:
+        """Take note that a moderator has welcomed the member. One that does not know it yet does so: that of the house
+        on each fresh start, and each that comes after it.
+        """
+        ...
+
+    def again(self) -> None:
+        """Take note that the member joins anew: all that runs will be caught up."""
+        ...
+
+    def report(self) -> tuple[str, dict[str, int]]:
+        """Return its state in a word, and numbers, for whoever watches the process."""
+        ...
+
+    def close(self) -> None:
+        """End, and return when nothing more will be sent."""
         ...
 
 
@@ -98,7 +111,8 @@ class Member:
        name.
 
     Args:
-        terms: the house, and what the agent says of itself there.
+        house: the house's name.
+        introduction: what the agent says of itself; each start of it has an `instance` of its own.
         bus: where its streams are.
         reader: the process's bus reader.
         writer: the process's bus writer; its `on_error`, like the reader's, should be `bus_failed`.
@@ -109,14 +123,14 @@ class Member:
         outbox: what it sends.
 
     Raises:
-        ConfigError: an introduction that no message can hold.
         BusDown: the bus is away.
         NotAllowed: the agent's streams are somebody else's.
     """
 
     def __init__(
         self,
-        terms: MemberTerms,
+        house: str,
+        introduction: Join,
         bus: Bus,
         reader: BusReader,
         writer: BusWriter,
@@ -124,18 +138,15 @@ class Member:
         *,
         over: Callable[[MembershipEnd], None],
     ) -> None:
-        introduction, house = terms.introduction, terms.house
         self._introduction = introduction
         self._house = house
         self.bus = bus
         self.reader = reader
         self.timers = timers
         self._over = over
-        self._again_s = terms.again_s
-        self._lonely_s = terms.lonely_s
-        self._instance = _fresh_instance()
-        introduction.join(self._instance)
-        self._inbox = streams.inbox(house, introduction.name)
+        self._again_s = AGAIN_S
+        self._instance = fresh_instance()
+        self._inbox = streams.inbox(house, self.name)
         self._handler: Resident | None = None
         self._seats = introduction.seats
         self._seen: str | None = None
@@ -148,12 +159,12 @@ class Member:
         self._asked_at = self._told_at = self._joined_at = time.monotonic()
         self._away_at = -math.inf
         self._closed = False
-        self.outbox = Outbox(house, introduction.name, bus, writer)
+        self.outbox = Outbox(house, self.name, bus, writer)
 
     @property
     def name(self) -> str:
         """The agent's name."""
-        return self._introduction.name
+        return self._introduction.agent
 
     @property
     def welcome(self) -> bool:
@@ -272,12 +283,15 @@ class Member:
         if self._handler is not None and not self._closed:
             self._handler.welcome()
 
+    def _join(self) -> bytes:
+        now = {"instance": self._instance, "seats": self._seats, "seen": self._seen}
+        return encode(self._introduction.model_copy(update=now))
+
     def _say_join(self) -> None:
         if self._closed:
             return
         try:
-            join = self._introduction.join(self._instance, self._seats, self._seen)
-            self.outbox.send("", encode(join), "join")
+            self.outbox.send("", self._join(), "join")
         except BusError as error:
             logger.debug("%s could not say join: %s", self.name, error)
 
@@ -286,8 +300,7 @@ class Member:
         if not self._knocks or self._closed:
             return
         try:
-            join = self._introduction.join(self._instance, self._seats, self._seen)
-            self.bus.post(streams.lobby(self._house), Entry(encode(join), "join", self.name))
+            self.bus.post(streams.lobby(self._house), Entry(self._join(), "join", self.name))
         except NotAllowed as error:
             self._knocks = False
             logger.debug("the lobby is closed: %s", error)
@@ -320,7 +333,7 @@ class Member:
 
     def _complain(self) -> None:
         now = time.monotonic()
-        if now - self._told_at >= self._lonely_s:
+        if now - self._told_at >= LONELY_S:
             self._told_at = now
             waited = now - self._asked_at
             logger.warning("no moderator answers in house %s on %s (for %.0f s now)", self._house, self.bus.url, waited)
@@ -350,7 +363,7 @@ class Member:
             self._renewing = None
             if self._closed:
                 return
-            self._instance = _fresh_instance()
+            self._instance = fresh_instance()
             self._welcome = False
             self._asked_at = self._told_at = self._joined_at = time.monotonic()
         logger.info("%s joins anew: %s", self.name, why)
@@ -377,5 +390,6 @@ class Member:
         return True
 
 
-def _fresh_instance() -> str:
+def fresh_instance() -> str:
+    """Return what names one start of an agent."""
     return secrets.token_hex(8)

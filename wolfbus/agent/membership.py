@@ -1,4 +1,6 @@
-"""A whole stay in a house, as every process of agents and analytics does it: from the first `join` to the goodbye."""
+"""A whole stay in a house, as every process of agents and analytics does it: from what it says of itself in its first
+`join` to the goodbye.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
+
+from pydantic import ValidationError
 
 from wolfbus.actors import Timers
-from wolfbus.agent.introduction import Introduction, Resident
-from wolfbus.agent.member import AGAIN_S, LONELY_S, Member, MembershipEnd
+from wolfbus.agent.member import Member, MembershipEnd, Resident, fresh_instance
 from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
-from wolfbus.errors import BusError
+from wolfbus.errors import BusError, ConfigError, first_fault
+from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 
 logger = logging.getLogger(__name__)
@@ -32,6 +36,22 @@ _AWAY_S: Final = 60.0
 """A bus that is still away is found so twice in this time, by its usual patience."""
 
 
+def introduce(name: str, **said: Any) -> Join:
+    """Return what an agent says of itself.
+
+    Args:
+        name: its name in the house.
+        said: more fields of `Join`.
+
+    Raises:
+        ConfigError: a field that no message can hold; the line names it.
+    """
+    try:
+        return Join(agent=name, instance=fresh_instance(), **said)
+    except ValidationError as error:
+        raise ConfigError(f"agent {name[:80]!r}: {first_fault(error)}") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Membership:
     """Where an agent goes, and for how long.
@@ -39,21 +59,17 @@ class Membership:
     Attributes:
         url: the bus.
         house: the house's name.
-        introduction: what the agent says of itself.
+        introduction: what the agent says of itself; see `introduce`.
         once: leave after the first game.
         grace_s: seconds that games under way are played on after a request to stop.
-        again_s: seconds between two `join` until the moderator says how often.
-        lonely_s: seconds without a moderator's answer until that is told.
         stays: go on after the house has said goodbye, until somebody asks to stop.
     """
 
     url: str = field(repr=False)
     house: str
-    introduction: Introduction
+    introduction: Join
     once: bool = False
     grace_s: float = GRACE_S
-    again_s: float = AGAIN_S
-    lonely_s: float = LONELY_S
     stays: bool = False
 
     def run(
@@ -105,7 +121,7 @@ class Membership:
         timers = Timers("agent-timers")
         writer = BusWriter(bus, on_error=failed)
         reader = BusReader(bus, on_error=failed)
-        member = Member(self, bus, reader, writer, timers, over=over)
+        member = Member(self.house, self.introduction, bus, reader, writer, timers, over=over)
         ending.callback(timers.close)
         # no timer waits for a bus that is closed
         ending.callback(bus.close)

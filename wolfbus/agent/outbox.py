@@ -1,4 +1,4 @@
-"""`Outbox`: the one stream that an agent writes; `ReplyWriter`: one seat's replies and reports on it."""
+"""`Outbox`: the one stream that an agent writes; `SeatReplies`: one seat's open requests, and what is sent for them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, Protocol
 
 from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, local_reply, pack_local, reply_to
-from wolfbus.agent.hearing import Requests
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusWriter
@@ -28,6 +29,9 @@ logger = logging.getLogger(__name__)
 
 _SEGMENTS_BYTES: Final = 32_768
 """Prompt text that one message carries, if it can be cut so."""
+
+_KEPT: Final = 16
+"""Answered requests that are remembered: more than a seat can have open at a time."""
 
 
 class Outbox:
@@ -173,47 +177,76 @@ class Replies(Protocol):
         ...
 
 
-class Post(Protocol):
-    """Where a seat's messages go; safe from any thread."""
+class SeatReplies:
+    """One seat's requests, by id, and its `Replies` to them; safe from any thread.
 
-    def send(self, game: str, body: bytes | Unpacked, kind: str = "reply", /) -> None:
-        """Send one message of a game, of this type."""
-        ...
-
-    def send_segments(self, game: str, seat: str, texts: Sequence[PromptText], /) -> None:
-        """Send prompt text that no seat of this agent sent before."""
-        ...
-
-
-class ReplyWriter:
-    """Writes one seat's `Replies`. An answer that nobody wants any more is dropped.
+    An answer that nobody wants any more is dropped.
 
     Args:
         game: the game's id.
         seat: the seat's name.
-        post: takes the messages.
-        requests: knows which answers are wanted, and is told of each; None where all are.
+        outbox: takes the messages.
 
     Attributes:
         limit: bytes a message may have; what is beside an answer's content is cut to fit. None for
             no limit.
     """
 
-    __slots__ = ("_failed", "_game", "_post", "_requests", "_seat", "limit")
+    __slots__ = ("_answered", "_answered_at", "_failed", "_game", "_lock", "_outbox", "_seat", "_under_way", "limit")
 
-    def __init__(self, game: str, seat: str, post: Post, requests: Requests | None = None) -> None:
+    def __init__(self, game: str, seat: str, outbox: Outbox) -> None:
         self.limit: int | None = None
         self._game = game
         self._seat = seat
-        self._post = post
-        self._requests = requests
+        self._outbox = outbox
         self._failed = False
+        # few at a time, and a set is four times as large as a list
+        self._under_way: list[str] = []
+        # hashes of ids, oldest first, and when; in arrays, for a process may play thousands of seats
+        self._answered = array("q")
+        self._answered_at = array("d")
+        self._lock = threading.Lock()
+
+    def take(self, asks: Iterable[Ask]) -> tuple[Ask, ...]:
+        """Return those that nobody has taken yet; they are under way from now on."""
+        with self._lock:
+            fresh = [ask for ask in asks if ask.id not in self._under_way and hash(ask.id) not in self._answered]
+            self._under_way += [ask.id for ask in fresh]
+        return tuple(fresh)
+
+    def under_way(self, request: str) -> bool:
+        """Return whether a request was taken, and an answer to it is wanted still."""
+        with self._lock:
+            return request in self._under_way
+
+    def drop(self, request: str) -> None:
+        """Leave a request without an answer; if it is put again, it is taken again."""
+        with self._lock:
+            if request in self._under_way:
+                self._under_way.remove(request)
+
+    def resume(self, asks: Iterable[Ask], asked_at: float) -> None:
+        """Hold on to nothing but what a `catch_up` asks.
+
+        What is under way and asked there stays so; other answers are not wanted any more. What was answered before the
+        `join` that the `catch_up` follows did not arrive if it is put again, and is taken again; a later answer is on
+        its way.
+
+        Args:
+            asks: the requests of the `catch_up`.
+            asked_at: when that `join` was said, on the clock of `time.monotonic`.
+        """
+        with self._lock:
+            asked = {ask.id for ask in asks}
+            self._under_way = [request for request in self._under_way if request in asked]
+            # ascending, as they are appended
+            old = bisect_right(self._answered_at, asked_at)
+            del self._answered[:old], self._answered_at[:old]
 
     def answer(self, ask: Ask, said: Said) -> None:
         """Send the answer to one request; `NO_ANSWER` is not sent, and it may be put again."""
         if said is NO_ANSWER:
-            if self._requests is not None:
-                self._requests.drop(ask.id)
+            self.drop(ask.id)
             return
         try:
             answer = answer_of(ask.kind, said)
@@ -246,7 +279,7 @@ class ReplyWriter:
     def segments(self, texts: Sequence[PromptText]) -> None:
         """Send new prompt text."""
         if texts:
-            self._post.send_segments(self._game, self._seat, texts)
+            self._outbox.send_segments(self._game, self._seat, texts)
 
     def called(self, call: Call) -> None:
         """Send the report of a model call."""
@@ -258,14 +291,22 @@ class ReplyWriter:
         self._send(pack(report), "called")
 
     def _close(self, ask: Ask, body: bytes | Unpacked) -> None:
-        if self._requests is None or self._requests.answered(ask.id):
+        with self._lock:
+            wanted = ask.id in self._under_way
+            if wanted:
+                self._under_way.remove(ask.id)
+                if len(self._answered) == _KEPT:
+                    del self._answered[0], self._answered_at[0]
+                self._answered.append(hash(ask.id))
+                self._answered_at.append(time.monotonic())
+        if wanted:
             self._send(body, "reply")
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
 
     def _send(self, body: bytes | Unpacked, kind: str) -> None:
         try:
-            self._post.send(self._game, body, kind)
+            self._outbox.send(self._game, body, kind)
         except BusError as error:
             logger.debug("%s: a %s came after the bus was closed: %s", self._seat, kind, error)
 

@@ -18,10 +18,9 @@ from pykka import ActorRef
 from wolfbus.actors import ActorPool, PooledActor, tell_here, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
-from wolfbus.agent.hearing import SeatNews
 from wolfbus.agent.member import Member
 from wolfbus.agent.outbox import Outbox
-from wolfbus.agent.seat import GameLeft, SeatActor
+from wolfbus.agent.seat import GameLeft, SeatActor, SeatNews
 from wolfbus.audience import AgentMail, SeatMail
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked

@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer, Said
-from wolfbus.agent.hearing import Hearing, SeatNews, worth_answering
-from wolfbus.agent.outbox import Post, ReplyWriter
+from wolfbus.agent.outbox import Outbox, SeatReplies
+from wolfbus.audience import PublicNews, SeatMail
 from wolfbus.errors import RulesError
-from wolfbus.messages.requests import Ask, Seated
+from wolfbus.messages.requests import Ask, Public, Seated, SeatPart
+from wolfbus.view import SeatView
 
 if TYPE_CHECKING:
     import asyncio
@@ -76,11 +78,45 @@ def _running() -> asyncio.AbstractEventLoop:
         return _loop
 
 
+class SeatNews(NamedTuple):
+    """What a delivery holds for one seat: public facts, and its own part if it has one.
+
+    Attributes:
+        facts: public facts, in order.
+        part: the seat's own facts and requests.
+        asked_at: for a `catch_up`, which holds all that the seat may know: when `join` was said last, on the clock of
+            `time.monotonic`; for an opening, which does so too, minus infinity; None for what is merely new.
+        heard: when it came, on the clock of `time.monotonic`; 0 where that does not matter.
+    """
+
+    facts: Sequence[Public | PublicNews]
+    part: SeatPart | SeatMail | None
+    asked_at: float | None = None
+    heard: float = 0.0
+
+
+def goes_on(view: SeatView, news: SeatNews) -> bool:
+    """Return whether a `catch_up` tells all that a seat knows, as it knows it, and perhaps more."""
+    if news.part is None:
+        return True
+    public, private = len(view.public), view.private_known
+    if len(news.facts) < public or len(news.part.facts) < private:
+        return False
+    again = SeatView(me=view.me)
+    try:
+        again.hear_public(*news.facts[:public])
+        for own in news.part.facts[:private]:
+            again.hear_private(own)
+    except RulesError:
+        return False
+    return again == view
+
+
 class SeatContext(Protocol):
     """What a seat has of the process that plays it; safe from any thread."""
 
     @property
-    def outbox(self) -> Post:
+    def outbox(self) -> Outbox:
         """Where replies and reports go."""
         ...
 
@@ -159,7 +195,7 @@ class SeatActor(PooledActor):
         """Take in news, take back a call, or leave; then go on with what waits."""
         if isinstance(message, SeatNews):
             if message.asked_at is not None:
-                self._catch_up(message)
+                self._catch_up(message, message.asked_at)
             self._waiting.append(message)
         elif isinstance(message, _Done):
             if message.call is self._busy:
@@ -191,8 +227,8 @@ class SeatActor(PooledActor):
         self._listens = kind.heard is not Agent.heard
         self._receives = kind.received is not Agent.received
         self._by_kind = kind.answer is Agent.answer
-        self._hearing = Hearing(self._seat)
-        self._writer = ReplyWriter(self._game, self._seat, self._context.outbox, self._hearing.requests)
+        self._view = SeatView(me=self._seat)
+        self._replies = SeatReplies(self._game, self._seat, self._context.outbox)
         self._calls.clear()
         self._busy = None
 
@@ -207,10 +243,12 @@ class SeatActor(PooledActor):
         except BaseException:
             logger.exception("%s: the brain could not be closed", self._seat, extra=self._where)
 
-    def _catch_up(self, news: SeatNews) -> None:
-        """Make ready for a `catch_up`: all that waits is in it, or was lost."""
+    def _catch_up(self, news: SeatNews, asked_at: float) -> None:
+        """Make ready for a `catch_up`: all that waits is in it, or was lost, and only what it asks is wanted."""
         self._waiting.clear()
-        if self._hearing.expect(news):
+        known = goes_on(self._view, news)
+        self._replies.resume(news.part.asks if known and news.part is not None else (), asked_at)
+        if known:
             return
         logger.info(
             "%s: the bus lost what was told last; the brain starts anew, from what is left",
@@ -232,34 +270,40 @@ class SeatActor(PooledActor):
             elif self._leaving and not self._ended:
                 self._ended = True
                 if self._seated:
-                    self._call(_Call(self._agent.ended, (self._hearing.view,)))
+                    self._call(_Call(self._agent.ended, (self._view,)))
             else:
                 if self._leaving:
                     self.stop()
                 return
 
     def _take_in(self, news: SeatNews) -> None:
-        agent, view = self._agent, self._hearing.view
-        heard, private = view.heard, len(view.private)
+        agent, view = self._agent, self._view
+        heard, remembered = view.heard, len(view.private)
+        own = news.part.facts if news.part is not None else ()
         asks: tuple[Ask, ...] = ()
         if self._receives:
-            own = news.part.facts if news.part is not None else ()
             _, error = _outcome(received := _Call(agent.received, (news.facts, own)))
             if error is not None:
                 self._record(received, error)
         try:
-            asks = self._hearing.hear(news)
+            if news.facts:
+                view.hear_public(*news.facts)
+            for private in own:
+                view.hear_private(private)
+            if news.part is not None and news.part.asks:
+                asks = self._replies.take(news.part.asks)
         except RulesError as error:
+            # what came before the gap is taken in; no request is
             self._context.missed(self._game, str(error))
-        self._writer.limit = view.config.max_reply_bytes
+        self._replies.limit = view.config.max_reply_bytes
         if not self._seated and view.names:
             self._seated = True
             self._calls.append(_Call(agent.seated, (view,)))
-        if self._listens and (view.heard is not heard or len(view.private) > private):
-            fresh = (*view.public[len(heard.facts) :], *view.private[private:])
+        if self._listens and (view.heard is not heard or len(view.private) > remembered):
+            fresh = (*view.public[len(heard.facts) :], *view.private[remembered:])
             self._calls.append(_Call(agent.heard, (fresh, view)))
         if self._starts and asks:
-            self._calls.append(_Call(agent.start, (asks, view, self._writer), asks))
+            self._calls.append(_Call(agent.start, (asks, view, self._replies), asks))
             return
         for ask in asks:
             method = getattr(agent, ask.kind, agent.choose) if self._by_kind else agent.answer
@@ -268,7 +312,7 @@ class SeatActor(PooledActor):
     def _call(self, call: _Call) -> None:
         slow = call.answers and not self._quick
         if call.answers and (self._closed or (slow and (self._leaving or not self._wanted(call)))):
-            self._hearing.requests.drop(call.asks[0].id)
+            self._replies.drop(call.asks[0].id)
         elif slow and not inspect.iscoroutinefunction(call.method):
             self._busy = call
             # a daemon: an agent that never comes back must not keep the process
@@ -278,10 +322,15 @@ class SeatActor(PooledActor):
             self._settle(call, *_outcome(call))
 
     def _wanted(self, call: _Call) -> bool:
-        """Return whether a request should still be thought about."""
+        """Return whether a request should still be thought about.
+
+        Who thought too long about one question should not go on with all those that are closed by now. The newest is
+        answered even so: a late answer tells the moderator that the seat is alive.
+        """
         (ask,) = call.asks
         newest = not self._waiting and not any(later.asks for later in self._calls)
-        return self._hearing.requests.under_way(ask.id) and worth_answering(ask, call.heard, newest=newest)
+        in_time = time.monotonic() - call.heard < ask.deadline_s
+        return self._replies.under_way(ask.id) and (newest or in_time)
 
     def _work(self, call: _Call) -> None:
         tell_if_alive(self.actor_ref, _Done(call, *_outcome(call)))
@@ -298,7 +347,7 @@ class SeatActor(PooledActor):
             self._record(call, error)
         elif call.answers:
             said: Said = given
-            self._writer.answer(call.asks[0], said)
+            self._replies.answer(call.asks[0], said)
 
     def _record(self, call: _Call, error: BaseException) -> None:
         if not call.asks:
@@ -306,7 +355,7 @@ class SeatActor(PooledActor):
             logger.error("%s: the brain failed in %s", self._seat, name, exc_info=error, extra=self._where)
         for ask in call.asks:
             logger.debug("%s: %s failed", self._seat, ask.kind, exc_info=error, extra=self._where)
-            self._writer.fail(ask, error)
+            self._replies.fail(ask, error)
 
     @property
     def _where(self) -> dict[str, str]:

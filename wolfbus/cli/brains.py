@@ -87,8 +87,8 @@ def open_brain_context(
         check(brains, brain_context)
         if spending is not None:
             spending.check(brain_context.models_of(brains))
-        if tape is not None and cassette is not None and len(tape):
-            replies = f"{len(tape)} replies"
+        if tape is not None and cassette is not None and tape.replies:
+            replies = f"{tape.replies} replies"
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)
         if probe:

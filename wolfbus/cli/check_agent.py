@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from moderator.check import Trial, TrialTerms
+from moderator.check import TrialTerms, try_agent
 from players.context import BrainContext
-from players.service import PlayerSettings, serve
+from players.service import serve
 from players.spec import check
-from wolfbus.agent.introduction import Introduction
-from wolfbus.agent.membership import Membership
+from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.options import seconds_option, shared_bus, stream_name
@@ -136,19 +135,19 @@ def _try_program(
         check((brain,), brain_context)
         bus = open_bus(url)
         ending.callback(bus.close)
-        introduction = Introduction("program", "outside:program", shlex.join(command)[:200], seats)
-        settings = PlayerSettings(Membership(url, house, introduction, grace_s=0.0, again_s=terms.again_s), brain)
+        introduction = introduce("program", brain="outside:program", version=shlex.join(command)[:200], seats=seats)
+        membership = Membership(url, house, introduction, grace_s=0.0)
 
         def play() -> None:
             try:
-                serve(settings, brain_context, stopping)
+                serve(membership, brain, brain_context, stopping)
             except WolfError as error:
                 failed.append(error)
 
         player = threading.Thread(target=play, name="check-agent-player")
         player.start()
         try:
-            findings = Trial(bus, house, introduction.name, terms, show).run()
+            findings = try_agent(bus, house, introduction.agent, terms, show)
         finally:
             stopping.ask("the trial is over")
             player.join()
@@ -175,7 +174,7 @@ def _try_member(
             code = None if process is None else process.poll()
             return None if code is None else f"`{shlex.join(command)}` exited with code {code}"
 
-        return Trial(bus, house, name, terms, show, gone).run()
+        return try_agent(bus, house, name, terms, show, gone)
 
 
 @contextlib.contextmanager

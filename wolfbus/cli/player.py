@@ -31,7 +31,7 @@ from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.service import PlayerSettings
+    from wolfbus.agent.membership import Membership
     from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
     from wolfbus.stage.people import People
@@ -94,61 +94,50 @@ def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | 
     models = load_config(config_file).models
     agent = {name: told.pop(name) for name in _AGENT}
     own = {"in_house": True, "model": model_name(brain, models)}
-    settings = _settings(brain, brain, f"wolfbus {__version__}", declined_by(brain), agent, **own)
+    membership = _membership(agent, brain=brain, version=f"wolfbus {__version__}", declines=declined_by(brain), **own)
     # with one terminal there is one person: two would be refused by the check of all brains
-    brains = (brain,) * min(settings.membership.introduction.seats, 2)
+    brains = (brain,) * min(membership.introduction.seats, 2)
     with open_brain_context(brains, models, **told) as brain_context:
-        return run(settings, brain_context, health, log, quiet=brain == "human")
+        return run(membership, brain, brain_context, health, log)
 
 
-def _settings(
-    brain: str, called: str, version: str, declines: Sequence[Kind], agent: Mapping[str, Any], **more: Any
-) -> PlayerSettings:
-    """Return what a player service is told.
+def _membership(agent: Mapping[str, Any], *, declines: Sequence[Kind], **said: Any) -> Membership:
+    """Return where an agent goes, and what it says of itself.
 
     Args:
-        brain: what answers.
-        called: what records call that.
-        version: the agent's own name and version.
-        declines: kinds of request it does not answer.
         agent: the options of agents and the house's address.
-        more: see `wolfbus.agent.introduction.Introduction`.
+        declines: kinds of request it does not answer.
+        said: more fields of `wolfbus.messages.house.Join`.
     """
-    from players.service import PlayerSettings
-    from wolfbus.agent.introduction import Introduction
-    from wolfbus.agent.membership import Membership
+    from wolfbus.agent.membership import Membership, introduce
 
     places = tuple(sorted(set(agent["places"])))
     seats = agent["seats"] or len(places) or 1
     kinds = tuple(dict.fromkeys(declines))
-    introduction = Introduction(agent["name"], called, version, seats, places, declines=kinds, **more)
-    stay = {name: agent[name] for name in ("url", "house", "once", "grace_s")}
-    return PlayerSettings(Membership(introduction=introduction, **stay), brain)
+    introduction = introduce(agent["name"], seats=seats, places=places, declines=kinds, **said)
+    return Membership(introduction=introduction, **{name: agent[name] for name in ("url", "house", "once", "grace_s")})
 
 
-def run(
-    settings: PlayerSettings, brain_context: BrainContext, health: Place | None, log: LogStyle, *, quiet: bool = False
-) -> int:
-    """Run a player service with logs, health and a graceful stop.
+def run(membership: Membership, brain: str, brain_context: BrainContext, health: Place | None, log: LogStyle) -> int:
+    """Run a player service with logs, health and a graceful stop; where a person plays, only warnings are logged.
 
     Args:
-        settings: what to play with.
+        membership: where it goes, as whom, and for how long.
+        brain: what answers.
         brain_context: what the brains share.
         health: where to serve health, None for nowhere.
         log: how log lines look.
-        quiet: log warnings only: somebody plays at this terminal.
     """
     from players.service import serve
     from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
 
-    stay = settings.membership
-    configure_logs(log, service="player", house=stay.house, agent=stay.introduction.name)
-    if quiet:
+    configure_logs(log, service="player", house=membership.house, agent=membership.introduction.agent)
+    if brain == "human":
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))
     # whatever a brain prints is not a result
     with contextlib.redirect_stdout(sys.stderr), Stopping() as stopping, Health(health) as told:
-        return serve(settings, brain_context, stopping, told)
+        return serve(membership, brain, brain_context, stopping, told)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -197,12 +186,12 @@ def join(
         raise click.UsageError("give either --human or the command of a program")
     brain = "human" if human else f"exec:{shlex.join(command)}"
     called = f"outside:{label or agent['name']}"
-    settings = _settings(brain, called, f"wolfbus join {__version__}", declines, agent)
+    membership = _membership(agent, brain=called, version=f"wolfbus join {__version__}", declines=declines)
     with contextlib.ExitStack() as around:
         people = around.enter_context(_page(host, port)) if human else None
         brain_context = around.enter_context(BrainContext(people=people))
         check((brain,), brain_context)
-        return run(settings, brain_context, health, log, quiet=human)
+        return run(membership, brain, brain_context, health, log)
 
 
 @contextlib.contextmanager

@@ -153,13 +153,14 @@ def _page(result: Proof, until: int | None, seat: str | None) -> str:
 
 
 def _calls(result: Proof, prompt: int | None, *, as_json: bool) -> str:
-    from wolfbus.cli.terminal.calls import calls_of, calls_page, exchange_at
+    from wolfbus.cli.terminal.calls import call_as_json, calls_page, exchange_at
+    from wolfbus.stage.inspector import calls_of
 
     if prompt is not None:
         exchange = exchange_at(result.records, prompt)
-        return json.dumps(exchange.exchange_as_json()) + "\n" if as_json else exchange.page()
+        return json.dumps(exchange.as_json()) + "\n" if as_json else exchange.page()
     if as_json:
-        return json.dumps({"calls": [made.as_json() for made in calls_of(result.records)]}, allow_nan=False) + "\n"
+        return json.dumps({"calls": [call_as_json(made) for made in calls_of(result.records)]}, allow_nan=False) + "\n"
     return calls_page(result.records)
 
 

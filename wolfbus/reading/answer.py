@@ -88,7 +88,7 @@ class JudgedAnswer:
 
 def judge(question: Question, found: Found) -> JudgedAnswer:
     """Return what `found` says in answer to `question`."""
-    cleaned = clean_value(found.value)
+    cleaned: Members = clean_value(found.value)
     rung = found.rung if cleaned is found.value else worse(found.rung, "repaired")
     answer = JudgedAnswer(question, rung, cut=found.cut)
     by_part: dict[str, list[tuple[str, Any]]] = {}
@@ -99,9 +99,8 @@ def judge(question: Question, found: Found) -> JudgedAnswer:
         elif folded(key) in THOUGHTS[question.kind]:
             answer.thoughts += _thought(value)
     answer.relevant = len(by_part)
-    repeated = cleaned.repeated if isinstance(cleaned, Members) else frozenset()
     for part in PARTS[question.kind]:
-        _take(answer, part, by_part.get(part.name, []), repeated, found)
+        _take(answer, part, by_part.get(part.name, []), cleaned.repeated, found)
     if found.lost is not None:
         _take_lost(answer, found.lost)
     _finish(answer)

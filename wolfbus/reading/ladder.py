@@ -23,155 +23,15 @@ from wolfbus.reading.text import RUNGS, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, resolve_name, whole
 from wolfbus.vocabulary import Fault, Reading
 
+LONGEST: Final = 1_000_000
+"""Characters of a reply beyond which it is not looked at."""
+_LONGEST_PROSE: Final = 4_000
+"""Characters of a reply without JSON; whoever says more answers something else."""
 _LONGEST_REFUSAL: Final = 600
 """Characters of a refusal; whoever says more may have said something of use."""
 
-
-class _Prose(PackageData):
-    outage: str
-    refusing: str
-    sentence: str
-    parts: dict[str, str]
-
-
-_PROSE: Final = read_data("wolfbus.reading", "prose", _Prose)
-
-
-def _verbose(pattern: str) -> re.Pattern[str]:
-    for name, part in _PROSE.parts.items():
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
-
-
-_APOLOGY: Final = _verbose("{apology}[.!]*")
-_SENTENCE: Final = _verbose(_PROSE.sentence)
-_OUTAGE: Final = _verbose(_PROSE.outage)
-_REFUSAL: Final = _verbose(_PROSE.refusing)
-_END: Final = re.compile(r"(?<=[.!?])\s+")
-
-
-def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
-    """Return whether a whole reply is a refusal to answer.
-
-    Its first sentence, behind an apology of its own if there is one, must be one of a handful of common forms. Players
-    refuse one another things as well, so that a text that names one is none.
-
-    Args:
-        text: the reply, without any JSON.
-        names: all players.
-    """
-    plain = text.strip().strip('"“”').replace("’", "'")
-    if not plain or len(plain) > _LONGEST_REFUSAL:
-        return False
-    if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
-        return False
-    first, *others = _END.split(plain)
-    if others and _APOLOGY.fullmatch(first):
-        first = others[0]
-    return _SENTENCE.fullmatch(first) is not None
-
-
-REFUSED = "the reply is a refusal"
-_LONGEST = 4_000
-_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
-_NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
-_BID = re.compile(
-    r"\W*(?:(?:my|the|is|i|i'd|i['’]ll|would|will|want|to|bid|of|a|an|at|with|urgency|answer|number|say|final|speak)\W+)*"
-    rf"(?<!-)(?P<bid>-?(?:{_NUMBER})(?:\s*(?:/|out of)\s*(?:{_NUMBER}))?)(?!\s*%)(?:\W+bid)?\W*",
-    re.IGNORECASE,
-)
-
-
-def judge_prose(question: Question, text: str) -> JudgedAnswer:
-    """Return what a text without any JSON says in answer to `question`.
-
-    A statement may be plain prose, a bid a lone number, a vote or a night's choice a lone name; all count as coerced.
-    Assessments have no plain form.
-    """
-    answer = JudgedAnswer(question, "coerced")
-    fence = _WHOLE_FENCE.fullmatch(text)
-    plain = (fence.group(1) if fence else text).strip()
-    trouble = _trouble(question, plain)
-    if is_refusal(plain, question.names):
-        answer.fail("refused", REFUSED)
-    elif trouble is not None:
-        answer.fail("unparseable", trouble)
-    elif question.kind == "speak":
-        answer.content = _said(plain)
-    elif question.kind == "bid":
-        _bid(answer, plain)
-    elif question.kind in {"assess_own", "assess_other"}:
-        answer.fail("unparseable", "the reply holds no JSON object")
-    else:
-        _named(answer, plain)
-    return answer
-
-
-def _trouble(question: Question, plain: str) -> str | None:
-    if not plain:
-        return "the reply is empty"
-    if _PAGE.match(plain):
-        return "the reply is a web page, not an answer"
-    if len(plain) > _LONGEST:
-        return f"the reply holds no JSON object, and {len(plain)} characters of other text"
-    if _REFUSAL.search(plain[:300]):
-        return REFUSED
-    if question.kind == "speak":
-        if _OUTAGE.match(plain):
-            return "the reply is an error message, not a statement"
-        if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
-            return f"the reply is no statement: {quoted(plain)}"
-        if plain.startswith(("{", "}", "[", "```", "<")):
-            return "the reply is neither JSON nor a plain statement"
-    return None
-
-
-def _said(plain: str) -> Content:
-    for left, right in ('""', "“”", "«»"):
-        if (
-            len(plain) > 2
-            and plain[0] == left
-            and plain[-1] == right
-            and left not in plain[1:-1]
-            and right not in plain[1:-1]
-        ):
-            plain = plain[1:-1].strip()
-    return Speech(text=plain)
-
-
-def _bid(answer: JudgedAnswer, plain: str) -> None:
-    lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
-    if lone is None:
-        answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
-        return
-    value = whole(lone.group("bid"), answer.question.bid_max)
-    if isinstance(value, Bad):
-        answer.fail(value.fault, f"the bid {value.why}")
-    else:
-        answer.content = Bid(bid=value.value)
-
-
-def _named(answer: JudgedAnswer, plain: str) -> None:
-    question = answer.question
-    legal = question.legal if question.legal is not None else [*question.names, None]
-    resolved = resolve_name(plain, legal, question.names)
-    if resolved.fault == "ambiguous":
-        answer.fail("ambiguous", f"the reply could mean several players: {quoted(plain)}")
-    elif resolved.fault is not None:
-        answer.fail("unparseable", f'the reply holds no JSON object with "target", and no legal name: {quoted(plain)}')
-    elif question.kind == "vote":
-        answer.content = Ballot(target=resolved.name)
-    elif question.kind == "whisper":
-        answer.content = Proposal(target=resolved.name)
-    else:
-        answer.content = Choice(target=resolved.name)
-
-
-LONGEST = 1_000_000
-"""Characters of a reply beyond which it is not looked at."""
-
-TOO_LONG = f"the reply is longer than {LONGEST} characters"
+TOO_LONG: Final = f"the reply is longer than {LONGEST} characters"
+REFUSED: Final = "the reply is a refusal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,3 +157,140 @@ def failed(question: Question, fault: Fault, note: str) -> JudgedAnswer:
     answer = JudgedAnswer(question, "coerced")
     answer.fail(fault, note)
     return answer
+
+
+class _Prose(PackageData):
+    outage: str
+    refusing: str
+    sentence: str
+    parts: dict[str, str]
+
+
+_PROSE: Final = read_data("wolfbus.reading", "prose", _Prose)
+
+
+def _verbose(pattern: str) -> re.Pattern[str]:
+    for name, part in _PROSE.parts.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+
+_APOLOGY: Final = _verbose("{apology}[.!]*")
+_SENTENCE: Final = _verbose(_PROSE.sentence)
+_OUTAGE: Final = _verbose(_PROSE.outage)
+_REFUSAL: Final = _verbose(_PROSE.refusing)
+_END: Final = re.compile(r"(?<=[.!?])\s+")
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
+_BID = re.compile(
+    r"\W*(?:(?:my|the|is|i|i'd|i['’]ll|would|will|want|to|bid|of|a|an|at|with|urgency|answer|number|say|final|speak)\W+)*"
+    rf"(?<!-)(?P<bid>-?(?:{_NUMBER})(?:\s*(?:/|out of)\s*(?:{_NUMBER}))?)(?!\s*%)(?:\W+bid)?\W*",
+    re.IGNORECASE,
+)
+
+
+def judge_prose(question: Question, text: str) -> JudgedAnswer:
+    """Return what a text without any JSON says in answer to `question`.
+
+    A statement may be plain prose, a bid a lone number, a vote or a night's choice a lone name; all count as coerced.
+    Assessments have no plain form.
+    """
+    answer = JudgedAnswer(question, "coerced")
+    fence = _WHOLE_FENCE.fullmatch(text)
+    plain = (fence.group(1) if fence else text).strip()
+    trouble = _trouble(question, plain)
+    if is_refusal(plain, question.names):
+        answer.fail("refused", REFUSED)
+    elif trouble is not None:
+        answer.fail("unparseable", trouble)
+    elif question.kind == "speak":
+        answer.content = _said(plain)
+    elif question.kind == "bid":
+        _bid(answer, plain)
+    elif question.kind in {"assess_own", "assess_other"}:
+        answer.fail("unparseable", "the reply holds no JSON object")
+    else:
+        _named(answer, plain)
+    return answer
+
+
+def _trouble(question: Question, plain: str) -> str | None:
+    if not plain:
+        return "the reply is empty"
+    if _PAGE.match(plain):
+        return "the reply is a web page, not an answer"
+    if len(plain) > _LONGEST_PROSE:
+        return f"the reply holds no JSON object, and {len(plain)} characters of other text"
+    if _REFUSAL.search(plain[:300]):
+        return REFUSED
+    if question.kind == "speak":
+        if _OUTAGE.match(plain):
+            return "the reply is an error message, not a statement"
+        if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
+            return f"the reply is no statement: {quoted(plain)}"
+        if plain.startswith(("{", "}", "[", "```", "<")):
+            return "the reply is neither JSON nor a plain statement"
+    return None
+
+
+def _said(plain: str) -> Content:
+    for left, right in ('""', "“”", "«»"):
+        if (
+            len(plain) > 2
+            and plain[0] == left
+            and plain[-1] == right
+            and left not in plain[1:-1]
+            and right not in plain[1:-1]
+        ):
+            plain = plain[1:-1].strip()
+    return Speech(text=plain)
+
+
+def _bid(answer: JudgedAnswer, plain: str) -> None:
+    lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
+    if lone is None:
+        answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
+        return
+    value = whole(lone.group("bid"), answer.question.bid_max)
+    if isinstance(value, Bad):
+        answer.fail(value.fault, f"the bid {value.why}")
+    else:
+        answer.content = Bid(bid=value.value)
+
+
+def _named(answer: JudgedAnswer, plain: str) -> None:
+    question = answer.question
+    legal = question.legal if question.legal is not None else [*question.names, None]
+    resolved = resolve_name(plain, legal, question.names)
+    if resolved.fault == "ambiguous":
+        answer.fail("ambiguous", f"the reply could mean several players: {quoted(plain)}")
+    elif resolved.fault is not None:
+        answer.fail("unparseable", f'the reply holds no JSON object with "target", and no legal name: {quoted(plain)}')
+    elif question.kind == "vote":
+        answer.content = Ballot(target=resolved.name)
+    elif question.kind == "whisper":
+        answer.content = Proposal(target=resolved.name)
+    else:
+        answer.content = Choice(target=resolved.name)
+
+
+def is_refusal(text: str, names: Sequence[str] = ()) -> bool:
+    """Return whether a whole reply is a refusal to answer.
+
+    Its first sentence, behind an apology of its own if there is one, must be one of a handful of common forms. Players
+    refuse one another things as well, so that a text that names one is none.
+
+    Args:
+        text: the reply, without any JSON.
+        names: all players.
+    """
+    plain = text.strip().strip('"“”').replace("’", "'")
+    if not plain or len(plain) > _LONGEST_REFUSAL:
+        return False
+    if any(re.search(rf"\b{re.escape(name)}\b", plain, re.IGNORECASE) for name in names):
+        return False
+    first, *others = _END.split(plain)
+    if others and _APOLOGY.fullmatch(first):
+        first = others[0]
+    return _SENTENCE.fullmatch(first) is not None

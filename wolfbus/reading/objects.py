@@ -69,45 +69,76 @@ _ESCAPES = {'"': '\\"', "\\'": "'"}
 _IN_QUOTES = re.compile(r"""\\(.)|\"""", re.DOTALL)
 
 
-@dataclass(slots=True)
-class RepairBudget:
-    """How many more characters may be given to json-repair in one reading; it is slow, and slowest on garbage."""
-
-    chars: int = field(default=_MOST_REPAIRED)
-
-
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """A JSON object that had to be mended."""
+class Found:
+    """An object, and what it took to get it out of the text."""
 
-    value: dict[str, Any]
+    value: Members
+    rung: Reading
+    cut: bool = False
+    """Whether the text stopped in the middle of it."""
     lost: LostMember | None = None
     """The member it was cut off in."""
     guessed: str | None = None
-    """The source, if json-repair had to guess where strings end."""
+    """The source, where the ends of its strings had to be guessed."""
+
+    def at_least(self, rung: Reading) -> Found:
+        """Return it as found on a rung no higher than `rung`."""
+        return replace(self, rung=worse(self.rung, rung))
 
 
-def mend(text: str, reach: ObjectExtent, budget: RepairBudget) -> Mended | None:
-    """Return the object that the broken JSON at `reach` holds, None if nothing can be made of it."""
-    if reach.deep:
-        return None
-    region = text[reach.start : reach.end]
-    if reach.closed:
-        value = _object(region)
-        return Mended(value) if value is not None else _repaired(region, budget)
-    held, lost = completed(text, reach)
-    value = _object(held)
-    if value is not None:
-        return Mended(value, lost)
-    if reach.string is not None and region.rstrip().endswith("}"):
-        # it has its end, so the quotes are what is wrong
-        return _repaired(region, budget)
-    return _repaired(held, budget, lost)
+@dataclass(slots=True)
+class Search:
+    """All objects of a text, in order."""
 
+    found: list[Found] = field(default_factory=list)
+    rest: str | None = None
+    """The text, or the one scalar it consists of, if there is no object in it and nothing that tried to be one."""
+    too_many: bool = False
+    repairable: int = _MOST_REPAIRED
+    """How many more characters may be given to json-repair; it is slow, and slowest on garbage."""
 
-def mend_bare(text: str, budget: RepairBudget) -> Mended | None:
-    """Return the object that `text` would be if somebody had not forgotten its braces."""
-    return _repaired("{" + text.strip().removesuffix("}") + "}", budget)
+    def mend(self, text: str, reach: ObjectExtent) -> None:
+        """Add the object that the broken JSON at `reach` holds, if anything can be made of it."""
+        if reach.deep:
+            return
+        region, lost = text[reach.start : reach.end], None
+        held = region
+        if not reach.closed:
+            held, lost = completed(text, reach)
+        value, guessed = _object(held), None
+        if value is None:
+            if reach.string is not None and region.rstrip().endswith("}"):
+                # it has its end, so the quotes are what is wrong
+                held, lost = region, None
+            value, guessed = self._repaired(held)
+        if value is not None:
+            self.found.append(Found(value, "repaired", not reach.closed, lost, guessed))
+
+    def mend_bare(self, text: str) -> None:
+        """Add the object that `text` would be if somebody had not forgotten its braces."""
+        value, guessed = self._repaired("{" + text.strip().removesuffix("}") + "}")
+        if value is not None:
+            self.found.append(Found(value, "repaired", guessed=guessed))
+
+    def _repaired(self, region: str) -> tuple[Members | None, str | None]:
+        """Return the object that a text stands for; and the source, if json-repair had to guess where strings end."""
+        if len(region) > _MOST_TIDIED:
+            return None, None
+        source = _tidied(region)
+        value = _object(source)
+        if value is not None:
+            return value, None
+        if len(region) > self.repairable or any(region.count(mark) > most for mark, most in _MOST.items()):
+            return None, None
+        self.repairable -= len(region)
+        import json_repair  # most replies never need it
+
+        try:
+            guess = json_repair.loads(source, skip_json_loads=True)
+        except _TRIPS:
+            return None, None
+        return (_bounded(guess), source) if isinstance(guess, dict) and guess else (None, None)
 
 
 def _object(region: str) -> Members | None:
@@ -118,29 +149,10 @@ def _object(region: str) -> Members | None:
     return value if isinstance(value, Members) else None
 
 
-def _repaired(region: str, budget: RepairBudget, lost: LostMember | None = None) -> Mended | None:
-    if len(region) > _MOST_TIDIED:
-        return None
-    source = _tidied(region)
-    value = _object(source)
-    if value is not None:
-        return Mended(value, lost)
-    if len(region) > budget.chars or any(region.count(mark) > most for mark, most in _MOST.items()):
-        return None
-    budget.chars -= len(region)
-    import json_repair  # most replies never need it
-
-    try:
-        guess = json_repair.loads(source, skip_json_loads=True)
-    except _TRIPS:
-        return None
-    return Mended(_bounded(guess), lost, source) if isinstance(guess, dict) and guess else None
-
-
 def _bounded(value: Any) -> Any:
     """Return a value with null for whole numbers too large for any field."""
     if isinstance(value, dict):
-        return {str(key): _bounded(item) for key, item in value.items()}
+        return Members((str(key), _bounded(item)) for key, item in value.items())
     if isinstance(value, list):
         return [_bounded(item) for item in value]
     return None if isinstance(value, int) and abs(value) > _LARGEST else value
@@ -189,41 +201,13 @@ _ESCAPED = re.compile(r'\{\s*\\"')
 _BARE_KEY = re.compile(r"""\A\W{0,3}[A-Za-z_]\w{0,30}["']?\s*:""")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An object, and what it took to get it out of the text."""
-
-    value: dict[str, Any]
-    rung: Reading
-    cut: bool = False
-    """Whether the text stopped in the middle of it."""
-    lost: LostMember | None = None
-    """The member it was cut off in."""
-    guessed: str | None = None
-    """The source, where the ends of its strings had to be guessed."""
-
-    def at_least(self, rung: Reading) -> Found:
-        """Return it as found on a rung no higher than `rung`."""
-        return replace(self, rung=worse(self.rung, rung))
-
-
-@dataclass(slots=True)
-class Search:
-    """All objects of a text, in order."""
-
-    found: list[Found] = field(default_factory=list)
-    rest: str | None = None
-    """The text, or the one scalar it consists of, if there is no object in it and nothing that tried to be one."""
-    too_many: bool = False
-
-
 def find(text: str) -> Search:
     """Return the objects in a cleaned text without its thinking tags."""
     try:
         whole = strict(text)
     except ValueError:
         return _search(text)
-    if isinstance(whole, dict):
+    if isinstance(whole, Members):
         return Search([Found(whole, "clean")])
     if isinstance(whole, str):
         inner = find(whole)
@@ -248,7 +232,6 @@ def _search(text: str) -> Search:
             inner.found = [found.at_least("repaired") for found in inner.found]
             return inner
     search = Search()
-    budget = RepairBudget()
     tried = False
     at, tries, scanned = text.find("{"), 0, 0
     while at != -1 and tries < _MOST_TRIES and scanned < _MOST_CHARS:
@@ -266,38 +249,29 @@ def _search(text: str) -> Search:
                 scanned += (len(text) if not reach.closed else reach.end) - at
                 if reach.closed or has_quoted_key(text, at):
                     tried, end = True, reach.end
-                    mended = mend(text, reach, budget)
-                    if mended is not None:
-                        cut = not reach.closed
-                        search.found.append(Found(mended.value, "repaired", cut, mended.lost, mended.guessed))
+                    search.mend(text, reach)
         at = text.find("{", end)
     if not search.found and not tried:
-        _without_braces(search, text, budget)
+        if "{" not in text and _BARE_KEY.match(text):
+            search.mend_bare(text)
+        search.rest = text
     return search
 
 
-def _without_braces(search: Search, text: str, budget: RepairBudget) -> None:
-    if "{" not in text and _BARE_KEY.match(text):
-        mended = mend_bare(text, budget)
-        if mended is not None:
-            search.found.append(Found(mended.value, "repaired", guessed=mended.guessed))
-    search.rest = text
-
-
-def inside(value: dict[str, Any], depth: int = 1) -> Iterator[dict[str, Any]]:
+def inside(value: Members, depth: int = 1) -> Iterator[Members]:
     """Return the objects within a wrapper, its lists and its strings of JSON; claims are no answers of their own."""
     for key, item in value.items():
         if key.casefold() not in CLOSED:
             yield from _inside(item, depth)
 
 
-def _inside(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+def _inside(value: Any, depth: int) -> Iterator[Members]:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = strict(value)
         except ValueError:
             return
-    if isinstance(value, dict):
+    if isinstance(value, Members):
         yield value
         if depth < _DEEPEST:
             yield from inside(value, depth + 1)

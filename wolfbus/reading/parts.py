@@ -39,7 +39,7 @@ class _Piece:
     around: Found
     cut: bool
 
-    def found(self, value: dict[str, Any], rung: Reading) -> Found:
+    def found(self, value: Members, rung: Reading) -> Found:
         return Found(value, rung, self.cut, guessed=self.around.guessed)
 
 
@@ -135,14 +135,13 @@ class _Sorter:
         if id(found.value) in self._handed_out:
             return []
         last = next(reversed(found.value), None) if found.cut and found.lost is None else None
-        repeated = found.value.repeated if isinstance(found.value, Members) else frozenset()
         took = False
         for key, value in found.value.items():
             piece = _Piece(value, found, found.cut and key == last)
             name = self.names.by_key.get(folded(key))
             if name is not None:
                 took = True
-                if key in repeated:
+                if key in found.value.repeated:
                     self.torn.add(name)
                 self._put(name, key, piece)
             elif folded(key) in self.names.groups:
@@ -192,7 +191,7 @@ class _Sorter:
             return
         needed = next(part for part in PARTS[question.kind] if part.needed)
         if piece.value is not None or needed.shape == "name":
-            self.found[name].append(piece.found({needed.keys[0]: piece.value}, worse(rung, "coerced")))
+            self.found[name].append(piece.found(Members({needed.keys[0]: piece.value}), worse(rung, "coerced")))
 
     def _think(self, members: dict[str, Any]) -> None:
         for key, value in members.items():
@@ -225,14 +224,13 @@ def _sort(kind: Kind) -> str:
 
 def _without_thoughts(found: Found) -> Found:
     value = Members({key: value for key, value in found.value.items() if folded(key) not in OUTER_THOUGHTS})
-    if isinstance(found.value, Members):
-        value.repeated = found.value.repeated
+    value.repeated = found.value.repeated
     return replace(found, value=value)
 
 
 def _objects(piece: _Piece, rung: Reading) -> Iterator[Found]:
     value = piece.value
-    if isinstance(value, dict):
+    if isinstance(value, Members):
         yield piece.found(value, rung)
     elif isinstance(value, str) and value.lstrip().startswith("{"):
         for each in find(value).found:
@@ -240,11 +238,11 @@ def _objects(piece: _Piece, rung: Reading) -> Iterator[Found]:
             yield Found(each.value, inner, each.cut or piece.cut, each.lost, each.guessed)
     elif isinstance(value, list):
         for item in value:
-            if isinstance(item, dict):
+            if isinstance(item, Members):
                 yield piece.found(item, worse(rung, "extracted"))
 
 
-def _within(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _within(value: Members) -> Iterator[Members]:
     """Return the objects directly within a wrapper, its lists and its strings of JSON; thoughts hold no answers."""
     for key, item in value.items():
         if folded(key) in OUTER_THOUGHTS or key.casefold() in CLOSED:
@@ -255,7 +253,7 @@ def _within(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 inner = strict(item)
             except ValueError:
                 continue
-        if isinstance(inner, dict):
+        if isinstance(inner, Members):
             yield inner
         elif isinstance(inner, list):
-            yield from islice((each for each in inner if isinstance(each, dict)), _MOST_TRIES)
+            yield from islice((each for each in inner if isinstance(each, Members)), _MOST_TRIES)

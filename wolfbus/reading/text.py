@@ -34,11 +34,6 @@ def clean_text(text: str) -> str:
     return _UNSAFE.sub("", _SURROGATE.sub("\ufffd", text))
 
 
-def without_bom(text: str) -> str:
-    """Return `text` without byte order marks at its start."""
-    return text.lstrip(_BOM)
-
-
 def clean_value(value: Any) -> Any:
     """Return a parsed JSON value with every string in it cleaned; the value itself where nothing had to be."""
     if isinstance(value, str):
@@ -46,22 +41,16 @@ def clean_value(value: Any) -> Any:
     if isinstance(value, list):
         items = [clean_value(item) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-    if isinstance(value, dict):
+    if isinstance(value, Members):
         changed = False
-        members: dict[str, Any] = {}
+        members = Members()
+        members.repeated = value.repeated
         for key, item in value.items():
             new_key, new_item = clean_text(key), clean_value(item)
             changed = changed or new_key is not key or new_item is not item
             members[new_key] = new_item
-        return _like(value, members) if changed else value
+        return members if changed else value
     return value
-
-
-def _like(old: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
-    new = type(old)(members)
-    if hasattr(old, "__dict__"):
-        new.__dict__.update(old.__dict__)
-    return new
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -95,7 +84,7 @@ class Rest:
 
 def without_thinking(text: str) -> Rest:
     """Return a text cleaned and without the thinking at its start."""
-    plain = without_bom(text)
+    plain = text.lstrip(_BOM)
     cleaned = clean_text(plain)
     rung: Reading = "repaired" if cleaned != plain else "extracted" if plain != text else "clean"
     thoughts, rest = _split(cleaned)
@@ -123,9 +112,7 @@ _LONG_NUMBER = 18
 class Members(dict[str, Any]):
     """A JSON object that remembers which of its keys stood there twice with different values."""
 
-    def __init__(self, members: dict[str, Any] | None = None) -> None:
-        super().__init__(members or {})
-        self.repeated: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
 
 
 def _members(pairs: list[tuple[str, Any]]) -> Members:

@@ -80,16 +80,15 @@ class PromptPiece(NamedTuple):
     text: str
 
 
-class PromptBook:
+class PromptBook(SegmentCheck):
     """Keeps the prompt text of one game and gives the prompt of any call as the messages that the model was sent.
 
     Feed it every event in record order. Each distinct text is kept once, whatever the number of calls.
     """
 
     def __init__(self) -> None:
-        self._check = SegmentCheck()
+        super().__init__()
         self._pieces: dict[SegmentName, PromptPiece] = {}
-        self._count = 0
 
     def feed(self, event: AnyEvent, line: int | None = None) -> None:
         """Take in the next event; see `SegmentCheck.check`.
@@ -97,11 +96,12 @@ class PromptBook:
         Raises:
             RecordError: with `line`, if prompt text or a call is not what it claims to be.
         """
-        self._check.check(event, line)
+        first = self._count
+        self.check(event, line)
         if event.type == "segment":
             self._pieces.setdefault(event.segment, PromptPiece(event.after, event.role, event.text))
         elif event.type == "prompt_text":
-            self._add(event)
+            self._add(event, first)
 
     def messages(self, call: ModelCall, line: int | None = None) -> list[tuple[ChatRole, str]]:
         """Return the prompt of a call as (role, text) messages.
@@ -128,14 +128,13 @@ class PromptBook:
         for head in call.prompt:
             yield from self._chain(head, line)
 
-    def _add(self, event: PromptAddition) -> None:
+    def _add(self, event: PromptAddition, number: int) -> None:
         for chain in event.chains:
             after = chain.after
             for text in chain.texts:
                 words = self._pieces[text].text if isinstance(text, int) else text
-                self._pieces[self._count] = PromptPiece(after, chain.role, words)
-                after = self._count
-                self._count += 1
+                self._pieces[number] = PromptPiece(after, chain.role, words)
+                after, number = number, number + 1
 
     def _chain(self, head: SegmentName, line: int | None) -> Iterator[PromptPiece]:
         chain: list[PromptPiece] = []

@@ -11,7 +11,7 @@ import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from wolfbus.closable import Closable
 from wolfbus.errors import RecordError, reason_of
@@ -25,16 +25,18 @@ _PIECE: Final = 1 << 20
 
 
 class RecordFile(Closable):
-    """A new NDJSON file that takes a record's lines in order; `resume` goes on with one that is there.
+    """An NDJSON file that takes a record's lines in order: a new one, or one that is there and is gone on with.
 
     Once a write has failed, every later one fails too: a record with a gap would be worse than a short one.
 
     Args:
-        path: the file to create; folders above it are created as needed.
-        keep: see `resume`; None for a new file.
+        path: the file; for a new one, folders above it are created as needed.
+        keep: how many whole lines stay of one that is there, >= 0. What is behind them is cut off: a line that a power
+            cut left unfinished, a step that never landed. None for a new file.
 
     Raises:
-        RecordError: the file exists, or cannot be created. The line names the file and the reason.
+        RecordError: a new file exists or cannot be created; or there is none to go on with, it holds fewer whole
+            lines, or it cannot be written, and is left as it was. The line names the file and the reason.
     """
 
     def __init__(self, path: str | Path, *, keep: int | None = None) -> None:
@@ -57,22 +59,6 @@ class RecordFile(Closable):
             raise RecordError(f"{self.path}: exists already; no record is ever overwritten") from None
         except OSError as error:
             raise RecordError(f"{self.path}: cannot be created: {reason_of(error)}") from None
-
-    @classmethod
-    def resume(cls, path: str | Path, lines: int) -> Self:
-        """Open an existing record to write on behind its first lines.
-
-        What is behind them is cut off: a line that a power cut left unfinished, a step that never landed.
-
-        Args:
-            path: the file.
-            lines: how many whole lines stay, from the first, >= 0.
-
-        Raises:
-            RecordError: there is no such file, it holds fewer whole lines, or it cannot be written. It is left as it
-                was; the line names the file and the reason.
-        """
-        return cls(path, keep=lines)
 
     def write(self, lines: Iterable[bytes]) -> None:
         """Append the lines of one step, given without their newlines, as a whole.

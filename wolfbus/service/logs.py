@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
@@ -63,7 +64,7 @@ def configure_logs(style: LogStyle = "auto", **bound: str) -> None:
         _masked,
         _in_order,
         # ASCII only: whatever a model or an agent said cannot reach a terminal as anything but escapes
-        structlog.processors.JSONRenderer(default=str) if style == "json" else _ForPeople(bound),
+        structlog.processors.JSONRenderer(default=str) if style == "json" else partial(_for_people, bound),
     ]
     formatter = structlog.stdlib.ProcessorFormatter(
         processors=processors,
@@ -97,25 +98,17 @@ def _in_order(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict
     return ordered
 
 
-class _ForPeople:
-    """Renders a line for people, who know what the process is that they look at, and which day it is."""
-
-    def __init__(self, bound: Mapping[str, str]) -> None:
-        self._bound = bound
-
-    def __call__(self, _logger: WrappedLogger, _name: str, event: EventDict) -> str:
-        known = {"time", "level", "event", "exception", "logger"}
-        rest = {key: value for key, value in event.items() if key not in known and self._bound.get(key) != value}
-        at = str(event.get("time", ""))[11:19]
-        level = str(event.get("level", "info"))
-        said = printable(str(event.get("event", "")), _TEXT_AT_MOST)
-        line = " ".join([at, *([level.upper()] if level != "info" else []), said])
-        if rest:
-            line += (
-                " (" + ", ".join(f"{key} {printable(str(value), _TEXT_AT_MOST)}" for key, value in rest.items()) + ")"
-            )
-        trace = str(event.get("exception") or "")
-        return "\n  | ".join([line, *(printable(below, _TEXT_AT_MOST) for below in trace.splitlines())])
+def _for_people(bound: Mapping[str, str], _logger: WrappedLogger, _name: str, event: EventDict) -> str:
+    """Return a line for people, who know what the process is that they look at, and which day it is."""
+    known = {"time", "level", "event", "exception", "logger"}
+    rest = {key: value for key, value in event.items() if key not in known and bound.get(key) != value}
+    level = str(event.get("level", "info"))
+    line = str(event.get("time", ""))[11:19] + (f" {level.upper()} " if level != "info" else " ")
+    line += printable(str(event.get("event", "")), _TEXT_AT_MOST)
+    if rest:
+        line += f" ({', '.join(f'{key} {printable(str(value), _TEXT_AT_MOST)}' for key, value in rest.items())})"
+    trace = str(event.get("exception") or "")
+    return "\n  | ".join([line, *(printable(below, _TEXT_AT_MOST) for below in trace.splitlines())])
 
 
 def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

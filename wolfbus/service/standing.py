@@ -198,8 +198,7 @@ class Standing:
     def _session(self, standing: HouseStanding) -> dict[str, int]:
         """Note the latest session in `standing` and return its games under way."""
         session = Session()
-        for entry in every_entry(self._bus, streams.games(standing.house)):
-            session.feed(entry)
+        session.catch_up(self._bus, standing.house)
         standing.session, standing.open, standing.games = session.name, session.running, session.games
         standing.outcomes = dict[str, int](session.outcomes.items())
         return session.under_way

@@ -16,7 +16,7 @@ from wolfbus.errors import ConfigError, WolfError
 from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
-from wolfbus.stage.inspector import exchange_data
+from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource
@@ -40,18 +40,13 @@ class SeatRoutes:
     def __init__(self, people: People, games: GameSource) -> None:
         self._people = people
         self._games = games
-        self._closing = asyncio.Event()
 
     def add_to(self, app: web.Application) -> None:
         """Add the routes."""
-        app.on_shutdown.append(self._end)
         app.router.add_post("/seat/sit", self._sit)
         app.router.add_get("/seat/{seat}/data.json", self._data)
         app.router.add_get("/seat/{seat}/events", self._events)
         app.router.add_post("/seat/{seat}/answer", self._answer)
-
-    async def _end(self, _app: web.Application) -> None:
-        self._closing.set()
 
     async def _sit(self, request: web.Request) -> web.StreamResponse:
         told = await _json(request)
@@ -97,7 +92,7 @@ class SeatRoutes:
 
     async def _steps(self, seat: PersonSeat, after: int, *, table: bool) -> AsyncGenerator[bytes, None]:
         version = -1
-        while not self._closing.is_set():
+        while True:
             feed = seat.table if table else seat.feed
             if after > feed.line:
                 yield event("reload", b"{}")
@@ -132,6 +127,8 @@ async def _json(request: web.Request) -> dict[str, Any]:
         raise ConfigError("an answer is JSON")
     try:
         told = json.loads(await request.read())
+        # NaN and halves of characters can be read, but neither kept nor sent on
+        encoded(told)
     except (ValueError, RecursionError):
         raise ConfigError("an answer is JSON") from None
     if not isinstance(told, dict):
@@ -177,18 +174,16 @@ class StageApp:
         self._studies = studies
         self._library = library
         self._guard = guard
-        self._closing = asyncio.Event()
 
     def app(self) -> web.Application:
         """Return the application, to be run on this loop."""
         app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
-        app.on_shutdown.append(self._end)
         app.router.add_get("/static/{name}", self._static)
         app.router.add_get("/library.json", self._list)
         app.router.add_get("/learn.json", self._learn)
         app.router.add_get("/g/{game}/data.json", self._data)
         app.router.add_get("/g/{game}/events", self._events)
-        app.router.add_get("/g/{game}/call/{line:[0-9]+}.json", self._call)
+        app.router.add_get("/g/{game}/call/{line:[0-9]{1,15}}.json", self._call)
         app.router.add_get("/g/{game}/record.ndjson", self._record)
         app.router.add_get("/g/{game}/page.html", self._file)
         app.router.add_get("/s/{study}.json", self._study)
@@ -198,7 +193,7 @@ class StageApp:
             SeatRoutes(self._people, self._games).add_to(app)
         # behind the data, whose addresses they match as well
         for address in (
-            *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]+}", "/s/{study}", "/c", "/learn"),
+            *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]{1,15}}", "/s/{study}", "/c", "/learn"),
             *("/seat", "/seat/{seat}"),
         ):
             app.router.add_get(address, self._page)
@@ -225,9 +220,6 @@ class StageApp:
             if "policy" in response:
                 response.headers["Content-Security-Policy"] = response["policy"]
         return response
-
-    async def _end(self, _app: web.Application) -> None:
-        self._closing.set()
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -279,7 +271,7 @@ class StageApp:
             # a game that was played anew under the same name
             yield event("reload", b"{}")
             return
-        while not self._closing.is_set():
+        while True:
             feed = game.feed(viewer)
             if feed.line > after:
                 step, after = game.step(viewer, after), feed.line
@@ -302,14 +294,15 @@ class StageApp:
         game = await self._game(request)
         if game.shielded:
             return problem(403, "prompts can be seen after the game")
-        found = await asyncio.to_thread(exchange_data, game.records, int(request.match_info["line"]))
-        return answer(found) if found is not None else problem(404, "there is no model call at that line")
+        found = await asyncio.to_thread(exchanges, game.records)
+        call = found.get(int(request.match_info["line"]))
+        return answer(call) if call is not None else problem(404, "there is no model call at that line")
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
         if game.shielded:
             return problem(403, "the record can be had after the game")
-        path = self._library.path_of(game.game)
+        path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             return problem(404, "this game's record is in no file here")
         return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
@@ -338,7 +331,7 @@ class StageApp:
     async def _study(self, request: web.Request) -> web.StreamResponse:
         study = request.match_info["study"]
         reader, folder, index = await self._folder(study)
-        data = await asyncio.to_thread(study_data, study, folder, index, reader)
+        data = await asyncio.to_thread(lambda: study_data(study, folder, index.games(), reader))
         return answer({**data, "report": f"/s/{study}/report.html"})
 
     async def _report(self, request: web.Request) -> web.StreamResponse:

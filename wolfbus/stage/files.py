@@ -10,6 +10,7 @@ import hashlib
 import html
 import re
 from collections.abc import Sequence
+from graphlib import TopologicalSorter
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +22,7 @@ from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers
 from wolfbus.stage.eyes import EVERYTHING, Viewer, viewer_named
-from wolfbus.stage.inspector import CallIndex
+from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.watched import encoded
 
 
@@ -77,11 +78,9 @@ def _head(
 
 def _prompts(records: Sequence[Recorded]) -> dict[str, Any]:
     """Return all model calls, each text of their prompts once."""
-    index = CallIndex(records)
     texts: dict[tuple[str, str], int] = {}
     calls: dict[str, Any] = {}
-    for line in index.lines:
-        call = index.call(line) or {}
+    for line, call in exchanges(records).items():
         call["segments"] = [
             {
                 "i": texts.setdefault((piece["role"], piece["text"]), len(texts)),
@@ -96,16 +95,15 @@ def _prompts(records: Sequence[Recorded]) -> dict[str, Any]:
 
 STATIC: Final = Path(__file__).with_name("static")
 PAGE: Final = "page.html"
-ENTRY: Final = "page.js"
 PARTS: Final = {"game": ("gamefile.js", ("page.css",)), "study": ("studyfile.js", ("page.css", "sheets.css"))}
 """What a file of each kind needs of the page's scripts and styles."""
 
-_IMPORT: Final = re.compile(r'^import (?:\{[^{}]*\} from )?"\./([a-z0-9_-]+\.js)";?$', re.MULTILINE)
+_IMPORT: Final = re.compile(r'^import (?:\{(?:(?! as )[^{}])*\} from )?"\./([a-z0-9_-]+\.js)";?$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async function|function|class|const)\b)", re.MULTILINE)
 _INDENT: Final = re.compile(r"^[ \t]*(?://.*)?\n?", re.MULTILINE)
-_LEFT: Final = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_LEFT: Final = re.compile(r"^(?:import|export)\b.*$|</script|<!--", re.MULTILINE | re.IGNORECASE)
 _LINKS: Final = "".join(f'<link rel="stylesheet" href="/static/{name}">\n' for name in PARTS["study"][1])
-_SCRIPT: Final = f'<script type="module" src="/static/{ENTRY}"></script>'
+_SCRIPT: Final = '<script type="module" src="/static/page.js"></script>'
 _TITLE: Final = "<title>wolfbus</title>"
 
 
@@ -124,7 +122,7 @@ def one_file(data: Any, title: str) -> str:
     """
     page = (STATIC / PAGE).read_text("utf-8")
     entry, styles = PARTS[data["kind"]]
-    script = bundled(STATIC, entry)
+    script = bundled(entry)
     style = "".join((STATIC / name).read_text("utf-8") for name in styles)
     packed = base64.b64encode(gzip.compress(encoded(data), 9, mtime=0)).decode()
     policy = (
@@ -144,40 +142,30 @@ def one_file(data: Any, title: str) -> str:
     return page
 
 
-def bundled(folder: Path, entry: str = ENTRY) -> str:
-    """Return a module and those that it imports as one script, each behind those that it needs, without indentation.
+def bundled(entry: str) -> str:
+    """Return a module of the page and those that it imports as one script, each behind those that it needs, without
+    indentation.
 
     Args:
-        folder: where they are.
         entry: the module's file name.
 
     Raises:
-        ConfigError: a module is missing, imports in another form than ``import { a } from "./name.js"``, or imports run
-            in a circle.
+        ConfigError: a module imports or exports in a form that cannot be put into one file, or a script would end the
+            element that holds it; see "Rules for the page's files" in docs/stage-data.md.
     """
-    done: dict[str, str] = {}
-    _add(folder, entry, done, ())
-    script = "\n".join(done.values())
-    if "</script" in script.lower() or "<!--" in script:
-        raise ConfigError("the page's scripts hold what would end them: </script or <!--")
+    texts: dict[str, str] = {}
+    needs = TopologicalSorter[str]()
+    found = [entry]
+    while found:
+        name = found.pop()
+        if name not in texts:
+            texts[name] = (STATIC / name).read_text("utf-8")
+            found += (needed := _IMPORT.findall(texts[name]))
+            needs.add(name, *needed)
+    script = "\n".join(_INDENT.sub("", _EXPORT.sub("", _IMPORT.sub("", texts[name]))) for name in needs.static_order())
+    if left := _LEFT.search(script):
+        raise ConfigError(f"the page's scripts cannot be put into one file: {left[0][:80]}")
     return script
-
-
-def _add(folder: Path, name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
-    if name in done:
-        return
-    if name in above:
-        raise ConfigError(f"the page's modules import each other in a circle: {' → '.join((*above, name))}")
-    try:
-        text = (folder / name).read_text("utf-8")
-    except OSError:
-        raise ConfigError(f"{above[-1] if above else PAGE} imports {name}, which is not there") from None
-    for needed in _IMPORT.findall(text):
-        _add(folder, needed, done, (*above, name))
-    body = _EXPORT.sub("", _IMPORT.sub("", text))
-    if left := _LEFT.search(body):
-        raise ConfigError(f"{name}: a form that cannot be put into one file: {left[0][:80]}")
-    done[name] = _INDENT.sub("", body)
 
 
 def _hash(text: str) -> str:

@@ -62,7 +62,8 @@ class HouseSource(LoopCalls, GameSource):
     async def open(self, name: str) -> WatchedGame | None:
         """Return a game of the house by its id."""
         if self._caught_up is not None:
-            await self._caught_up
+            # whoever asks and goes away must not take the others' catching up along
+            await asyncio.shield(self._caught_up)
         game = self._games.get(name)
         if game is not None and game.empty:
             await game.change(_FIRST_S)

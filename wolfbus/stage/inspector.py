@@ -1,8 +1,10 @@
-"""The prompt inspector's data: one model call of a record, its prompt in pieces, and what came back."""
+"""Model calls of a record: what was asked and what came back; for the page, each prompt in pieces; and, as a game goes
+on, which call answered which request (`CallLines`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,122 +19,136 @@ _TEXTS = frozenset({"prompt", "type", "source", "like", "answered_as"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    line: int
-    call: ModelCall
-    pieces: tuple[tuple[str, str], ...]
-    """Role and text of every piece of the prompt."""
+class CallMade:
+    """A model call in its record.
 
-    @property
-    def question(self) -> int:
-        """Where the question begins: the piece from which on all is of this moment, or of its form."""
-        begins = [number for number, (_, text) in enumerate(self.pieces) if text.startswith(_QUESTION)]
-        return begins[-1] if begins else len(self.pieces) - 1
-
-
-class CallIndex:
-    """All model calls of a record, for looking at them one by one.
-
-    Args:
-        records: the record's lines, from the first.
+    Attributes:
+        line: number of its line.
+        time: seconds since the opening when it was recorded.
+        call: the call, with all that the record says of it elsewhere.
+        read: per request, how its reply was read, or what became of the request; "asked again" where a later call
+            answered it, None while it is open.
     """
 
-    def __init__(self, records: Sequence[Recorded]) -> None:
-        self._made: dict[int, _Made] = {}
-        self._of: dict[SeatName, list[int]] = {}
-        self._seen: dict[tuple[str, str], set[SeatName]] = {}
-        self._read: dict[str, str] = {}
-        self._latest: dict[str, int] = {}
-        book, names = PromptBook(), RequestNames()
-        self._calls = WholeCalls()
-        for recorded in records:
-            event = recorded.event
-            book.feed(event, recorded.n)
-            self._calls.feed(event, recorded.n)
-            if isinstance(event, Asked):
-                names.ask(event)
-            elif isinstance(event, Answered):
-                if (name := names.of(event)) is not None:
-                    self._read[name] = event.reading if event.outcome == "accepted" else event.fault or event.outcome
-            elif isinstance(event, ModelCall):
-                pieces = tuple((piece.role, piece.text) for piece in book.pieces(event, recorded.n))
-                self._made[recorded.n] = _Made(recorded.n, event, pieces)
-                self._of.setdefault(event.seat, []).append(recorded.n)
-                self._latest |= dict.fromkeys(event.requests, recorded.n)
-                for piece in pieces:
-                    self._seen.setdefault(piece, set()).add(event.seat)
+    line: int
+    time: float
+    call: ModelCall
+    read: tuple[str | None, ...]
 
     @property
-    def lines(self) -> list[int]:
-        """Lines of all calls."""
-        return list(self._made)
-
-    def call(self, line: int) -> dict[str, Any] | None:
-        """Return the call at a line; None if there is none."""
-        made = self._made.get(line)
-        if made is None:
+    def place(self) -> tuple[int, str, int] | None:
+        """Round, phase and turn of the first request; None where its name does not say."""
+        parts = self.call.requests[0].split("/", 4)
+        if len(parts) < 5 or not (parts[0].isdecimal() and parts[2].isdecimal()):
             return None
-        call = self._calls.whole(made.call, line)
-        of = self._of[call.seat]
-        place = of.index(line)
-        before = set(self._made[of[place - 1]].pieces) if place else set()
-        found: dict[str, Any] = {
-            "line": line,
-            **call.model_dump(mode="json", exclude_none=True, exclude=set(_TEXTS)),
-            **_where(call),
-            "failures": list(call.failures),
-            "read": [
-                self._read.get(name, "open") if self._latest[name] == line else "asked again" for name in call.requests
-            ],
-            "place": place + 1,
-            "of": len(of),
-            "segments": [
-                {
-                    "role": role,
-                    "share": self._share(number, made, role, text),
-                    "new": (role, text) not in before,
-                    "text": text,
-                }
-                for number, (role, text) in enumerate(made.pieces)
-            ],
-        }
-        if place:
-            found["before"] = of[place - 1]
-        if place + 1 < len(of):
-            found["after"] = of[place + 1]
-        return found
+        return int(parts[0]), parts[1], int(parts[2])
 
-    def _share(self, number: int, made: _Made, role: str, text: str) -> str:
-        """Return whose text a piece is: all prompts' from the start, the question's, what all were told, or this
-        seat's.
-        """
-        if role == "system":
-            return "rules"
-        if number >= made.question or role == "assistant":
-            return "question"
-        return "public" if len(self._seen[role, text]) > 1 else "seat"
+    @property
+    def about(self) -> list[int]:
+        """Numbers of the statements that the requests are about."""
+        parts = (name.split("/", 5) for name in self.call.requests)
+        return [int(each[5]) for each in parts if len(each) > 5 and each[5].isdecimal()]
 
 
-def exchange_data(records: Sequence[Recorded], line: int) -> dict[str, Any] | None:
-    """Return the model call at a line of a record; None if there is none.
+def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
+    """Return the model calls of a record, each with what became of its requests."""
+    names, calls = RequestNames(), WholeCalls()
+    closed: dict[str, str] = {}
+    latest: dict[str, int] = {}
+    made: list[tuple[Recorded, ModelCall]] = []
+    for recorded in records:
+        event = recorded.event
+        calls.feed(event, recorded.n)
+        if isinstance(event, Asked):
+            names.ask(event)
+        elif isinstance(event, Answered):
+            if (name := names.of(event)) is not None:
+                closed[name] = _read(event)
+        elif isinstance(event, ModelCall):
+            latest |= dict.fromkeys(event.requests, recorded.n)
+            made.append((recorded, event))
+    return [
+        CallMade(
+            recorded.n,
+            recorded.time,
+            calls.whole(call, recorded.n),
+            tuple(closed.get(name) if latest[name] == recorded.n else "asked again" for name in call.requests),
+        )
+        for recorded, call in made
+    ]
+
+
+def _read(event: AnyAnswered) -> str:
+    if event.outcome == "accepted":
+        return event.reading
+    return event.outcome.replace("_", " ") + (f" ({event.fault})" if event.fault is not None else "")
+
+
+def exchanges(records: Sequence[Recorded]) -> dict[int, dict[str, Any]]:
+    """Return all model calls of a record by their lines, each with its prompt in pieces, as a page shows them.
 
     Raises:
-        RecordError: its prompt is not in the record, or not what its hash says.
+        RecordError: a prompt is not in the record, or not what its hash says.
     """
-    if not 1 <= line <= len(records) or not isinstance(records[line - 1].event, ModelCall):
-        return None
-    return CallIndex(records).call(line)
+    calls = calls_of(records)
+    book = PromptBook()
+    prompts: dict[int, list[tuple[str, str]]] = {}
+    seen: dict[tuple[str, str], set[SeatName]] = {}
+    of: dict[SeatName, list[CallMade]] = {}
+    for recorded in records:
+        book.feed(recorded.event, recorded.n)
+        if isinstance(recorded.event, ModelCall):
+            prompts[recorded.n] = [(piece.role, piece.text) for piece in book.pieces(recorded.event, recorded.n)]
+            for piece in prompts[recorded.n]:
+                seen.setdefault(piece, set()).add(recorded.event.seat)
+    for made in calls:
+        of.setdefault(made.call.seat, []).append(made)
+    found: dict[int, dict[str, Any]] = {}
+    for own in of.values():
+        for place, made in enumerate(own):
+            before = own[place - 1].line if place else None
+            after = own[place + 1].line if place + 1 < len(own) else None
+            told = set(prompts[before]) if before is not None else set()
+            found[made.line] = {
+                **_facts(made),
+                "place": place + 1,
+                "of": len(own),
+                "segments": [
+                    {"role": piece[0], "share": share, "new": piece not in told, "text": piece[1]}
+                    for piece, share in zip(prompts[made.line], _shares(prompts[made.line], seen), strict=True)
+                ],
+                **({"before": before} if before is not None else {}),
+                **({"after": after} if after is not None else {}),
+            }
+    return {made.line: found[made.line] for made in calls}
 
 
-def _where(call: ModelCall) -> dict[str, Any]:
-    """Return round, phase and turn of the first request, and the statements that the requests are about."""
-    parts = call.requests[0].split("/", 4)
-    found: dict[str, Any] = {}
-    if len(parts) == 5 and parts[0].isdecimal() and parts[2].isdecimal():
-        found = {"round": int(parts[0]), "phase": parts[1], "turn": int(parts[2])}
-    about = [parts[5] for name in call.requests if len(parts := name.split("/", 5)) > 5]
-    numbers = [int(each) for each in about if each.isdecimal()]
-    return {**found, "about": numbers} if numbers else found
+def _facts(made: CallMade) -> dict[str, Any]:
+    call, place = made.call, made.place
+    return {
+        "line": made.line,
+        **call.model_dump(mode="json", exclude_none=True, exclude=set(_TEXTS)),
+        **(dict(zip(("round", "phase", "turn"), place, strict=True)) if place is not None else {}),
+        **({"about": made.about} if made.about else {}),
+        "failures": list(call.failures),
+        "read": [each or "open" for each in made.read],
+    }
+
+
+def _shares(pieces: Sequence[tuple[str, str]], seen: Mapping[tuple[str, str], set[SeatName]]) -> Iterator[str]:
+    """Yield whose text each piece is: all prompts' from the start, the question's, what all were told, or this seat's.
+
+    From the last piece on that begins a question, all is of this moment, or of its form.
+    """
+    begins = [number for number, (_, text) in enumerate(pieces) if text.startswith(_QUESTION)]
+    question = begins[-1] if begins else len(pieces) - 1
+    for number, piece in enumerate(pieces):
+        if piece[0] == "system":
+            yield "rules"
+        elif number >= question or piece[0] == "assistant":
+            yield "question"
+        else:
+            yield "public" if len(seen[piece]) > 1 else "seat"
 
 
 class CallLines:

@@ -11,16 +11,16 @@ import contextlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
 from wolfbus.stage.eyes import EVERYTHING
-from wolfbus.stage.sources import name_of_path, paths_under
+from wolfbus.stage.sources import name_of_path, path_of, paths_under
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.whole_file import write_whole
@@ -94,22 +94,27 @@ def _course(feed: GameFeed) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+GameFound: TypeAlias = tuple[str, Path, dict[str, Any]]
+"""A game's name in addresses, its file, and what `summary_of` tells of it."""
+
+
 class GameIndex:
     """What a library tells of every record below a folder; safe from any thread.
 
+    It is kept in a hidden file of the folder, by size and time of each record, and in memory only where that cannot be
+    written.
+
     Args:
         root: the folder, or one record.
-        keep: whether to keep it in a hidden file of the folder, by size and time of each record; it is kept in memory
-            only where that cannot be written.
     """
 
-    def __init__(self, root: Path, *, keep: bool) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self._file = root / INDEX_FILE if keep and root.is_dir() else None
+        self._file = root / INDEX_FILE if root.is_dir() else None
         self._lock = threading.Lock()
         self._known: dict[str, dict[str, Any]] = _load(self._file)
 
-    def games(self) -> list[tuple[str, Path, dict[str, Any]]]:
+    def games(self) -> list[GameFound]:
         """Return name, file and summary of every record; of many new ones the newest are read, others are ``new``."""
         with self._lock:
             read = 0
@@ -190,18 +195,18 @@ class Library:
         public: bool,
     ) -> None:
         self.root = root
-        self.index = GameIndex(root, keep=True) if root is not None else None
+        self.index = GameIndex(root) if root is not None else None
         self._live = live
         self._seats = seats
         self._public = public
 
     def path_of(self, name: str) -> Path | None:
         """Return the file of a game; None if it is in none."""
-        return paths_under(self.root).get(name) if self.root is not None else None
+        return path_of(self.root, name) if self.root is not None else None
 
     def study_folder(self, study: str) -> Path | None:
         """Return the folder of a study by its id; None if there is none."""
-        return next((folder for known, folder in self._studies().items() if known == study), None)
+        return self._studies().get(study)
 
     async def names(self) -> dict[str, Any]:
         """Return the ids of all games and studies."""
@@ -220,33 +225,26 @@ class Library:
         return {**now, **await asyncio.to_thread(self._listing, words.strip().casefold())}
 
     def _listing(self, words: str) -> dict[str, Any]:
-        games = [self._shown(name, path, told) for name, path, told in self.index.games()] if self.index else []
-        if words:
-            games = [game for game in games if self._matches(game, words)]
+        studies = self._studies()
+        ids = {folder / RECORDS: study for study, folder in studies.items()}
+        found = self.index.games() if self.index else []
+        shown = [(self._shown(name, told, ids.get(path.parent)), path) for name, path, told in found]
+        games = [game for game, path in shown if not words or _matches(game, path, words)]
         games.sort(key=lambda game: -game.get("started", 0.0))
         return {
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
-            "studies": [study_told(known, folder) for known, folder in self._studies().items()],
+            "studies": [study_told(known, folder) for known, folder in studies.items()],
             "games": games[:_MOST],
             "more": max(0, len(games) - _MOST),
         }
 
-    def _shown(self, name: str, path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _shown(self, name: str, told: Mapping[str, Any], study: str | None) -> dict[str, Any]:
         shown = {"id": name, **told}
         if self._public and told.get("state") == "open":
             for secret in ("players", "seed", "lies", "moment", "moment_beat"):
                 shown.pop(secret, None)
-        study = self._study_of(path)
         return {**shown, "study": study} if study is not None else shown
-
-    def _matches(self, game: Mapping[str, Any], words: str) -> bool:
-        told = (game["id"], *game.get("names", ()), game.get("moment", ""), game.get("winner", ""))
-        models = (word for player in game.get("players", ()) for word in (player["brain"], player.get("model", "")))
-        if any(words in str(each).casefold() for each in (*told, *models)):
-            return True
-        path = self.path_of(game["id"])
-        return path is not None and _says(path, words)
 
     def _studies(self) -> dict[str, Path]:
         if self.root is None or not self.root.is_dir():
@@ -258,17 +256,11 @@ class Library:
             found[_study_id(manifest.parent)] = manifest.parent
         return found
 
-    def _study_of(self, path: Path) -> str | None:
-        folder = path.parent.parent
-        if path.parent.name != RECORDS or not (folder / FILE).is_file():
-            return None
-        return _study_id(folder)
 
-
-def games_of(folder: Path, root: Path) -> dict[str, str]:
-    """Return the names in addresses of a study's games, by their ids."""
-    paths = paths_under(folder / RECORDS)
-    return {name: name_of_path(path, root) for name, path in paths.items()}
+def _matches(game: Mapping[str, Any], path: Path, words: str) -> bool:
+    told = (game["id"], *game.get("names", ()), game.get("moment", ""), game.get("winner", ""))
+    models = (word for player in game.get("players", ()) for word in (player["brain"], player.get("model", "")))
+    return any(words in str(each).casefold() for each in (*told, *models)) or _says(path, words)
 
 
 def study_told(study: str, folder: Path) -> dict[str, Any]:
@@ -321,20 +313,20 @@ class StudyReader(Protocol):
         """Return what `wolfbus compare --json` writes."""
 
 
-def study_data(study: str, folder: Path, index: GameIndex, reader: StudyReader) -> dict[str, Any]:
+def study_data(study: str, folder: Path, found: Iterable[GameFound], reader: StudyReader) -> dict[str, Any]:
     """Return the data of a study's page.
 
     Args:
         study: its id.
         folder: its folder.
-        index: what is known of the games, and how they are called.
+        found: the games there are, those of other studies among them.
         reader: computes the findings.
     """
     told = study_told(study, folder)
     manifest = load_manifest(folder / FILE) or {}
     rows = {str(row.get("game")): row for row in manifest.get("games") or ()}
     games = []
-    for name, path, summary in index.games():
+    for name, path, summary in found:
         if path.parent == folder / RECORDS:
             row = rows.get(path.name.partition(".ndjson")[0], {})
             games.append({"id": name, **summary, "number": row.get("number"), "seed": row.get("seed")})
@@ -349,12 +341,13 @@ def study_data(study: str, folder: Path, index: GameIndex, reader: StudyReader) 
 
 def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
     """Return what a file of a study holds: its page, and every game as everything is seen of it."""
-    data = study_data(study, folder, GameIndex(folder, keep=False), reader)
+    found: list[GameFound] = []
     pages = {}
     for name, path in paths_under(folder).items():
+        found.append((name, path, summary_of(path)))
         feed = GameFeed(EVERYTHING, read_record(open_lines(path), tolerant=True, lenient=True))
         pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": []}
-    return {**data, "kind": "study", "pages": pages}
+    return {**study_data(study, folder, found, reader), "kind": "study", "pages": pages}
 
 
 def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
@@ -365,6 +358,6 @@ def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
 
 def _by_seed(folder: Path, root: Path) -> dict[str, str]:
     manifest = load_manifest(folder / FILE) or {}
-    names = games_of(folder, root)
+    names = {name: name_of_path(path, root) for name, path in paths_under(folder / RECORDS).items()}
     rows: Sequence[dict[str, Any]] = manifest.get("games") or ()
     return {str(row["seed"]): names[row["game"]] for row in rows if row.get("seed") and row.get("game") in names}

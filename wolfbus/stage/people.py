@@ -224,6 +224,7 @@ class People(LoopCalls):
         super().__init__()
         self._invite = invite
         self._seats: dict[tuple[GameId, SeatName], PersonSeat] = {}
+        self._by_id: dict[str, PersonSeat] = {}
         self._tokens: dict[str, PersonSeat] = {}
 
     def sit(self, game: GameId, seat: SeatName) -> PersonSeat:
@@ -233,6 +234,7 @@ class People(LoopCalls):
             known.restart()
             return known
         found = self._seats[game, seat] = PersonSeat(self, game, seat)
+        self._by_id[found.id] = found
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         self._tokens[_digest(token)] = found
         self._invite(found, f"/seat#{token}")
@@ -247,15 +249,16 @@ class People(LoopCalls):
 
     def seat(self, name: str, secret: str) -> PersonSeat | None:
         """Return a seat by its id, for who sits there; None for anybody else."""
-        for seat in self._seats.values():
-            if seat.id == name and seat.secret and secrets.compare_digest(seat.secret.encode(), secret.encode()):
-                return seat
-        return None
+        seat = self._by_id.get(name)
+        if seat is None or not seat.secret or not secrets.compare_digest(_digest(seat.secret), _digest(secret)):
+            return None
+        return seat
 
     def open(self) -> list[dict[str, Any]]:
         """Return what a library tells of seats that wait for a person."""
-        return [{"game": seat.game, "seat": seat.seat} for seat in self._tokens.values() if not seat.feed.over]
+        return [{"game": seat.game, "seat": seat.seat} for seat in list(self._tokens.values()) if not seat.feed.over]
 
 
 def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    # a browser may send halves of characters as well
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()

@@ -24,6 +24,7 @@ from wolfbus.stage.sources import FolderSource, GameSource, Sources
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765
 _SHUTDOWN_S: Final = 0.5
+"""Seconds until streams of events, which never end by themselves, are cut off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,16 +37,6 @@ class RecordTail:
         self._reader = read_record(())
         self._packed = False
 
-    @property
-    def head(self) -> str:
-        """Hash of the last line read, "" before the first."""
-        return self._reader.head
-
-    @property
-    def lines(self) -> int:
-        """Lines read and found right."""
-        return self._reader.count
-
     def read(self) -> list[Recorded]:
         """Return the lines that are new and whole."""
         if self.problem is not None or self._packed:
@@ -59,7 +50,8 @@ class RecordTail:
     def cut_off(self) -> str | None:
         """Return what is wrong with a file that nobody writes any more: a last line that is not whole."""
         if self.problem is None and self._rest:
-            return f"line {self.lines + 1}: cut off in the middle; {self.lines} whole lines before it"
+            whole = self._reader.count
+            return f"line {whole + 1}: cut off in the middle; {whole} whole lines before it"
         return self.problem
 
     def _new(self) -> Iterator[Recorded]:
@@ -78,7 +70,7 @@ class RecordTail:
                         return
                     yield recorded
                 if len(self._rest) > LINE_LIMIT:
-                    self.problem = f"line {self.lines + 1}: longer than {LINE_LIMIT >> 20} MiB"
+                    self.problem = f"line {self._reader.count + 1}: longer than {LINE_LIMIT >> 20} MiB"
                     return
 
     def _unpacked(self) -> Iterator[Recorded]:
@@ -105,6 +97,7 @@ _STILL_S: Final = 30.0
 """A file that was not written for so long, and whose last line is not whole, is damaged."""
 _KEPT: Final = 16
 """Finished games kept in memory."""
+_ANEW: Final = "the file was written anew"
 
 
 class GameSource:
@@ -147,6 +140,85 @@ def paths_under(root: Path) -> dict[str, Path]:
     return found
 
 
+def path_of(root: Path, name: str) -> Path | None:
+    """Return the file of a game; a game below a folder is found by its id too, where there is only one."""
+    paths = paths_under(root)
+    if name in paths:
+        return paths[name]
+    same = [path for known, path in paths.items() if known.rpartition("~")[2] == name]
+    return same[0] if len(same) == 1 else None
+
+
+class FileGame(WatchedGame):
+    """A game whose record is a file that may still grow.
+
+    Args:
+        game: its id.
+        path: the file.
+        public: see `WatchedGame`.
+    """
+
+    def __init__(self, game: str, path: Path, *, public: bool) -> None:
+        super().__init__(game, public=public)
+        self._tail = RecordTail(path)
+        self._look: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def played_anew(self) -> bool:
+        """Whether the file no longer holds what was read of it."""
+        try:
+            return self._tail.path.stat().st_size < self._tail.offset
+        except OSError:
+            return True
+
+    async def look(self) -> None:
+        """Take in what is new in the file.
+
+        There is one look at a time, however many ask; it goes on where whoever asked goes away, for what it has read
+        is not read again.
+        """
+        if self._look is None or self._look.done():
+            self._look = asyncio.create_task(self._read())
+        await asyncio.shield(self._look)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Count a watcher, and look at the file again and again as long as there is one."""
+        with super().watched():
+            if self._following is None:
+                self._following = asyncio.create_task(self._follow())
+            try:
+                yield
+            finally:
+                if self.watching == 1:
+                    self._following.cancel()
+                    self._following = None
+
+    async def _follow(self) -> None:
+        while not self.over and not self.closed:
+            await asyncio.sleep(_LOOK_S)
+            if self.played_anew:
+                self.end(_ANEW)
+            else:
+                await self.look()
+
+    async def _read(self) -> None:
+        if self.over:
+            return
+        self.add(await asyncio.to_thread(self._tail.read))
+        if self._tail.problem is None:
+            self.problem = self._tail.cut_off() if self._still() else None
+        elif not self.closed:
+            self.end(self._tail.problem)
+
+    def _still(self) -> bool:
+        try:
+            return time.time() - self._tail.path.stat().st_mtime > _STILL_S
+        except OSError:
+            return True
+
+
 class FolderSource(GameSource):
     """The records in a folder, or one file.
 
@@ -156,87 +228,32 @@ class FolderSource(GameSource):
     """
 
     def __init__(self, root: Path, *, public: bool = False) -> None:
-        self.root = root
+        self._root = root
         self._public = public
-        self._open: dict[str, tuple[WatchedGame, RecordTail]] = {}
-        self._followed: dict[str, asyncio.Task[None]] = {}
-
-    def path_of(self, name: str) -> Path | None:
-        """Return the file of a game; a game below a folder is found by its id too, where there is only one."""
-        paths = paths_under(self.root)
-        if name in paths:
-            return paths[name]
-        same = [path for known, path in paths.items() if known.rpartition("~")[2] == name]
-        return same[0] if len(same) == 1 else None
+        self._open: dict[str, FileGame] = {}
 
     async def open(self, name: str) -> WatchedGame | None:
         """Return a game, read as far as it is there."""
-        held = self._open.get(name)
-        if held is None or _shrunk(held[1]):
-            path = await asyncio.to_thread(self.path_of, name)
+        game = self._open.get(name)
+        if game is None or game.played_anew:
+            path = await asyncio.to_thread(path_of, self._root, name)
             if path is None:
                 return None
-            if held is not None:
-                held[0].end("the file was written anew")
-            held = WatchedGame(name, public=self._public, keep=self._keep), RecordTail(path)
-            self._open[name] = held
-            self._forget()
-        await self._look(*held)
-        return held[0]
+            game = self._opened(name, path, game)
+        await game.look()
+        return game
 
-    async def close(self) -> None:
-        """Stop looking."""
-        for task in self._followed.values():
-            task.cancel()
-        await asyncio.gather(*self._followed.values(), return_exceptions=True)
-        self._followed.clear()
-
-    def _keep(self, game: WatchedGame, watched: bool) -> None:
-        """Look at a game's file again and again, as long as somebody watches it."""
-        task = self._followed.pop(game.game, None)
-        if task is not None:
-            task.cancel()
-        held = self._open.get(game.game)
-        if watched and held is not None and held[0] is game:
-            self._followed[game.game] = asyncio.create_task(self._follow(*held))
-
-    async def _follow(self, game: WatchedGame, tail: RecordTail) -> None:
-        while not game.over and not game.closed:
-            await asyncio.sleep(_LOOK_S)
-            if _shrunk(tail):
-                self._open.pop(game.game, None)
-                game.end("the file was written anew")
-                return
-            await self._look(game, tail)
-
-    async def _look(self, game: WatchedGame, tail: RecordTail) -> None:
-        if game.over:
-            return
-        game.add(await asyncio.to_thread(tail.read))
-        if tail.problem is not None and not game.closed:
-            game.end(tail.problem)
-        elif tail.problem is None:
-            game.problem = tail.cut_off() if _still(tail.path) else None
-
-    def _forget(self) -> None:
-        idle = [name for name, (game, _) in self._open.items() if not game.watching]
-        for name in idle[: max(0, len(self._open) - _KEPT)]:
-            del self._open[name]
-
-
-def _shrunk(tail: RecordTail) -> bool:
-    """Return whether a file no longer holds what was read of it: its game was played anew."""
-    try:
-        return tail.path.stat().st_size < tail.offset
-    except OSError:
-        return True
-
-
-def _still(path: Path) -> bool:
-    try:
-        return time.time() - path.stat().st_mtime > _STILL_S
-    except OSError:
-        return True
+    def _opened(self, name: str, path: Path, before: FileGame | None) -> FileGame:
+        """Return the game that somebody else opened instead of `before` meanwhile, or else a fresh one."""
+        game = self._open.get(name)
+        if game is None or game is before:
+            if game is not None:
+                game.end(_ANEW)
+            idle = [known for known, each in self._open.items() if not each.watching]
+            for known in idle[: max(0, len(self._open) + 1 - _KEPT)]:
+                del self._open[known]
+            game = self._open[name] = FileGame(name, path, public=self._public)
+        return game
 
 
 class PlayedSource(LoopCalls, GameSource):

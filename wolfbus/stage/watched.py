@@ -74,29 +74,23 @@ class WatchedGame(Changing):
     Args:
         game: its id.
         public: whether only what is public may be seen before its end.
-        keep: told whether anybody watches it, each time that changes.
 
     Attributes:
         game: its id.
         records: the lines of its record, as far as they are there; empty where only the table's news are known.
-        head: hash of the last of them.
         problem: what is wrong with the line after them.
         closed: whether nothing more will come.
         watching: how many wait for what is new.
     """
 
-    def __init__(
-        self, game: str, *, public: bool = False, keep: Callable[[WatchedGame, bool], None] | None = None
-    ) -> None:
+    def __init__(self, game: str, *, public: bool = False) -> None:
         super().__init__()
         self.game = game
         self.records: list[Recorded] = []
-        self.head = ""
         self.problem: str | None = None
         self.closed = False
         self.watching = 0
         self._public = public
-        self._keep = keep
         self._feeds: dict[Viewer, GameFeed] = {}
         self._steps: dict[tuple[Viewer, int], bytes] = {}
         self._ending: TableNews | None = None
@@ -151,7 +145,6 @@ class WatchedGame(Changing):
         if not records:
             return
         self.records += records
-        self.head = records[-1].hash
         for feed in self._feeds.values():
             for recorded in records:
                 feed.feed(recorded)
@@ -182,13 +175,9 @@ class WatchedGame(Changing):
         """Count a watcher, for whom the game is kept up to date."""
         self.watching += 1
         try:
-            if self.watching == 1 and self._keep is not None:
-                self._keep(self, True)
             yield
         finally:
             self.watching -= 1
-            if not self.watching and self._keep is not None:
-                self._keep(self, False)
 
     def wake(self) -> None:
         """Let all who wait look again."""
@@ -204,7 +193,7 @@ class WatchedGame(Changing):
             found["live"] = None
         found["problems"] = [self.problem] if self.problem is not None else []
         if not self.shielded:
-            found["proof"] = {"sealed": True, "head": self.head, "lines": len(self.records)}
+            found["proof"] = {"sealed": True, "head": self.records[-1].hash, "lines": len(self.records)}
         return found
 
     def told(self) -> dict[str, Any]:

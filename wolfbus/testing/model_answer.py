@@ -161,23 +161,9 @@ def chooses_player(schema: Schema) -> bool:
     return bool(words) and not set(DECEPTIONS).intersection(words)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptDraws:
-    """PromptDraws by purpose, independent of each other."""
-
-    seed: str
-
-    def unit(self, purpose: str) -> float:
-        """Return a uniform number in [0, 1)."""
-        return unit(self.seed, purpose)
-
-    def choose(self, purpose: str, options: Sequence[T]) -> T:
-        """Return one of `options`, each equally likely."""
-        return choose(self.seed, purpose, options)
-
-    def between(self, purpose: str, least: float, most: float) -> float:
-        """Return a uniform number from `least` to `most`."""
-        return least + (most - least) * unit(self.seed, purpose)
+def between(seed: str, purpose: str, least: float, most: float) -> float:
+    """Return a uniform number from `least` to `most`, as drawn for a purpose."""
+    return least + (most - least) * unit(seed, purpose)
 
 
 class FormFiller:
@@ -191,7 +177,7 @@ class FormFiller:
 
     def __init__(self, server_seed: int, seed: str, scene: PromptScene) -> None:
         self._server_seed = str(server_seed)
-        self._draws = PromptDraws(seed)
+        self._seed = seed
         self._scene = scene
 
     def fill(self, schema: Schema) -> Any:
@@ -202,8 +188,8 @@ class FormFiller:
         """Return one of `wordings` about players of the scene."""
         target = self._suspect(purpose, self._scene.others) if self._scene.others else NOBODY
         rest = [name for name in self._scene.others if name != target]
-        other = self._draws.choose(f"{purpose} other", rest) if rest else NOBODY
-        wording = self._draws.choose(f"{purpose} wording", wordings)
+        other = choose(self._seed, f"{purpose} other", rest) if rest else NOBODY
+        wording = choose(self._seed, f"{purpose} wording", wordings)
         return wording.replace("{t}", target).replace("{o}", other)
 
     def _value(self, key: str, schema: Schema, path: str, lie: bool | None) -> Any:
@@ -212,15 +198,15 @@ class FormFiller:
             return self._object(schema.get("properties", {}), path)
         if kind == "integer":
             least, most = bounds(schema)
-            both = self._draws.unit(path) + self._draws.unit(f"{path} too")
+            both = unit(self._seed, path) + unit(self._seed, f"{path} too")
             return int(least + int((most - least + 1) * both / 2))
         if "enum" in schema:
             return self._one_of(schema, path, lie)
         if kind == "boolean":
-            return lie if lie is not None and key == "deceptive" else self._draws.unit(path) < 0.5
+            return lie if lie is not None and key == "deceptive" else unit(self._seed, path) < 0.5
         if kind == "number":
             return self._fraction(key, schema, path, lie)
-        if isinstance(kind, list) and "null" in kind and self._draws.unit(f"{path} null") < 0.1:
+        if isinstance(kind, list) and "null" in kind and unit(self._seed, f"{path} null") < 0.1:
             return None
         return self._words(key, path)
 
@@ -228,16 +214,16 @@ class FormFiller:
         lie = None
         if "deceptive" in members:
             own = 0.7 if self._scene.role == "Werewolf" else 0.08
-            lie = self._draws.unit(f"{path} lie") < (0.35 if "suspicion" in members else own)
+            lie = unit(self._seed, f"{path} lie") < (0.35 if "suspicion" in members else own)
         return {key: self._value(key, schema, f"{path}.{key}", lie) for key, schema in members.items()}
 
     def _one_of(self, schema: Schema, path: str, lie: bool | None) -> Any:
         options: Sequence[Any] = schema["enum"]
         if "none" in options and lie is not None:
-            return self._draws.choose(path, [each for each in options if each != "none"]) if lie else "none"
+            return choose(self._seed, path, [each for each in options if each != "none"]) if lie else "none"
         if not chooses_player(schema):
-            return self._draws.choose(path, options)
-        if None in options and self._draws.unit(f"{path} nobody") < 0.06:
+            return choose(self._seed, path, options)
+        if None in options and unit(self._seed, f"{path} nobody") < 0.06:
             return None
         players = [option for option in options if option is not None]
         strangers = [name for name in players if name not in self._scene.partners]
@@ -247,7 +233,7 @@ class FormFiller:
         """Return one of `names`: all lean alike, so that votes can reach a majority, and each has a mind of its own."""
 
         def weight(name: str) -> float:
-            return _leaning(self._server_seed, name) + 0.6 * self._draws.unit(f"{purpose}|{name}")
+            return _leaning(self._server_seed, name) + 0.6 * unit(self._seed, f"{purpose}|{name}")
 
         return max(names, key=weight)
 
@@ -258,11 +244,11 @@ class FormFiller:
         elif key == "confidence":
             within = (0.5, 0.95)
         least, most = bounds(schema)
-        return round(least + (most - least) * round(self._draws.between(path, *within), 2), 2)
+        return round(least + (most - least) * round(between(self._seed, path, *within), 2), 2)
 
     def _words(self, key: str, path: str) -> str:
         pool: Sequence[str] = getattr(model_words(), _SPOKEN.get(key, "statements"))
-        count = 1 + int(self._draws.unit(f"{path} length") * (2 if key == "text" else 1))
+        count = 1 + int(unit(self._seed, f"{path} length") * (2 if key == "text" else 1))
         return " ".join(dict.fromkeys(self.sentence(f"{path} {number}", pool) for number in range(count)))
 
 

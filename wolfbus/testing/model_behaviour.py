@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -40,11 +38,6 @@ ERRORS: Final[tuple[ErrorSort, ...]] = tuple(sort for sort in get_args(ErrorSort
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=3600)]
-
-
-_TYPES: Final = {429: "requests", 500: "server_error", 503: "server_error"}
-_SYSTEM: Final = frozenset({"system", "developer"})
-_ROLES: Final = _SYSTEM | {"user", "assistant"}
 
 
 class Behaviour(BaseModel):
@@ -143,94 +136,3 @@ def _share(text: str) -> float:
     if not 0 <= share <= 1:
         raise ValueError(f"{text.strip()} is no share from 0 to 1")
     return share
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An answer that refuses a request.
-
-    Attributes:
-        status: of HTTP.
-        message: why.
-        param: the parameter at fault.
-        code: OpenAI's word for the reason.
-    """
-
-    status: int
-    message: str
-    param: str | None = None
-    code: str | None = None
-
-    def body(self) -> dict[str, Any]:
-        """Return the body that goes with it."""
-        kind = _TYPES.get(self.status, "invalid_request_error")
-        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
-
-
-def refused_key(behaviour: Behaviour, authorization: str) -> Refusal | None:
-    """Refuse a request without the right key; the wrong one is echoed in part, as some servers do."""
-    if behaviour.key is None or authorization == f"Bearer {behaviour.key}":
-        return None
-    given = authorization.removeprefix("Bearer").strip()
-    if not given:
-        return Refusal(401, "You didn't provide an API key; send it as a bearer token in the Authorization header.")
-    shown = f"{given[:8]}{'*' * max(4, len(given) - 12)}{given[-4:]}" if len(given) > 12 else "*" * len(given)
-    return Refusal(401, f"Incorrect API key provided: {shown}.", code="invalid_api_key")
-
-
-def refused(behaviour: Behaviour, body: Any) -> Refusal | None:
-    """Refuse what the double does not take, None if it takes all of it."""
-    return next(chain(_senseless(behaviour, body), _not_taken(behaviour, body), _bad_format(behaviour, body)), None)
-
-
-def _senseless(behaviour: Behaviour, body: Any) -> Iterator[Refusal]:
-    if not isinstance(body, dict):
-        yield Refusal(400, "We could not parse the JSON body of your request.")
-    model, messages = body.get("model"), body.get("messages")
-    if not isinstance(model, str) or not model:
-        yield Refusal(400, "you must provide a model parameter")
-    if behaviour.models and model not in behaviour.models:
-        missing = f"The model `{model}` does not exist or you do not have access to it."
-        yield Refusal(404, missing, code="model_not_found")
-    if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
-        yield Refusal(400, "Invalid value for 'messages': expected a list of chat messages.", "messages")
-
-
-def _is_message(message: Any) -> bool:
-    return isinstance(message, dict) and isinstance(message.get("content"), str) and message.get("role") in _ROLES
-
-
-def _not_taken(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
-    if body.get("stream"):
-        yield Refusal(400, "Unsupported value: this model does not stream.", "stream", "unsupported_value")
-    for number, message in enumerate(() if behaviour.takes_system else body["messages"]):
-        if message["role"] in _SYSTEM:
-            where = f"messages[{number}].role"
-            what = f"Unsupported value: '{where}' does not support '{message['role']}' with this model."
-            yield Refusal(400, what, where, "unsupported_value")
-    if behaviour.needs == "max_tokens" and body.get("max_completion_tokens") is not None:
-        yield Refusal(400, "Unrecognized request argument supplied: max_completion_tokens")
-    wrong = () if behaviour.takes_temperature else ("temperature", "top_p")
-    for name in (*wrong, "max_tokens") if behaviour.needs == "max_completion_tokens" else wrong:
-        if body.get(name) is not None:
-            use = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
-            what = f"Unsupported parameter: '{name}' is not supported with this model.{use}"
-            yield Refusal(400, what, name, "unsupported_parameter")
-
-
-def _bad_format(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
-    given = body.get("response_format")
-    kind = given.get("type") if isinstance(given, dict) else "text"
-    takes = {"json_schema": behaviour.takes_schema, "json_object": behaviour.takes_json_mode, "text": True}
-    if kind not in takes:
-        yield Refusal(400, f"Invalid value: '{kind}' for 'response_format.type'.", "response_format")
-    elif not takes[kind]:
-        what = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
-        yield Refusal(400, what, "response_format")
-    if isinstance(given, dict) and kind == "json_schema":
-        form = given.get("json_schema")
-        if not (isinstance(form, dict) and isinstance(form.get("schema"), dict) and isinstance(form.get("name"), str)):
-            yield Refusal(400, "Missing required parameter: 'response_format.json_schema.schema'.", "response_format")
-    if kind == "json_object" and not any("json" in message["content"].lower() for message in body["messages"]):
-        what = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
-        yield Refusal(400, what, "messages")

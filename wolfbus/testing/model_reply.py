@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
+from wolfbus.draws import choose, unit
 from wolfbus.testing.model_answer import (
     FormFiller,
-    PromptDraws,
     Schema,
+    between,
     bounds,
     chooses_player,
     model_words,
@@ -123,15 +124,15 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
         schema = schema_of_prompt([each["content"] for each in messages if each["role"] != "assistant"])
     scene = scene_of(prompt, schema)
     seed = _seed(behaviour.seed, messages)
-    draws = PromptDraws(f"{behaviour.seed}|{digest}")
+    request_seed = f"{behaviour.seed}|{digest}"
 
     def answer(number: int = 0) -> Any:
         writer = FormFiller(behaviour.seed, f"{seed}|{number}" if number else seed, scene)
         return None if schema is None else writer.fill(schema)
 
-    draft = _Draft(answer(), schema or {}, draws, answer, FormFiller(behaviour.seed, seed, scene))
+    draft = _Draft(answer(), schema or {}, request_seed, answer, FormFiller(behaviour.seed, seed, scene))
     return replace(
-        _limited(behaviour, _spoiled(behaviour, draft), body, draws),
+        _limited(behaviour, _spoiled(behaviour, draft), body, request_seed),
         prompt_characters=len(prompt),
         prompt_tokens=_tokens(prompt),
         cached_tokens=cache.take(body["model"], prompt),
@@ -149,10 +150,10 @@ def _tokens(text: str | None) -> int:
     return -(-len(text or "") // CHARACTERS)
 
 
-def _limited(behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], draws: PromptDraws) -> ModelReply:
+def _limited(behaviour: Behaviour, reply: ModelReply, body: Mapping[str, Any], seed: str) -> ModelReply:
     """Return the reply within the most tokens asked for, with the tokens that were spent: in all, and on thinking."""
     most = body.get("max_completion_tokens") or body.get("max_tokens")
-    thought = int(draws.between("reasoning tokens", LEAST_THOUGHT, MOST_THOUGHT)) if behaviour.reasoning else 0
+    thought = int(between(seed, "reasoning tokens", LEAST_THOUGHT, MOST_THOUGHT)) if behaviour.reasoning else 0
     spent = thought + _tokens(reply.text or reply.refusal) + _tokens(reply.reasoning)
     if isinstance(most, int) and not reply.endless and spent > most:
         text = (reply.text or "")[: max(most - thought, 0) * CHARACTERS]
@@ -168,8 +169,8 @@ class _Draft:
     value: dict[str, Any] | None
     """The object it holds; None for a reply without a form."""
     schema: Schema
-    draws: PromptDraws
-    """For this request."""
+    seed: str
+    """Of what is drawn for this request."""
     again: Callable[[int], Any]
     """Gives another answer to the same prompt, by a number."""
     writer: FormFiller
@@ -180,7 +181,7 @@ class _Draft:
 
     def one_of(self, options: Sequence[T], what: str = "way") -> T:
         """Return one of these ways to spoil it."""
-        return self.draws.choose(what, options)
+        return choose(self.seed, what, options)
 
     def thought(self) -> str:
         """Return a sentence of thinking."""
@@ -193,7 +194,7 @@ def _spoiled(behaviour: Behaviour, draft: _Draft) -> ModelReply:
     A sort that the form has no place for, such as a number in words for a name, is left out: of a mix the next one
     stands in, and a reply that should be of one named sort stays as it is.
     """
-    sort = drawn_sort(behaviour.ugly, UGLY, draft.draws.unit("ugly"))
+    sort = drawn_sort(behaviour.ugly, UGLY, unit(draft.seed, "ugly"))
     if sort is not None:
         start = UGLY.index(sort)
         mixed = isinstance(behaviour.ugly, float | int)
@@ -267,14 +268,14 @@ def _html(draft: _Draft) -> str:
 def _huge(draft: _Draft) -> ModelReply:
     babble = draft.thought() + " "
     babble *= HUGE // len(babble) + 1
-    if draft.value is not None and draft.draws.unit("huge") < 0.5:
+    if draft.value is not None and unit(draft.seed, "huge") < 0.5:
         return ModelReply(_dump(draft.value | {"thought": babble}), endless=True)
     return ModelReply(f"{babble}\n\n{draft.text}", endless=True)
 
 
 def _think(draft: _Draft) -> str:
     thought = draft.thought()
-    if draft.value is not None and draft.draws.unit("think") < 0.5:
+    if draft.value is not None and unit(draft.seed, "think") < 0.5:
         thought += f"\nPerhaps {_dump(draft.again(1))}? No."
     return f"<think>\n{thought}\n</think>\n\n{draft.text}"
 
@@ -313,7 +314,7 @@ _WAYS: Final[Mapping[UglySort, _Way]] = {
     "comma": lambda draft: draft.text[:-1] + draft.one_of((",}", ", }", ",\n}")),
     "quotes": lambda draft: repr(draft.value),
     "cut": lambda draft: ModelReply(
-        draft.text[: int(len(draft.text) * draft.draws.between("cut", 0.2, 0.98))], finish="length"
+        draft.text[: int(len(draft.text) * between(draft.seed, "cut", 0.2, 0.98))], finish="length"
     ),
     "two": _two,
     "keys": _keys,

@@ -14,104 +14,51 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError
 from wolfbus.testing.model_behaviour import Behaviour, behaviour_of
-from wolfbus.testing.model_service import PATIENCE_S, ModelService, ModelStats
-
-LOOPBACK: Final = "127.0.0.1"
+from wolfbus.testing.model_service import LOOPBACK, PATIENCE_S, ModelService, ModelStats
 
 
 class ModelServer(ModelService, Closable):
-    """A double in a thread of its own. A context manager, or `start` and `close`.
-
-    Its answers are a pure function of its seed and a request's messages, so the same game is answered alike.
+    """A double in a thread of its own; a context manager.
 
     Args:
-        host: address to listen on.
-        port: port to listen on; 0 takes a free one.
         traits: how it behaves, by the fields of `Behaviour`.
 
     Raises:
         ConfigError: a trait that makes no sense.
     """
 
-    def __init__(self, *, host: str = LOOPBACK, port: int = 0, **traits: Any) -> None:
-        super().__init__(behaviour_of(traits), host, port)
-        self._traits = traits
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(behaviour_of(traits), LOOPBACK, 0)
+        self._loop = asyncio.new_event_loop()
+        self._started: Future[str] = Future()
+        self._thread = threading.Thread(target=self._main, name="model-double", daemon=True)
 
-    def wait(self, ready: Callable[[ModelStats], bool], timeout_s: float = PATIENCE_S) -> bool:
-        """Wait until what it counted is as it should be; False if that takes too long."""
-        with self.changed:
-            return self.changed.wait_for(lambda: ready(self.stats()), timeout_s)
-
-    def behave(self, **traits: Any) -> None:
-        """Change some traits from the next request on.
-
-        Raises:
-            ConfigError: a trait that makes no sense.
-        """
-        self._traits |= traits
-        self.behaviour = behaviour_of(self._traits)
-
-    def down(self) -> None:
-        """Break all connections and refuse new ones, as a server that went down."""
-        self._run(self.hang_up())
-
-    def up(self) -> None:
-        """Listen again, on the same port."""
-        self._run(self.listen())
-
-    def start(self) -> Self:
-        """Start it; returns when it listens.
-
-        Raises:
-            ConfigError: the address cannot be listened on.
-        """
-        if self._thread is None:
-            started: Future[str] = Future()
-            self._thread = threading.Thread(target=self._main, args=(started,), name="model-double", daemon=True)
-            self._thread.start()
-            try:
-                started.result()
-            except ConfigError:
-                self.close()
-                raise
+    def __enter__(self) -> Self:
+        """Start it; returns when it listens."""
+        self._thread.start()
+        self._started.result()
         return self
 
     def close(self) -> None:
         """Break all connections and end."""
-        if self._thread is not None and self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # it has ended by itself
-                self._loop.call_soon_threadsafe(self.stop)
-            self._thread.join()
-            self._thread = None
+        with contextlib.suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(self.stop)
+        self._thread.join()
 
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def _main(self, started: Future[str]) -> None:
-        async def main() -> None:
-            self._loop = asyncio.get_running_loop()
-            await self.run(started.set_result)
-
+    def _main(self) -> None:
         try:
-            asyncio.run(main())
+            self._loop.run_until_complete(self.run(self._started.set_result))
         except ConfigError as error:
-            started.set_exception(error)
-
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something on the server's loop."""
-        if self._loop is None or self._thread is None:
-            work.close()
-            raise ConfigError("the fake model is not running")
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
+            self._started.set_exception(error)
+        finally:
+            self._loop.close()
 
 
 def serve(behaviour: Behaviour, host: str, port: int, ready: Callable[[str], None]) -> ModelStats:
@@ -147,8 +94,6 @@ class ModelProcess(Closable):
     """A double in a child process, which ends with its parent, however that ends. A context manager.
 
     Args:
-        host: address to listen on.
-        port: port to listen on; 0 takes a free one.
         traits: how it behaves, by the fields of `Behaviour`.
 
     Attributes:
@@ -158,8 +103,8 @@ class ModelProcess(Closable):
         ConfigError: a trait that makes no sense.
     """
 
-    def __init__(self, *, host: str = LOOPBACK, port: int = 0, **traits: Any) -> None:
-        self._told = {"host": host, "port": port, "behaviour": behaviour_of(traits).model_dump(mode="json")}
+    def __init__(self, **traits: Any) -> None:
+        self._behaviour = behaviour_of(traits)
         self._process: subprocess.Popen[str] | None = None
         self.url = ""
 
@@ -170,11 +115,9 @@ class ModelProcess(Closable):
 
     def stats(self) -> ModelStats:
         """Return what it counted so far."""
-        return ModelStats(**self._ask("GET", "/stats"))
-
-    def reset(self) -> None:
-        """Let it count anew, with an empty cache."""
-        self._ask("POST", "/reset")
+        url = f"{self.url.removesuffix('/v1')}/stats"
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as response:  # noqa: S310 - our own server
+            return ModelStats(**json.load(response))
 
     def __enter__(self) -> Self:
         """Start it; returns when it listens.
@@ -191,7 +134,7 @@ class ModelProcess(Closable):
         told, said = self._process.stdin, self._process.stdout
         if told is None or said is None:
             raise ConfigError("the fake model has no pipes")
-        told.write(f"{json.dumps(self._told)}\n")
+        told.write(f"{self._behaviour.model_dump_json()}\n")
         told.flush()
         answer = json.loads(said.readline() or '{"error": "the fake model ended before it listened"}')
         if "url" not in answer:
@@ -207,13 +150,6 @@ class ModelProcess(Closable):
             self._process.communicate(timeout=PATIENCE_S)
             self._process = None
 
-    def _ask(self, method: str, path: str) -> dict[str, Any]:
-        url = self.url.removesuffix("/v1") + path
-        request = urllib.request.Request(url, method=method)  # noqa: S310 - our own server
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:  # noqa: S310
-            told: dict[str, Any] = json.load(response)
-        return told
-
 
 def main() -> None:
     """Be the child: what to do comes as one line of JSON, the URL or an error goes out as another."""
@@ -227,10 +163,10 @@ def main() -> None:
         sys.stdin.read()
         os._exit(0)
 
-    told = json.loads(sys.stdin.readline())
+    behaviour = Behaviour.model_validate_json(sys.stdin.readline())
     threading.Thread(target=end_with_parent, daemon=True).start()
     try:
-        serve(Behaviour(**told["behaviour"]), told["host"], told["port"], lambda url: say(url=url))
+        serve(behaviour, LOOPBACK, 0, lambda url: say(url=url))
     except ConfigError as error:
         say(error=str(error))
         sys.exit(1)

@@ -9,23 +9,26 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any, Final
 
 from aiohttp import web
 
 from wolfbus.draws import unit
 from wolfbus.errors import ConfigError
-from wolfbus.testing.model_behaviour import ERRORS, Behaviour, Refusal, drawn_sort, refused, refused_key
+from wolfbus.testing.model_behaviour import ERRORS, Behaviour, drawn_sort
 from wolfbus.testing.model_reply import ModelReply, PrefixCache, speak
 
-MODEL: Final = "fake-model"
-"""The model that is listed where none is named."""
+LOOPBACK: Final = "127.0.0.1"
 
 PATIENCE_S: Final = 10.0
 """Seconds in which a double comes up, or to its end."""
 
+_TYPES: Final = {429: "requests", 500: "server_error", 503: "server_error"}
+_SYSTEM: Final = frozenset({"system", "developer"})
+_ROLES: Final = _SYSTEM | {"user", "assistant"}
 _PIECES: Final = 10
 _PAGE: Final = (
     b"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
@@ -49,7 +52,6 @@ class ModelStats:
         peak: how many were under way at once, at most.
         errors: calls by the error they met, hangs included.
         ugly: replies by the sort of their ugliness.
-        statuses: responses of all paths by HTTP status, "200" and so on; a connection broken before has none.
         prompt_characters: characters of all prompts answered.
         prompt_tokens: as reported with the answers; so with the others.
         cached_tokens: prompt tokens that were found in the prefix cache.
@@ -62,7 +64,6 @@ class ModelStats:
     peak: int = 0
     errors: dict[str, int] = field(default_factory=Counter)
     ugly: dict[str, int] = field(default_factory=Counter)
-    statuses: dict[str, int] = field(default_factory=Counter)
     prompt_characters: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -73,28 +74,23 @@ class ModelStats:
 class ModelService:
     """Answers requests; lives on one event loop.
 
+    Its answers are a pure function of its seed and a request's messages, so the same game is answered alike.
+
     Args:
-        behaviour: how it behaves; may be replaced while it runs.
+        behaviour: how it behaves.
         host: address to listen on.
         port: port to listen on; 0 takes a free one.
-
-    Attributes:
-        port: port it listens on, once it has.
-        changed: held while it counts; told of every call that comes or goes.
     """
 
     def __init__(self, behaviour: Behaviour, host: str, port: int) -> None:
-        self.behaviour = behaviour
-        self.port = port
-        self.changed = threading.Condition()
-        self._end = asyncio.Event()
+        self._behaviour = behaviour
         self._host = host
+        self._port = port
+        self._end = asyncio.Event()
+        self._lock = threading.Lock()
         self._stats = ModelStats()
-        self._http: web.Server
-        self._listening: asyncio.Server | None = None
         self._paths: dict[str, tuple[str, Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]]] = {
             "/v1/chat/completions": ("POST", self._completions),
-            "/v1/models": ("GET", self._models),
             "/stats": ("GET", self._told_stats),
             "/reset": ("POST", self._reset),
         }
@@ -103,8 +99,8 @@ class ModelService:
     @property
     def url(self) -> str:
         """The URL at which clients find it."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 - to show it
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
+        host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self._host, self._host)  # noqa: S104 - to show it
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}/v1"
 
     async def run(self, ready: Callable[[str], None]) -> None:
         """Listen, say at which URL, and answer until it is stopped.
@@ -112,53 +108,40 @@ class ModelService:
         Raises:
             ConfigError: the address cannot be listened on.
         """
-        self._end = asyncio.Event()
         # a client that goes away must count as gone at once: its handler is cancelled
-        self._http = web.Server(self._handle, handler_cancellation=True, access_log=None)
+        http = web.Server(self._handle, handler_cancellation=True, access_log=None)
+        address = self._host, self._port
         try:
-            await self.listen()
+            listening = await asyncio.get_running_loop().create_server(http, *address, backlog=2048, reuse_address=True)
         except OSError as failure:
             why = failure.strerror or failure
-            raise ConfigError(f"fake model: cannot listen on {self._host}:{self.port}: {why}") from None
+            raise ConfigError(f"fake model: cannot listen on {self._host}:{self._port}: {why}") from None
+        self._port = listening.sockets[0].getsockname()[1]
         try:
             ready(self.url)
             await self._end.wait()
         finally:
-            await self.hang_up()
-            await self._http.shutdown(PATIENCE_S / 2)
+            listening.close()
+            for connection in http.connections:
+                if connection.transport is not None:
+                    connection.transport.abort()
+            # what was broken is told to its handlers in the loop's next turn
+            await asyncio.sleep(0)
+            await http.shutdown(PATIENCE_S / 2)
 
     def stop(self) -> None:
         """End it, from its loop."""
         self._end.set()
 
-    async def listen(self) -> None:
-        """Listen (again), on the same port."""
-        if self._listening is None:
-            loop = asyncio.get_running_loop()
-            address = self._host, self.port
-            self._listening = await loop.create_server(self._http, *address, backlog=2048, reuse_address=True)
-            self.port = self._listening.sockets[0].getsockname()[1]
-
-    async def hang_up(self) -> None:
-        """Break all connections and listen no more."""
-        if self._listening is not None:
-            self._listening.close()
-            self._listening = None
-        for connection in self._http.connections:
-            if connection.transport is not None:
-                connection.transport.abort()
-        # what was broken is told to its handlers in the loop's next turn
-        await asyncio.sleep(0)
-
     def stats(self) -> ModelStats:
         """Return what was counted so far; safe from any thread."""
-        with self.changed:
-            by: dict[str, Any] = {name: dict(getattr(self._stats, name)) for name in ("errors", "ugly", "statuses")}
+        with self._lock:
+            by: dict[str, Any] = {name: dict(getattr(self._stats, name)) for name in ("errors", "ugly")}
             return replace(self._stats, **by, cpu_s=time.process_time() - self._began_cpu)
 
     def _forget(self) -> None:
         """Count anew, with an empty cache; calls under way stay counted as open."""
-        with self.changed:
+        with self._lock:
             self._stats = ModelStats(open=self._stats.open, peak=self._stats.open)
             self._began_cpu = time.process_time()
         self._cache = PrefixCache()
@@ -167,22 +150,15 @@ class ModelService:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         method, answer = self._paths.get(request.path, (None, None))
         if answer is None:
-            return self._refuse(Refusal(404, "Not Found"))
-        return await answer(request) if request.method == method else self._refuse(Refusal(405, "Method Not Allowed"))
-
-    async def _models(self, request: web.BaseRequest) -> web.StreamResponse:
-        if refusal := refused_key(self.behaviour, request.headers.get("Authorization", "")):
-            return self._refuse(refusal)
-        names = self.behaviour.models or (MODEL,)
-        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "wolfbus"} for name in names]
-        return self._json(200, {"object": "list", "data": listed})
+            return _refuse(Refusal(404, "Not Found"))
+        return await answer(request) if request.method == method else _refuse(Refusal(405, "Method Not Allowed"))
 
     async def _told_stats(self, _request: web.BaseRequest) -> web.StreamResponse:
-        return self._json(200, asdict(self.stats()))
+        return _response(200, _encoded(asdict(self.stats())))
 
     async def _reset(self, _request: web.BaseRequest) -> web.StreamResponse:
         self._forget()
-        return self._json(200, {})
+        return _response(200, _encoded({}))
 
     async def _completions(self, request: web.BaseRequest) -> web.StreamResponse:
         with self._counted():
@@ -192,31 +168,29 @@ class ModelService:
                 body = json.loads(raw)
             except ValueError:
                 body = None
-            if refusal := refused_key(self.behaviour, request.headers.get("Authorization", "")) or refused(
-                self.behaviour, body
+            if refusal := _refused_key(self._behaviour, request.headers.get("Authorization", "")) or _refused(
+                self._behaviour, body
             ):
-                return self._refuse(refusal)
+                return _refuse(refusal)
             return await self._answer(request, body, hashlib.sha256(raw).hexdigest(), began)
 
     @contextlib.contextmanager
     def _counted(self) -> Iterator[None]:
         """Count a call while it is under way."""
-        with self.changed:
+        with self._lock:
             self._stats.calls += 1
             self._stats.open += 1
             self._stats.peak = max(self._stats.peak, self._stats.open)
-            self.changed.notify_all()
         try:
             yield
         finally:
-            with self.changed:
+            with self._lock:
                 self._stats.open -= 1
-                self.changed.notify_all()
 
     async def _answer(
         self, request: web.BaseRequest, body: dict[str, Any], digest: str, began: float
     ) -> web.StreamResponse:
-        behaviour = self.behaviour
+        behaviour = self._behaviour
         error = self._error(digest)
         if error == "hang":
             await asyncio.Event().wait()
@@ -230,14 +204,14 @@ class ModelService:
         try:
             reply = speak(behaviour, self._cache, body, digest)
         except UnicodeEncodeError:
-            return self._refuse(Refusal(400, "The body of your request holds text that is no valid Unicode."))
+            return _refuse(Refusal(400, "The body of your request holds text that is no valid Unicode."))
         self._count(reply)
         whole = _encoded(_completion(body["model"], digest, reply))
-        return self._bytes(200, whole) if error is None else await self._slowly(request, whole, error)
+        return _response(200, whole) if error is None else await self._slowly(request, whole, error)
 
     def _error(self, digest: str) -> str | None:
         """Return the error that this request meets, as drawn for the body and for how often it came; count it."""
-        behaviour = self.behaviour
+        behaviour = self._behaviour
         if not behaviour.errors and not behaviour.hangs:
             return None
         self._came[digest] += 1
@@ -245,52 +219,47 @@ class ModelService:
         hangs = unit(seed, "hang", n=times) < behaviour.hangs
         error = "hang" if hangs else drawn_sort(behaviour.errors, ERRORS, unit(seed, "error", n=times))
         if error is not None:
-            with self.changed:
+            with self._lock:
                 self._stats.errors[error] += 1
         return error
 
     def _fail(self, error: str, model: str) -> web.Response:
         if error == "502":
-            return self._bytes(502, _PAGE, "text/html")
-        wait = self.behaviour.retry_after
+            return web.Response(status=502, body=_PAGE, content_type="text/html")
+        wait = self._behaviour.retry_after
         code = "rate_limit_exceeded" if error == "429" else None
-        response = self._refuse(Refusal(int(error), _FAILURES[error].format(model=model, wait=wait), code=code))
+        response = _refuse(Refusal(int(error), _FAILURES[error].format(model=model, wait=wait), code=code))
         if error == "429":
             response.headers["Retry-After"] = f"{wait:g}"
         return response
 
     async def _slowly(self, request: web.BaseRequest, whole: bytes, error: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(whole))})
-        with self.changed:
-            self._stats.statuses["200"] += 1
         await response.prepare(request)
         if error == "half":
             await response.write(whole[: len(whole) // 2])
             await _break(request)
         size = -(-len(whole) // _PIECES)
         for begin in range(0, len(whole), size):
-            await asyncio.sleep(self.behaviour.trickle / _PIECES)
+            await asyncio.sleep(self._behaviour.trickle / _PIECES)
             await response.write(whole[begin : begin + size])
         await response.write_eof()
         return response
 
     def _count(self, reply: ModelReply) -> None:
-        with self.changed:
+        with self._lock:
             if reply.ugly is not None:
                 self._stats.ugly[reply.ugly] += 1
             for name in ("prompt_characters", "prompt_tokens", "cached_tokens", "completion_tokens"):
                 setattr(self._stats, name, getattr(self._stats, name) + getattr(reply, name))
 
-    def _refuse(self, refusal: Refusal) -> web.Response:
-        return self._json(refusal.status, refusal.body())
 
-    def _json(self, status: int, value: Any) -> web.Response:
-        return self._bytes(status, _encoded(value))
+def _refuse(refusal: Refusal) -> web.Response:
+    return _response(refusal.status, _encoded(refusal.body()))
 
-    def _bytes(self, status: int, body: bytes, kind: str = "application/json") -> web.Response:
-        with self.changed:
-            self._stats.statuses[str(status)] += 1
-        return web.Response(status=status, body=body, content_type=kind)
+
+def _response(status: int, body: bytes) -> web.Response:
+    return web.Response(status=status, body=body, content_type="application/json")
 
 
 def _encoded(value: Any) -> bytes:
@@ -316,3 +285,94 @@ def _completion(model: str, digest: str, reply: ModelReply) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish}],
         "usage": reply.usage(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that refuses a request.
+
+    Attributes:
+        status: of HTTP.
+        message: why.
+        param: the parameter at fault.
+        code: OpenAI's word for the reason.
+    """
+
+    status: int
+    message: str
+    param: str | None = None
+    code: str | None = None
+
+    def body(self) -> dict[str, Any]:
+        """Return the body that goes with it."""
+        kind = _TYPES.get(self.status, "invalid_request_error")
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+
+def _refused_key(behaviour: Behaviour, authorization: str) -> Refusal | None:
+    """Refuse a request without the right key; the wrong one is echoed in part, as some servers do."""
+    if behaviour.key is None or authorization == f"Bearer {behaviour.key}":
+        return None
+    given = authorization.removeprefix("Bearer").strip()
+    if not given:
+        return Refusal(401, "You didn't provide an API key; send it as a bearer token in the Authorization header.")
+    shown = f"{given[:8]}{'*' * max(4, len(given) - 12)}{given[-4:]}" if len(given) > 12 else "*" * len(given)
+    return Refusal(401, f"Incorrect API key provided: {shown}.", code="invalid_api_key")
+
+
+def _refused(behaviour: Behaviour, body: Any) -> Refusal | None:
+    """Refuse what the double does not take, None if it takes all of it."""
+    return next(chain(_senseless(behaviour, body), _not_taken(behaviour, body), _bad_format(behaviour, body)), None)
+
+
+def _senseless(behaviour: Behaviour, body: Any) -> Iterator[Refusal]:
+    if not isinstance(body, dict):
+        yield Refusal(400, "We could not parse the JSON body of your request.")
+    model, messages = body.get("model"), body.get("messages")
+    if not isinstance(model, str) or not model:
+        yield Refusal(400, "you must provide a model parameter")
+    if behaviour.models and model not in behaviour.models:
+        missing = f"The model `{model}` does not exist or you do not have access to it."
+        yield Refusal(404, missing, code="model_not_found")
+    if not isinstance(messages, list) or not messages or not all(map(_is_message, messages)):
+        yield Refusal(400, "Invalid value for 'messages': expected a list of chat messages.", "messages")
+
+
+def _is_message(message: Any) -> bool:
+    return isinstance(message, dict) and isinstance(message.get("content"), str) and message.get("role") in _ROLES
+
+
+def _not_taken(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
+    if body.get("stream"):
+        yield Refusal(400, "Unsupported value: this model does not stream.", "stream", "unsupported_value")
+    for number, message in enumerate(() if behaviour.takes_system else body["messages"]):
+        if message["role"] in _SYSTEM:
+            where = f"messages[{number}].role"
+            what = f"Unsupported value: '{where}' does not support '{message['role']}' with this model."
+            yield Refusal(400, what, where, "unsupported_value")
+    if behaviour.needs == "max_tokens" and body.get("max_completion_tokens") is not None:
+        yield Refusal(400, "Unrecognized request argument supplied: max_completion_tokens")
+    wrong = () if behaviour.takes_temperature else ("temperature", "top_p")
+    for name in (*wrong, "max_tokens") if behaviour.needs == "max_completion_tokens" else wrong:
+        if body.get(name) is not None:
+            use = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
+            what = f"Unsupported parameter: '{name}' is not supported with this model.{use}"
+            yield Refusal(400, what, name, "unsupported_parameter")
+
+
+def _bad_format(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
+    given = body.get("response_format")
+    kind = given.get("type") if isinstance(given, dict) else "text"
+    takes = {"json_schema": behaviour.takes_schema, "json_object": behaviour.takes_json_mode, "text": True}
+    if kind not in takes:
+        yield Refusal(400, f"Invalid value: '{kind}' for 'response_format.type'.", "response_format")
+    elif not takes[kind]:
+        what = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
+        yield Refusal(400, what, "response_format")
+    if isinstance(given, dict) and kind == "json_schema":
+        form = given.get("json_schema")
+        if not (isinstance(form, dict) and isinstance(form.get("schema"), dict) and isinstance(form.get("name"), str)):
+            yield Refusal(400, "Missing required parameter: 'response_format.json_schema.schema'.", "response_format")
+    if kind == "json_object" and not any("json" in message["content"].lower() for message in body["messages"]):
+        what = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
+        yield Refusal(400, what, "messages")

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from analytics import Result, look
-from analytics.figures.forest import Panel, forest
+from analytics.figures.tables import Panel, forest
 from analytics.measures.primary import LEADS
 from analytics.report.caveats import SHOWN, alarms, verdict
 from analytics.report.context import Context, drawing, estimate, metric, over_all

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, is_openai, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
@@ -115,7 +114,6 @@ class OpenAIProvider:
     Args:
         endpoint: its address, its connections at most, and another origin to which it may redirect.
         keys: where its address and key are looked up.
-        aiohttp: whether to use that transport; unless given, if it is there.
 
     Attributes:
         url: base URL.
@@ -124,32 +122,32 @@ class OpenAIProvider:
         PlayerError: there is no key, or no URL.
     """
 
-    def __init__(self, endpoint: Endpoint, keys: Keys, *, aiohttp: bool | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, keys: Keys) -> None:
         self.url = keys.url(endpoint)
         self._key = keys.key(endpoint)
         self._key_env = keys.name(endpoint)
         self._at_once = endpoint.at_once
         self._follow_redirects = endpoint.follow_redirects
-        self._aiohttp = find_spec("aiohttp") is not None if aiohttp is None else aiohttp
+        self._aiohttp = find_spec("aiohttp") is not None
         self._opened: AsyncOpenAI | None = None
 
     def shape(self, _model: str) -> Shape:
         """Return what to try first: OpenAI's newer models take no max_tokens, and many other servers nothing else."""
-        host = urlsplit(self.url).hostname or ""
-        return Shape(tokens="max_completion_tokens" if host.endswith("openai.com") else "max_tokens")
+        return Shape(tokens="max_completion_tokens" if is_openai(self.url) else "max_tokens")
 
     async def ask(self, request: Request, seconds: float | None) -> ProviderReply:
         """Make one request; see `Provider.ask`."""
+        body, bound = body_of(request), asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) if seconds is not None else contextlib.nullcontext():
-                response = await self._response(body_of(request))
-        except TimeoutError:
-            line = f"{self.url}: no reply within {seconds:.3g} s"
-            raise Failed(Failure("timeout", line, again=True, charged=True)) from None
+            async with bound:
+                response = await self._response(body)
         except Astray as error:
             line = f"{self.url}: {without_key(str(error), self._key)}"
             raise Failed(Failure("rejected", line, again=False)) from None
         except _transport_errors(aiohttp=self._aiohttp) as error:
+            if bound.expired():
+                line = f"{self.url}: no reply within {seconds:.3g} s"
+                raise Failed(Failure("timeout", line, again=True, charged=True)) from None
             raise Failed(self._lost(error)) from None
         if response.is_success:
             return self._read(response, request)
@@ -284,7 +282,7 @@ def _open(url: str, key: str, at_once: int, *, aiohttp: bool) -> AsyncOpenAI:
     kind = DefaultAioHttpClient if aiohttp else DefaultAsyncHttpxClient
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     limits = httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once, keepalive_expiry=_IDLE_S)
-    # a redirect would take prompts wherever the server likes: `Client` follows them, where that is allowed
+    # a redirect would take prompts wherever the server likes: `_response` follows them, where that is allowed
     transport = kind(timeout=timeout, limits=limits, follow_redirects=False)
     client = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=transport)
     if url != OPENAI_URL:

@@ -156,11 +156,13 @@ class MakeGateway(Protocol):
     def __call__(self, **arguments: Any) -> Asking: ...
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
+def scripted() -> Iterator[ScriptedServer]:
     server = ScriptedServer()
     yield server
     server.close()
+
+
+server, other, elsewhere = (pytest.fixture(scripted, name=name) for name in ("server", "other", "elsewhere"))
 
 
 @pytest.fixture

@@ -69,7 +69,6 @@ class ScriptedServer:
         self.paths: list[str] = []
         self.times: list[float] = []
         self.gone = 0
-        self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._runner: web.AppRunner | None = None
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -83,16 +82,6 @@ class ScriptedServer:
 
     def plan(self, *steps: Step, default: Step = OK) -> None:
         self.script, self.default = list(steps), default
-
-    def wait_for(self, requests: int, seconds: float = 20.0) -> None:
-        """Wait until so many requests have come in."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: len(self.bodies) >= requests, seconds), f"{len(self.bodies)} came"
-
-    def wait_gone(self, requests: int, seconds: float = 20.0) -> None:
-        """Wait until the clients of so many requests have gone away before the reply."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: self.gone >= requests, seconds), f"{self.gone} went away"
 
     def questions(self) -> list[str]:
         return [body["messages"][-1]["content"] for body in self.bodies]
@@ -113,7 +102,7 @@ class ScriptedServer:
 
     async def _open(self) -> None:
         app = web.Application(client_max_size=1 << 24)
-        app.router.add_post("/{version:v[12]}/chat/completions", self._handle)
+        app.router.add_route("*", "/{path:.*}", self._handle)
         self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024, reuse_address=True)
@@ -126,22 +115,17 @@ class ScriptedServer:
             self._runner = None
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
+        body = json.loads(await request.read() or b"null")
         step = self.script.pop(0) if self.script else self.default
-        with self._changed:
-            self.bodies.append(body)
-            self.headers.append(dict(request.headers))
-            self.paths.append(request.path)
-            self.times.append(self._loop.time())
-            self._changed.notify_all()
+        self.bodies.append(body)
+        self.headers.append(dict(request.headers))
+        self.paths.append(request.path)
+        self.times.append(self._loop.time())
         try:
             if step.hang:
                 await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            with self._changed:
-                self.gone += 1
-                self._changed.notify_all()
-            raise
+        finally:
+            self.gone += step.hang
         if step.reset and request.transport is not None:
             request.transport.abort()
         return web.Response(body=step.body, status=step.status, headers=step.headers, content_type="application/json")

@@ -21,36 +21,26 @@ def told(prompt: int | None, completion: int | None, cached: int | None = None) 
     return ProviderReply("{}", prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
 
 
-def test_a_line_says_what_a_model_took(clock: Clock) -> None:
-    mocked, settings = Mocked(clock), {"model": "gpt-4o-mini", "price": PRICE}
-    for number in range(409):
-        mocked.script = [(0.75 if number < 380 else 2.1, told(3000, 98, 2040))]
-        mocked.one(**settings)
-    mocked.default = rejected("500 from the server")
-    for _ in range(3):
-        mocked.one(purpose="vote", **settings)
-    mocked.default = told(0, 0)
-    mocked.one(purpose="probe", **settings)
-    (line,) = mocked.gateway.accounts.lines()
-    assert line == (
-        "gpt-4o-mini: 412 calls and 1 probe (3 failed), 1,227,000 prompt tokens (68\u00a0% cached), "
-        "40,082 completion tokens, $0.15, median 0.75 s, p95 2.10 s"
-    )
-
-
-def test_several_models_get_a_line_of_all_and_a_summary_by_model_and_purpose(clock: Clock) -> None:
-    mocked = Mocked(clock, (0.02, told(100, 5)), (11.0, told(1500, 5)))
+def test_each_model_gets_a_line_with_one_of_all_and_a_summary_by_model_and_purpose(clock: Clock) -> None:
+    mocked = Mocked(clock, (0.02, told(100, 5)), *[(0.75, told(1000, 98, 680))] * 18, *[(11.0, told(1500, 5))] * 2)
     mocked.one(model="a", price=PRICE, purpose="probe")
-    mocked.one(model="b")
+    for _ in range(20):
+        mocked.one(model="b")
+    mocked.default = rejected("500 from the server")
+    mocked.one(model="b", purpose="vote")
     a, b, everything = mocked.gateway.accounts.lines()
     assert a == "a: 1 probe, 100 prompt tokens, 5 completion tokens, $0.000018, median 0.02 s, p95 0.02 s"
-    assert b == "b: 1 call, 1,500 prompt tokens, 5 completion tokens, price not configured, median 11.0 s, p95 11.0 s"
-    assert everything.startswith(
-        "all models: 1 call and 1 probe, 1,600 prompt tokens, 10 completion tokens, at least $0.000018, "
+    assert b == (
+        "b: 21 calls (1 failed), 21,000 prompt tokens (68\u00a0% cached), 1,774 completion tokens, "
+        "price not configured, median 0.75 s, p95 10.9 s"
     )
+    assert everything.startswith(
+        "all models: 21 calls and 1 probe (1 failed), 21,100 prompt tokens (68\u00a0% cached), "
+    )
+    assert ", 1,779 completion tokens, at least $0.000018, median " in everything
     summary = json.loads(json.dumps(mocked.gateway.accounts.summary(), allow_nan=False))
     assert summary["models"]["a"]["purposes"]["probe"]["prompt_tokens"] == 100
-    assert (summary["total"]["prompt_tokens"], summary["total"]["queue_max_s"]) == (1600, 0.0)
+    assert (summary["total"]["prompt_tokens"], summary["total"]["queue_max_s"]) == (21_100, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -17,23 +18,30 @@ LOST = Failure("connection", f"{URL}: the connection broke", again=True, charged
 GARBAGE = Failure("garbage", f"{URL}: 200, but no JSON", again=True, charged=True)
 
 
-@pytest.mark.parametrize("failure", [broken(), busy(), LOST, GARBAGE])
-def test_what_may_pass_is_tried_again(clock: Clock, failure: Failure) -> None:
-    came = Mocked(clock, failure, failure).one()
-    assert (came.text, came.attempts, came.error, came.url) == ('{"bid": 1}', 3, None, URL)
-    assert came.failures == (failure.line, failure.line)
+OFTEN = {"endpoint": {"attempts": 2}, "seconds": 1000}
 
 
-def test_what_will_not_pass_is_not_tried_again(clock: Clock) -> None:
-    came = Mocked(clock, rejected("401: so it is")).one()
-    assert (came.text, came.attempts, came.error, came.failures) == (None, 1, f"{URL}: 401: so it is", ())
-
-
-def test_attempts_have_an_end(clock: Clock) -> None:
-    mocked = Mocked(clock)
-    mocked.default = broken()
-    came = mocked.one(endpoint={"attempts": 4})
-    assert (came.attempts, came.error) == (4, f"{URL}: 500: broken (4 attempts)")
+@pytest.mark.parametrize(
+    ("steps", "settings", "attempts", "error"),
+    [
+        *(([failure] * 2, {}, 3, None) for failure in (broken(), busy(), LOST, GARBAGE)),
+        # what will not pass is not tried again, and attempts have an end
+        ([rejected("401: so it is")], {}, 1, "401: so it is"),
+        ([broken()] * 4, {"endpoint": {"attempts": 4}}, 4, "500: broken (4 attempts)"),
+        # 429s are not counted while time is left
+        ([busy()] * 9, OFTEN, 10, None),
+        ([busy(), broken()] * 2, OFTEN, 4, "500: broken (4 attempts)"),
+        # a wait beyond the deadline is given up at once
+        ([broken(wait=3600)], {}, 1, "500: broken; it asks to wait for 3600 s, longer than this call can"),
+    ],
+)
+def test_what_may_pass_is_tried_again_while_that_makes_sense(
+    clock: Clock, steps: list[Failure], settings: dict[str, Any], attempts: int, error: str | None
+) -> None:
+    came = Mocked(clock, *steps).one(**settings)
+    assert (came.attempts, came.error) == (attempts, error and f"{URL}: {error}")
+    assert (came.text, came.url) == (None if error else OK.text, URL)
+    assert came.failures == tuple(step.line for step in steps[: attempts - 1])
 
 
 def test_where_replies_come_soon_half_the_time_is_for_the_first_attempt(clock: Clock) -> None:
@@ -66,13 +74,6 @@ def test_the_deadline_ends_a_call_wherever_it_is(clock: Clock) -> None:
     assert (late.timed_out, late.attempts, len(mocked.asked)) == (True, 0, 1)
 
 
-def test_429s_are_not_counted_while_time_is_left(clock: Clock) -> None:
-    came = Mocked(clock, *[busy()] * 9).one(endpoint={"attempts": 2}, seconds=1000)
-    assert (came.text, came.attempts) == ('{"bid": 1}', 10)
-    came = Mocked(clock, *[busy(), broken()] * 2).one(endpoint={"attempts": 2}, seconds=1000)
-    assert (came.text, came.attempts) == (None, 4)
-
-
 @pytest.mark.parametrize("wait", [None, 0.0])
 def test_429s_without_end_end_with_the_time_and_do_not_spin(clock: Clock, wait: float | None) -> None:
     mocked = Mocked(clock, tempo=Tempo(backoff=Backoff(first=1.0, longest=2.0)))
@@ -84,12 +85,6 @@ def test_429s_without_end_end_with_the_time_and_do_not_spin(clock: Clock, wait: 
     assert all(later - first >= 0.5 for first, later in pairwise(mocked.provider.times))
     total = mocked.total
     assert (total["failed"], total["tokens_unknown"], total["cost_unknown"]) == (1, 0, 0)
-
-
-def test_a_wait_beyond_the_deadline_is_given_up_at_once(clock: Clock) -> None:
-    came = Mocked(clock, broken(wait=3600)).one(seconds=60)
-    assert (came.attempts, clock.now) == (1, 1000.0)
-    assert "asks to wait for 3600 s, longer than this call can" in str(came.error)
 
 
 def test_a_429_pauses_everybody_on_the_endpoint(clock: Clock) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from functools import partial
 from typing import Any
 
 import pytest
 
 from players.llm.provider import Completion
 from players.llm.providers.mock import URL
-from players.llm.providers.openai import OpenAIProvider
 from players.llm.settings import Endpoint, Model, Timeouts
+from tests.study.runs import wait_for
 from wolfbus.errors import GivenUp, PlayerError
 
 from .conftest import Asking, Clock, MakeGateway, Mocked, model_at, question
@@ -60,6 +60,11 @@ def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
     with pytest.raises(PlayerError, match=r"^OPENAI_BASE_URL: 'nonsense' is no URL"):
         make_gateway(environment={"OPENAI_BASE_URL": "nonsense"}).gateway.check(models[:1])
     assert not gateway._servers
+    asking = make_gateway(environment={})
+    came = asking.one(question(models[0]))
+    assert (str(came.error).startswith("no key for https://api.openai.com/v1"), came.attempts) == (True, 0)
+    with pytest.raises(PlayerError, match=r"OPENAI_API_KEY, or put it into \.env"):
+        asking.gateway.probe(models[:1])
 
 
 def test_a_tokens_limit_below_what_one_call_may_take_is_refused(make_gateway: MakeGateway) -> None:
@@ -121,14 +126,14 @@ def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server:
     server.plan(default=HANG)
     asking = make_gateway()
     futures = asking.begin(*(question(model_at(server, endpoint={"at_once": 10})) for _ in range(30)))
-    server.wait_for(10)
+    wait_for(lambda: len(server.bodies) == 10)
     began = time.monotonic()
     asking.gateway.close()
     assert time.monotonic() - began < 3
     assert all(future.done() for future in futures)
     assert all(job.done() for job in asking.jobs)
     assert not [thread for thread in threading.enumerate() if thread.name == "model-gateway" and thread.is_alive()]
-    server.wait_gone(10)
+    wait_for(lambda: server.gone == 10)
     asking.gateway.close()
     assert asking.begin(question(model_at(server)))[0].done() is False
     with pytest.raises(RuntimeError, match="closed"):
@@ -159,9 +164,10 @@ def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
 def test_both_transports_of_the_library_tell_the_same(
-    make_gateway: MakeGateway, server: ScriptedServer, aiohttp: bool
+    asking: Asking, server: ScriptedServer, aiohttp: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asking = make_gateway(providers=partial(OpenAIProvider, aiohttp=aiohttp))
+    if not aiohttp:
+        monkeypatch.setitem(sys.modules, "aiohttp", None)
     server.plan(Step(), RESET, HANG, refuse(501, "never"), Step(b""))
     settings = [{}, {}, {"timeouts": Timeouts(bid=1.0)}, {}, {}]
     models = [model_at(server, endpoint={"attempts": 1}, **more) for more in settings]
@@ -174,6 +180,9 @@ def test_both_transports_of_the_library_tell_the_same(
         "200, but the reply's body is empty", "connection refused",
     ]  # fmt: skip
     assert [each.charged for each in bad] == [True, True, False, True, False]
+    server.open()
+    server.plan(RESET, RESET)
+    assert asking.one(question(model_at(server))).attempts == 3, "a connection that breaks is tried again"
 
 
 def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) -> None:

@@ -37,16 +37,6 @@ def test_a_key_is_found_by_its_variable_or_in_dotenv_and_sent_to_its_server_alon
     assert "OPENAI_API_KEY" not in os.environ
 
 
-def test_openais_own_server_needs_a_key(make_gateway: MakeGateway) -> None:
-    asking = make_gateway(environment={})
-    model = Model(model="gpt-4o-mini")
-    came = asking.one(question(model))
-    assert "OPENAI_API_KEY" in str(came.error)
-    assert came.attempts == 0
-    with pytest.raises(PlayerError, match=r"set the environment variable OPENAI_API_KEY, or put it into \.env"):
-        asking.gateway.probe([model])
-
-
 @pytest.mark.parametrize("odd", ["two words", "non-äscii", "tab\tinside"])
 def test_what_cannot_be_a_key_is_said_without_showing_it(make_gateway: MakeGateway, odd: str) -> None:
     model = Model(model="m", endpoint=Endpoint(url="http://localhost/v1"))

@@ -16,7 +16,7 @@ from players.llm.settings import Price
 from tests.llm.tables import tables
 
 from .conftest import KEY, Asking, model_at, question
-from .server import RESET, ScriptedServer, Step, refuse, reply, roles, usage
+from .server import ScriptedServer, Step, refuse, reply, roles, usage
 
 TABLES: Any = tables(__file__)
 CHAIN = (Message("system", "You play a game.", kept=16), Message("user", "It is day. What now?", kept=10))
@@ -84,17 +84,6 @@ def test_what_the_server_itself_found_wanting_and_what_it_kept_back(asking: Aski
     assert "content filter" in str(kept_back.error)
     assert (spent.attempts, "quota is used up" in str(spent.error)) == (1, True)
     assert (cut.text, [body["max_tokens"] for body in server.bodies[-2:]]) == ('{"bid": 1}', [1024, 2048])
-
-
-def test_connections_that_break_or_never_stood_are_tried_again(asking: Asking, server: ScriptedServer) -> None:
-    server.plan(RESET, RESET)
-    assert asking.one(question(model_at(server))).attempts == 3
-    server.plan(default=RESET)
-    came = asking.one(question(model_at(server)))
-    assert came.error == f"{server.url}: the connection broke before a reply came (6 attempts)"
-    server.shut()
-    came = asking.one(question(model_at(server)))
-    assert came.error == f"{server.url}: connection refused (6 attempts)"
 
 
 @pytest.mark.parametrize("form", ["seconds", "date", "milliseconds"])

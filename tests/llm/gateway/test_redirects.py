@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,36 +15,6 @@ from .conftest import KEY, Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, reply
 
 
-class Elsewhere:
-    """A port of another origin."""
-
-    def __init__(self) -> None:
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.listening.settimeout(0)
-        self.origin = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
-
-    def nobody_came(self) -> bool:
-        try:
-            self.listening.accept()[0].close()
-        except BlockingIOError:
-            return True
-        return False
-
-
-@pytest.fixture
-def elsewhere() -> Iterator[Elsewhere]:
-    port = Elsewhere()
-    yield port
-    port.listening.close()
-
-
-@pytest.fixture
-def other() -> Iterator[ScriptedServer]:
-    server = ScriptedServer()
-    yield server
-    server.close()
-
-
 def origin(server: ScriptedServer) -> str:
     return server.url.removesuffix("/v1")
 
@@ -57,16 +25,17 @@ def to(url: str, status: int = 307) -> Step:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_to_another_origin_is_refused_in_one_line_that_names_both_and_the_setting(
-    asking: Asking, server: ScriptedServer, elsewhere: Elsewhere, status: int
+    asking: Asking, server: ScriptedServer, elsewhere: ScriptedServer, status: int
 ) -> None:
-    server.plan(default=to(f"{elsewhere.origin}/v1/chat/completions", status))
+    server.plan(default=to(f"{elsewhere.url}/chat/completions", status))
     came = asking.one(question(model_at(server)))
+    there = origin(elsewhere)
     assert came.error == (
-        f"{server.url}: {status}: {origin(server)} redirects to another origin, {elsewhere.origin}, and nothing was "
-        f'sent there; to let prompts go there, write follow_redirects = "{elsewhere.origin}" into the [endpoints] table'
+        f"{server.url}: {status}: {origin(server)} redirects to another origin, {there}, and nothing was sent there; "
+        f'to let prompts go there, write follow_redirects = "{there}" into the [endpoints] table'
     )
     assert (came.attempts, len(server.bodies)) == (1, 1)
-    assert elsewhere.nobody_came()
+    assert elsewhere.paths == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -94,13 +63,13 @@ def test_an_origin_that_the_settings_name_gets_the_prompts_and_never_the_key(
 
 
 def test_only_the_origin_that_is_named_may_be_redirected_to(
-    asking: Asking, server: ScriptedServer, other: ScriptedServer, elsewhere: Elsewhere
+    asking: Asking, server: ScriptedServer, other: ScriptedServer, elsewhere: ScriptedServer
 ) -> None:
     server.plan(default=to(f"{other.url}/chat/completions"))
-    other.plan(default=to(f"{elsewhere.origin}/v1/chat/completions"))
+    other.plan(default=to(f"{elsewhere.url}/chat/completions"))
     came = asking.one(question(model_at(server, endpoint={"follow_redirects": origin(other)})))
-    assert f"redirects to another origin, {elsewhere.origin}, " in str(came.error)
-    assert elsewhere.nobody_came()
+    assert f"redirects to another origin, {origin(elsewhere)}, " in str(came.error)
+    assert elsewhere.paths == []
 
 
 @pytest.mark.parametrize("given", ["example.org", "https://example.org/v1", "https://u:p@example.org", "ftp://x"])
@@ -111,11 +80,11 @@ def test_what_is_no_origin_cannot_be_allowed(given: str) -> None:
 
 
 def test_a_game_whose_model_server_redirects_is_not_begun(
-    server: ScriptedServer, elsewhere: Elsewhere, tmp_path: Path
+    server: ScriptedServer, elsewhere: ScriptedServer, tmp_path: Path
 ) -> None:
-    server.plan(default=to(f"{elsewhere.origin}/v1/chat/completions"))
+    server.plan(default=to(f"{elsewhere.url}/chat/completions"))
     arguments = ["play", "--players", f"llm:tiny@{server.url}*8", "--out", str(tmp_path), "--quiet"]
     came = CliRunner().invoke(cli, arguments)
     assert isinstance(came.exception, PlayerError)
-    assert f'follow_redirects = "{elsewhere.origin}"' in str(came.exception)
-    assert (elsewhere.nobody_came(), list(tmp_path.iterdir())) == (True, [])
+    assert f'follow_redirects = "{origin(elsewhere)}"' in str(came.exception)
+    assert (elsewhere.paths, list(tmp_path.iterdir())) == ([], [])

@@ -58,18 +58,14 @@ SECRET_URLS = ["http://me:pass@host/v1", "http://token@host/v1", "https://host/v
 NO_URLS = ["ftp://host", "http://host:port/v1", "http://[::1/v1", "http://a b/v1", "http:///v1"]
 
 
-@pytest.mark.parametrize("url", [*SECRET_URLS, *NO_URLS, "host", ""])
-def test_tables_with_urls_that_hold_secrets_or_are_none_are_refused_without_showing_secrets(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"^game.toml: \[endpoints.x\] url: ") as error:
-        tables(f'[endpoints.x]\nurl = "{url}"')
-    assert not [word for word in ("secret#", "key=", "me:", "token") if word in str(error.value)]
-
-
 @pytest.mark.parametrize("url", [*SECRET_URLS, *NO_URLS])
-def test_players_specs_with_such_urls_are_refused_too(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"^llm:") as error:
+def test_urls_that_hold_secrets_or_are_none_are_refused_without_showing_secrets(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"^game.toml: \[endpoints.x\] url: ") as of_table:
+        tables(f'[endpoints.x]\nurl = "{url}"')
+    with pytest.raises(ConfigError, match=r"^llm:") as of_spec:
         model_of(f"tiny@{url}", {})
-    assert not [word for word in ("#secret", "key=", "me:", "token") if word in str(error.value)]
+    said = f"{of_table.value} {of_spec.value}"
+    assert not [word for word in ("#secret", "key=", "me:", "token") if word in said]
 
 
 def test_a_key_in_the_place_of_its_variable_is_not_shown() -> None:

@@ -96,22 +96,20 @@ def readings(proof: Proof) -> Counter[str]:
     return Counter(event.reading if event.outcome == "accepted" else event.outcome for event in of(proof, "answered"))
 
 
-def filled(schema: Any, rng: random.Random, word: str = "word") -> Any:
-    """Some value that meets the JSON Schema of a form; strings hold `word`."""
+def filled(schema: Any, rng: random.Random) -> Any:
+    """Some value that meets the JSON Schema of a form."""
     if "enum" in schema:
         return rng.choice(schema["enum"])
     kind = schema["type"]
     if kind == "object":
-        return {name: filled(part, rng, f"{word}-{name}") for name, part in schema["properties"].items()}
+        return {name: filled(part, rng) for name, part in schema["properties"].items()}
     if kind == "boolean":
         return rng.random() < 0.5
-    if kind == "number":
-        return round(rng.random(), 2)
     # a vote's reason may be left out; given, it is a statement
-    return word
+    return round(rng.random(), 2) if kind == "number" else "word"
 
 
-def obliging(request: Request, word: str = "word") -> ProviderReply:
+def obliging(request: Request) -> ProviderReply:
     """A reply in the form that was asked for, always the same to the same prompt."""
-    value = filled(request.form.schema, random.Random(repr(request.messages)), word)
+    value = filled(request.form.schema, random.Random(repr(request.messages)))
     return ProviderReply(json.dumps(value), finish="stop", prompt_tokens=10, completion_tokens=5)

@@ -148,12 +148,11 @@ def test_a_dead_endpoint_is_one_clear_line_before_the_first_night(tmp_path: Path
 @pytest.mark.parametrize(
     ("players", "words", "why"),
     [
-        ("llm:x", ["--cassette", "a", "--replay-cassette", "b"], "--cassette"),
         ("llm:x@http://127.0.0.1:9/v1", ["--budget", "1"], "price"),
         ("llm:x", ["--replay-cassette", "nowhere"], "nowhere"),
     ],
 )
-def test_options_that_do_not_go_together_and_models_without_prices_are_told(
+def test_a_model_without_a_price_and_a_cassette_that_is_not_there_are_told(
     tmp_path: Path, players: str, words: list[str], why: str
 ) -> None:
     said = wolfbus(tmp_path, "play", "--players", players, *words)

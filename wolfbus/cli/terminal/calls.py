@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wolfbus.cli.terminal.wording import aligned, usage_in_words
 from wolfbus.errors import ConfigError
-from wolfbus.messages.calls import Call, ModelCall
-from wolfbus.messages.events import Answered, AnyAnswered, Asked
+from wolfbus.messages.calls import Call, ChatRole, ModelCall
+from wolfbus.messages.events import Answered
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
-from wolfbus.record.prompts import PromptBook, RequestNames, WholeCalls
+from wolfbus.record.prompts import PromptBook
+from wolfbus.stage.inspector import CallMade, calls_of
 from wolfbus.usage import Usage, sort_of
 
 _UNKNOWN: Final = "-"
@@ -42,116 +42,14 @@ _ELSEWHERE: Final = frozenset({"like", "answered_as"})
 """Fields that say where in a record more is said of a call."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallMade:
-    """A model call in its record.
-
-    Attributes:
-        line: number of its line.
-        time: seconds since the opening when it was recorded.
-        call: the call.
-        read: per request, how its reply was read, or what became of the request; "asked again" where a later call
-            answered it, None while it is open.
-        messages: (role, text) as the model was sent them, where they were asked for.
-    """
-
-    line: int
-    time: float
-    call: ModelCall
-    read: tuple[str | None, ...]
-    messages: Sequence[tuple[str, str]] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return everything but prompt, reasoning and reply, absent fields as None."""
-        return {"line": self.line, "time": self.time, **self._told("prompt", "reasoning", "reply")}
-
-    def exchange_as_json(self) -> dict[str, Any]:
-        """Return all that the record holds of the call, messages and reply exactly as they stand there."""
-        messages = [{"role": role, "content": text} for role, text in self.messages]
-        return {"call": {"line": self.line, **self._told()}, "messages": messages, "reply": self.call.reply}
-
-    def _told(self, *without: str) -> dict[str, Any]:
-        told = self.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE, *without})
-        return {**_USUAL, **told, "read": list(self.read)}
-
-    def page(self) -> str:
-        """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
-
-        Text is indented, so that no line of it can pass for a heading.
-        """
-        call = self.call
-        lines = [f"call at line {self.line}:", *self._facts(), ""]
-        for heading, text in (*self.messages, ("hidden reasoning", call.reasoning)):
-            if text is not None:
-                lines += [f"{heading}:", *_shown(text), ""]
-        if call.reply is None or not call.reply.strip():
-            return "\n".join([*lines, _no_reply(call)]) + "\n"
-        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
-        if call.reply_length is not None and call.reply_length > len(call.reply):
-            lines.append(
-                f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
-            )
-        if call.error is not None:
-            lines.append(f"(error: {printable(call.error, NOTE_SHOWN)})")
-        return "\n".join(lines) + "\n"
-
-    def _facts(self) -> Iterator[str]:
-        call, tokens = self.call, _tokens(self.call)
-        tries = counted(call.attempts, "attempt")
-        for label, words in (
-            ("asked for", _asked_for(call)),
-            *(("request", name) for name in call.requests),
-            ("seat", name_of(call.seat)),
-            ("model", call.model),
-            ("url", call.url),
-            ("served by", call.served),
-            ("parameters", json.dumps(call.parameters, ensure_ascii=False, sort_keys=True)),
-            ("attempts", f"{tries}; played from a cassette, nothing was sent or paid" if call.cassette else tries),
-            *(("failed", failure) for failure in call.failures),
-            ("error", call.error),
-            ("times", f"{call.queue_s:.2f} s waiting for limits, {call.latency_s:.2f} s on its way"),
-            ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
-            ("finish", call.finish),
-            ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
-            ("read", ", ".join(each or "open" for each in self.read)),
-        ):
-            if words:
-                yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
+def call_as_json(made: CallMade) -> dict[str, Any]:
+    """Return everything of a call but prompt, reasoning and reply, absent fields as None."""
+    return {"line": made.line, "time": made.time, **_told(made, "prompt", "reasoning", "reply")}
 
 
-def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
-    """Return the model calls of a record, each with what became of its requests."""
-    names = RequestNames()
-    closed: dict[str, str] = {}
-    latest: dict[str, int] = {}
-    calls = WholeCalls()
-    made: list[tuple[Recorded, ModelCall]] = []
-    for recorded in records:
-        event = recorded.event
-        calls.feed(event, recorded.n)
-        if isinstance(event, Asked):
-            names.ask(event)
-        elif isinstance(event, Answered):
-            if (name := names.of(event)) is not None:
-                closed[name] = _read(event)
-        elif isinstance(event, ModelCall):
-            latest |= dict.fromkeys(event.requests, recorded.n)
-            made.append((recorded, event))
-    return [
-        CallMade(
-            recorded.n,
-            recorded.time,
-            calls.whole(call, recorded.n),
-            tuple(closed.get(name) if latest[name] == recorded.n else "asked again" for name in call.requests),
-        )
-        for recorded, call in made
-    ]
-
-
-def _read(event: AnyAnswered) -> str:
-    if event.outcome == "accepted":
-        return event.reading
-    return event.outcome.replace("_", " ") + (f" ({event.fault})" if event.fault is not None else "")
+def _told(made: CallMade, *without: str) -> dict[str, Any]:
+    told = made.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE, *without})
+    return {**_USUAL, **told, "read": list(made.read)}
 
 
 def calls_page(records: Iterable[Recorded]) -> str:
@@ -172,10 +70,10 @@ def _row(made: CallMade, model: str) -> tuple[str, ...]:
     return (
         str(made.line),
         f"{made.time:.3f}",
-        _when(call),
+        _when(made),
         name_of(call.seat),
         _asked_for(call),
-        _about(call),
+        printable(",".join(map(str, made.about)), 24) or _UNKNOWN,
         model,
         str(call.attempts),
         str(len(call.failures) + (call.error is not None)),
@@ -198,19 +96,12 @@ def _tokens(call: Call) -> str:
     return "/".join(_UNKNOWN if count is None else str(count) for count in tokens) if known else ""
 
 
-def _when(call: Call) -> str:
+def _when(made: CallMade) -> str:
     """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
-    parts = call.requests[0].split("/", 4)
-    if len(parts) < 5:
+    if made.place is None:
         return _UNKNOWN
-    turn = f" {parts[2]}" if parts[1] == "debate" else ""
-    return printable(f"r{parts[0]} {parts[1]}{turn}", 24)
-
-
-def _about(call: Call) -> str:
-    """Return the numbers of the statements that the requests are about: "3,5"."""
-    numbers = [parts[5] for name in call.requests if len(parts := name.split("/", 5)) > 5]
-    return printable(",".join(numbers), 24) or _UNKNOWN
+    round_, phase, turn = made.place
+    return printable(f"r{round_} {phase}{f' {turn}' if phase == 'debate' else ''}", 24)
 
 
 def _is_empty(call: ModelCall) -> bool:
@@ -230,7 +121,65 @@ def _shown(text: str) -> Iterator[str]:
         yield f"  {' ' * indent}{printable(line, max(1, len(line)))}".rstrip()
 
 
-def exchange_at(records: Sequence[Recorded], line: int) -> CallMade:
+class Exchange(NamedTuple):
+    """A model call with its prompt, as (role, text) messages that the model was sent."""
+
+    made: CallMade
+    messages: list[tuple[ChatRole, str]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that the record holds of the call, messages and reply exactly as they stand there."""
+        messages = [{"role": role, "content": text} for role, text in self.messages]
+        call = {"line": self.made.line, **_told(self.made)}
+        return {"call": call, "messages": messages, "reply": self.made.call.reply}
+
+    def page(self) -> str:
+        """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
+
+        Text is indented, so that no line of it can pass for a heading.
+        """
+        call = self.made.call
+        lines = [f"call at line {self.made.line}:", *_facts(self.made), ""]
+        for heading, text in (*self.messages, ("hidden reasoning", call.reasoning)):
+            if text is not None:
+                lines += [f"{heading}:", *_shown(text), ""]
+        if call.reply is None or not call.reply.strip():
+            return "\n".join([*lines, _no_reply(call)]) + "\n"
+        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
+        if call.reply_length is not None and call.reply_length > len(call.reply):
+            lines.append(
+                f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
+            )
+        if call.error is not None:
+            lines.append(f"(error: {printable(call.error, NOTE_SHOWN)})")
+        return "\n".join(lines) + "\n"
+
+
+def _facts(made: CallMade) -> Iterator[str]:
+    call, tokens = made.call, _tokens(made.call)
+    tries = counted(call.attempts, "attempt")
+    for label, words in (
+        ("asked for", _asked_for(call)),
+        *(("request", name) for name in call.requests),
+        ("seat", name_of(call.seat)),
+        ("model", call.model),
+        ("url", call.url),
+        ("served by", call.served),
+        ("parameters", json.dumps(call.parameters, ensure_ascii=False, sort_keys=True)),
+        ("attempts", f"{tries}; played from a cassette, nothing was sent or paid" if call.cassette else tries),
+        *(("failed", failure) for failure in call.failures),
+        ("error", call.error),
+        ("times", f"{call.queue_s:.2f} s waiting for limits, {call.latency_s:.2f} s on its way"),
+        ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
+        ("finish", call.finish),
+        ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
+        ("read", ", ".join(each or "open" for each in made.read)),
+    ):
+        if words:
+            yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
+
+
+def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
     """Return the prompt and reply of the model call at `line`.
 
     Args:
@@ -246,11 +195,11 @@ def exchange_at(records: Sequence[Recorded], line: int) -> CallMade:
     event = records[line - 1].event
     if not isinstance(event, ModelCall):
         raise ConfigError(f"--prompt {line}: no model call; line {line} is {_named(records[line - 1])}")
-    made = next(made for made in calls_of(records) if made.line == line)
     book = PromptBook()
     for recorded in records[:line]:
         book.feed(recorded.event, recorded.n)
-    return replace(made, messages=[(role, text) for role, text in book.messages(event, line)])
+    made = next(made for made in calls_of(records) if made.line == line)
+    return Exchange(made, book.messages(event, line))
 
 
 def _named(recorded: Recorded) -> str:

@@ -77,7 +77,7 @@ def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower]:
     if quiet:
         yield Shower(lambda _: None)
     elif plain or not sys.stderr.isatty():
-        from wolfbus.cli.terminal.lines import PlainLines
+        from wolfbus.cli.terminal.wording import PlainLines
 
         yield Shower(PlainLines(sys.stderr).see)
     else:

@@ -60,5 +60,7 @@ function copied(call, form) {
   if (form === "text") return [...call.segments.map((part) => `[${part.role}]\n${part.text}`), `[reply]\n${call.reply ?? ""}`].join("\n\n");
   const body = { ...call.parameters, model: call.model, messages: call.segments.map(({ role, text }) => ({ role, content: text })) };
   if (form === "JSON") return JSON.stringify({ ...body, reply: call.reply }, null, 2);
-  return `curl ${call.url ?? "URL"}/chat/completions -H 'Content-Type: application/json' -H "Authorization: Bearer $API_KEY" -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`;
+  // whoever wrote the record chose the address, and a shell runs what is not quoted
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  return `curl ${quoted(`${call.url ?? "URL"}/chat/completions`)} -H 'Content-Type: application/json' -H "Authorization: Bearer $API_KEY" -d ${quoted(JSON.stringify(body))}`;
 }

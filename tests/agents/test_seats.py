@@ -1,0 +1,365 @@
+"""Seats that are played: from a catch-up, nothing worked on twice, rejoining on a gap, other stories, graceful ends."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import threading
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from players.scripted import ScriptedBrain
+from players.spec import build
+from tests.agents.parts import (
+    DAWN,
+    ENDED,
+    GAME,
+    HOUSE,
+    SAID,
+    SOON_S,
+    Aside,
+    Bidder,
+    Moderator,
+    Serve,
+    ask,
+    catch_up,
+    grown,
+    step,
+)
+from wolfbus.agent import Agent
+from wolfbus.cli import FAILED, run
+from wolfbus.errors import PlayerError
+from wolfbus.messages.codec import plain
+from wolfbus.messages.content import Bid, Judgement
+from wolfbus.messages.events import AnsweredAssessOther, Dawn, Inspection, Statement
+from wolfbus.messages.house import Dropped, RollCall
+from wolfbus.messages.requests import Ask
+from wolfbus.testing.model_server import ModelServer
+from wolfbus.view import SeatView
+
+
+def test_a_seat_is_played_from_its_catch_up_on_and_one_that_starts_anew_gives_the_same_answers(
+    moderator: Moderator, serve: Serve
+) -> None:
+    replies = []
+    for _ in range(2):
+        ann = serve(ScriptedBrain)
+        join = moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(ask("bid")), step(ask("assess_other")))
+        replies.append([moderator.hear("ann", "reply"), moderator.hear("ann", "reply")])
+        ann.stopping.ask("killed, as it were")
+        assert moderator.hear("ann", "leave")["instance"] == join["instance"]
+    bid, judgement = replies[0]
+    assert (bid["request"], bid["seat"]) == (ask("bid").id, "Ada")
+    assert judgement["content"]["suspicion"] > 0
+    assert replies[0] == replies[1]
+
+
+def test_a_question_in_a_game_that_is_over_or_to_a_seat_never_seated_here_is_passed_over(
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "wolfbus.agent")
+    serve(Bidder)
+    first = moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(told=[DAWN, ENDED]), step(ask("bid", 1)), step(ask("bid"), game="strange"))
+    moderator.deliver("ann", step(ask("bid"), seat="Hugo"), catch_up(ask("bid", 2, game="g2"), game="g2"))
+    assert moderator.hear("ann", "reply")["request"] == ask("bid", 2, game="g2").id
+    moderator.tell("ann", RollCall())
+    assert moderator.hear("ann", "join")["instance"] == first["instance"]
+    assert caplog.text.count("is not seated here: passed over") == 3
+    assert "joins anew" not in caplog.text
+
+
+def test_members_that_nobody_knows_are_passed_over_wherever_they_stand(moderator: Moderator, serve: Serve) -> None:
+    serve(ScriptedBrain)
+    moderator.welcome("ann")
+    moderator.tell_plain("ann", grown(plain(catch_up(ask("vote")))), GAME)
+    moderator.tell_plain("ann", grown({"v": 1, "type": "weather", "game": GAME}), GAME)
+    moderator.tell_plain("ann", grown(plain(step(ask("bid", 2), told=[SAID], first=3))), GAME)
+    assert [moderator.hear("ann", "reply")["kind"] for _ in range(2)] == ["vote", "bid"]
+
+
+def test_a_game_that_was_dropped_is_forgotten(moderator: Moderator, serve: Serve) -> None:
+    ann = serve(Bidder, once=True)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid", 1)))
+    moderator.hear("ann", "join", seats=0)
+    moderator.tell("ann", Dropped(game="another", reason="none of ours"))
+    moderator.tell("ann", Dropped(game=GAME, reason="the moderator failed"))
+    assert moderator.hear("ann", "leave")["reason"] == ann.end() == "its game is over"
+
+
+@pytest.mark.parametrize(
+    ("end", "winner"),
+    [(Dropped(game=GAME, reason="the moderator failed"), None), (step(told=[ENDED], first=3), "villagers")],
+)
+def test_a_program_hears_bye_and_who_has_won_if_the_game_came_so_far_even_while_it_thinks(
+    moderator: Moderator, serve: Serve, tmp_path: Path, end: Any, winner: str | None
+) -> None:
+    said = tmp_path / "said"
+    os.mkfifo(said)
+    program = tmp_path / "program.sh"
+    program.write_text(
+        "while IFS= read -r line; do case $line in\n"
+        """  *'"kind":"bid"'*) id=${line#*'"id":"'}; printf '{"id":"%s","bid":4}\\n' "${id%%'"'*}";;\n"""
+        f"""  *'"type":"bye"'*) printf '%s\\n' "$line" > '{said}';;\n"""
+        "esac; done\n"
+    )
+    serve(Agent, make=lambda: build(f"exec:sh {program}"))
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid")))
+    assert moderator.hear("ann", "reply")["content"] == {"bid": 4}
+    moderator.deliver("ann", step(ask("vote")))
+    moderator.tell("ann", end, game=getattr(end, "game", ""))
+    bye = json.loads(said.read_text())
+    assert (bye["type"], bye.get("winner")) == ("bye", winner)
+    assert ("roles" in bye) == (winner is not None)
+
+
+def test_a_game_given_up_after_long_silence_is_caught_up_if_it_goes_on(
+    moderator: Moderator, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wolfbus.agent.router.FORGET_S", -1.0)
+    serve(Bidder)
+    first = moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(), catch_up(game="g2"), step(ask("bid")))
+    moderator.hear_again("ann", first["instance"])
+    moderator.deliver("ann", catch_up(ask("bid")))
+    assert moderator.hear("ann", "reply")["request"] == ask("bid").id
+
+
+def test_a_gap_is_healed_by_joining_anew_and_only_what_is_new_is_taken_in(moderator: Moderator, serve: Serve) -> None:
+    serve(Bidder)
+    first = moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(told=[DAWN]))
+    moderator.deliver("ann", step(ask("bid", 2), told=[SAID], first=3))
+    moderator.hear_again("ann", first["instance"])
+    moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, SAID, SAID]))
+    assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
+    moderator.deliver("ann", step(ask("bid", 3)))
+    assert moderator.hear("ann", "reply")["request"] == ask("bid", 3).id
+
+
+class Later(Agent):
+    """Is handed requests, and answers none of them itself."""
+
+    taken: ClassVar[queue.SimpleQueue[tuple[tuple[Ask, ...], Any]]] = queue.SimpleQueue()
+
+    def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Any, /) -> None:
+        self.taken.put((asks, replies))
+
+
+def test_only_what_a_catch_up_asks_is_answered_and_again_only_what_was_answered_before_it_was_asked_for(
+    moderator: Moderator, serve: Serve
+) -> None:
+    lost, there, working, closed = (ask("bid", turn) for turn in (1, 2, 3, 4))
+    serve(Later)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(lost, there, working, closed))
+    asks, replies = Later.taken.get(timeout=SOON_S)
+    assert asks == (lost, there, working, closed)
+    replies.answer(lost, 1)
+    assert moderator.hear("ann", "reply")["request"] == lost.id
+    moderator.tell("ann", RollCall())
+    moderator.hear("ann", "join")
+    # this answer is on its way while the catch-up is made
+    replies.answer(there, 2)
+    moderator.deliver("ann", catch_up(lost, there, working))
+    asks, replies = Later.taken.get(timeout=SOON_S)
+    assert asks == (lost,)
+    for answered in (closed, working, lost):
+        replies.answer(answered, 3)
+    assert [moderator.hear("ann", "reply")["request"] for _ in range(3)] == [there.id, working.id, lost.id]
+
+
+def said(text: str, statement: int = 1) -> Statement:
+    return Statement(statement=statement, round=1, phase="debate", turn=statement, speaker="Bruno", text=text)
+
+
+SEEN = Inspection(round=1, seat="Ada", target="Bruno", role="Werewolf")
+JUDGED = AnsweredAssessOther(
+    batch=1, seat="Ada", about=1, content=Judgement(deceptive=True, suspicion=0.9, confidence=1.0), outcome="accepted"
+)
+
+
+class Numbered(Agent):
+    """Bids which of its kind it is."""
+
+    made: ClassVar[int] = 0
+    quick = True
+
+    def __init__(self) -> None:
+        self.number = Numbered.made
+        Numbered.made += 1
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        return self.number
+
+
+@pytest.mark.parametrize(
+    ("known", "again", "another"),
+    [
+        ({}, {}, 0),
+        ({}, {"told": (DAWN, SAID, Dawn(round=2))}, 0),
+        ({}, {"told": (DAWN, said("As it stands in the record now."))}, 1),
+        ({}, {"told": (DAWN,)}, 1),
+        ({}, {"told": (SAID, DAWN)}, 1),
+        ({}, {"told": (Dawn(round=1), SAID, SAID)}, 1),
+        ({}, {"told": ()}, 1),
+        ({"own": (SEEN,)}, {"own": (SEEN,)}, 0),
+        ({"own": (SEEN,)}, {"own": (SEEN.model_copy(update={"role": "Villager"}),)}, 1),
+        ({"own": (SEEN,)}, {}, 1),
+        ({"told": (SAID,), "own": (JUDGED,)}, {"told": (SAID,), "own": (JUDGED,)}, 0),
+        ({"told": (SAID,), "own": (JUDGED,)}, {"told": (DAWN,)}, 1),
+    ],
+)
+def test_a_catch_up_that_tells_otherwise_or_less_is_another_story_for_another_agent(
+    moderator: Moderator, serve: Serve, known: dict[str, Any], again: dict[str, Any], another: int
+) -> None:
+    Numbered.made = 0
+    serve(Numbered)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid", 1), **known), catch_up(ask("bid", 2), **again))
+    assert [moderator.hear("ann", "reply")["content"]["bid"] for _ in range(2)] == [0, another]
+
+
+class Elephant(Agent):
+    """Remembers what it heard outside its view; tells who it is, and is slow about it."""
+
+    made: ClassVar[list[Elephant]] = []
+    begun: ClassVar[threading.Semaphore] = threading.Semaphore(0)
+    go: ClassVar[threading.Event] = threading.Event()
+
+    def __init__(self) -> None:
+        self.made.append(self)
+        self.heard: list[str] = []
+        self.closed = False
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
+        self.heard += [said.text for said in view.statements.values()]
+        self.begun.release()
+        if ask.turn == 2:
+            assert self.go.wait(SOON_S)
+        return Bid(bid=self.made.index(self))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_another_story_puts_aside_view_and_agent_and_what_it_was_about_to_answer(
+    moderator: Moderator, serve: Serve
+) -> None:
+    serve(Elephant)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN, said("so it was")]))
+    assert moderator.hear("ann", "reply")["content"]["bid"] == 0
+    moderator.deliver("ann", step(ask("bid", 2), told=[said("and so", 2)], first=3))
+    moderator.deliver("ann", step(ask("bid", 3)))
+    assert Elephant.begun.acquire(timeout=SOON_S)
+    assert Elephant.begun.acquire(timeout=SOON_S)
+    moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, said("so it is")]))
+    assert Elephant.begun.acquire(timeout=SOON_S)
+    Elephant.go.set()
+    reply = moderator.hear("ann", "reply")
+    assert (reply["request"], reply["content"]["bid"]) == (ask("bid", 2).id, 1)
+    moderator.deliver("ann", step(ask("bid", 4)))
+    assert moderator.hear("ann", "reply")["request"] == ask("bid", 4).id
+    old, new = Elephant.made
+    assert old.closed
+    assert set(old.heard) == {"so it was", "and so"}
+    assert set(new.heard) == {"so it is"}
+
+
+class OneTerminal(Agent):
+    """There can be one at a time, and it takes a moment to go."""
+
+    taken: ClassVar[threading.Lock] = threading.Lock()
+    going: ClassVar[threading.Event] = threading.Event()
+    quick = True
+
+    def __init__(self) -> None:
+        if not self.taken.acquire(blocking=False):
+            self.going.set()
+            raise PlayerError("only one person can play at one terminal")
+
+    def bid(self, ask: Ask, view: SeatView, /) -> Bid:
+        return Bid(bid=3)
+
+    def close(self) -> None:
+        assert self.game != GAME or self.going.wait(SOON_S)
+        self.taken.release()
+
+
+def player(url: str, brain: str, *words: str) -> Aside:
+    """Run the command of a player called ann."""
+    where = ["--bus", url, "--house", HOUSE, "--name", "ann", "--grace", "0"]
+    return Aside(lambda _: run(["player", *where, "--brain", brain, *words]))
+
+
+def test_a_seat_of_the_next_game_waits_for_what_the_game_before_still_holds(
+    moderator: Moderator, redis_url: str
+) -> None:
+    with player(redis_url, f"{__name__}:OneTerminal"):
+        moderator.welcome("ann")
+        moderator.deliver("ann", catch_up(told=[ENDED]), catch_up(ask("bid", game="g2"), game="g2"))
+        assert moderator.hear("ann", "reply")["content"] == {"bid": 3}
+        moderator.goodbye("ann")
+
+
+@pytest.mark.parametrize("grace_s", [SOON_S, 0.05])
+def test_asked_to_stop_it_plays_its_game_to_the_end_unless_that_takes_longer_than_the_grace(
+    moderator: Moderator, serve: Serve, grace_s: float
+) -> None:
+    ann = serve(Bidder, grace_s=grace_s)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid", 1)))
+    moderator.hear("ann", "reply")
+    ann.stopping.ask("SIGTERM")
+    moderator.hear("ann", "join", seats=0)
+    if grace_s == SOON_S:
+        moderator.deliver("ann", step(ask("bid", 2)))
+        moderator.hear("ann", "reply")
+        moderator.deliver("ann", step(told=[ENDED], first=3))
+    assert moderator.hear("ann", "leave")["reason"] == ann.end() == "SIGTERM"
+
+
+def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(
+    moderator: Moderator, redis_url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer(ugly={"html": 1.0}) as server, player(redis_url, f"llm:any@{server.url}", "--give-up", "2") as ann:
+        moderator.welcome("ann")
+        # the reply and what comes of asking again
+        moderator.deliver("ann", catch_up(ask("bid")))
+        reason = moderator.hear("ann", "leave")["reason"]
+        assert ann.end() == FAILED
+    assert "2 replies in a row could not be read, and none before" in reason
+    assert f"wolfbus: {reason}\n" in capfd.readouterr().err
+
+
+def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    news = threading.Condition()
+
+    def note(_health: object, state: str, _ok: bool = True, **_details: object) -> None:
+        with news:
+            seen.append(state)
+            news.notify_all()
+
+    def reached(state: str) -> None:
+        with news:
+            assert news.wait_for(lambda: state in seen, SOON_S)
+
+    monkeypatch.setattr("wolfbus.service.lifecycle.Health.set", note)
+    with player(redis_url, "scripted") as ann:
+        reached("joining")
+        moderator.welcome("ann")
+        reached("waiting")
+        moderator.deliver("ann", catch_up())
+        reached("playing")
+        moderator.goodbye("ann")
+        assert ann.end() == 0
+    assert seen[-1] == "leaving"
