@@ -44,12 +44,11 @@ class Ear:
         self.order: list[Public | Private] = []
         for event in events:
             told = herald.tell(event)
-            heard = [Public(n=news.n, fact=news.fact) for news in told.public]
-            own = [Private(n=news.n, after=news.after, fact=news.fact) for name, news in told.private if name == seat]
-            self.public += heard
+            own = [news for name, news in told.private if name == seat]
+            self.public += told.public
             self.private += own
             # within a step an agent hears public facts first
-            self.order += [*heard, *own]
+            self.order += [*told.public, *own]
 
 
 def hear(view: SeatView, news: Public | Private) -> bool:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 from weakref import WeakValueDictionary
 
-from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName, slim
@@ -230,7 +229,7 @@ class SeatView:
         """How many private facts it was told."""
         return self._last_private
 
-    def hear_public(self, *news: Public | PublicNews) -> bool:
+    def hear_public(self, *news: Public) -> bool:
         """Take in public facts, passing over those already known; returns whether there was a new one.
 
         Raises:
@@ -252,7 +251,7 @@ class SeatView:
             raise RulesError(f"{self.me}: public fact {gap} came after {known}; some are missing")
         return bool(fresh)
 
-    def hear_private(self, news: Private | PrivateNews) -> bool:
+    def hear_private(self, news: Private) -> bool:
         """Take in a private fact; returns False for one already known.
 
         Raises:

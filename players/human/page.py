@@ -10,7 +10,6 @@ from players.human.words import COUNTS_AS, default_of, question_in_words
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies
-from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public
 from wolfbus.printable import name_of, storable
@@ -41,7 +40,7 @@ class PageBrain(Agent):
             self._place = self._people.sit(self.game, self.seat)
         return self._place
 
-    def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
+    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
         """Show facts."""
         self._person.told(facts, own)
 
