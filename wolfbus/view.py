@@ -71,7 +71,7 @@ class PublicKnowledge:
         statements: public statements by number.
         tallies: votes by round, voter to target.
         dead: who left and how, in order: name to "night" or "exile".
-        revealed: teams and roles that became public with a death.
+        revealed: teams and roles that became public, with a death or at the end.
         exiles: numbers of the facts that ended a round.
         round: rounds begun.
         ended: set when the game is over.
@@ -191,7 +191,7 @@ class SeatView:
 
     @property
     def revealed(self) -> Mapping[SeatName, Role | Team]:
-        """Teams and roles that became public with a death."""
+        """Teams and roles that became public, with a death or at the end."""
         return self.heard.revealed
 
     @property
