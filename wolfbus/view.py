@@ -293,8 +293,10 @@ class SeatView:
 
     def _remember(self, fact: AnyAnswered, round_: int) -> None:
         if fact.kind == "assess_other":
-            if fact.content is not None and fact.about is not None:
-                self._judge(fact.about, fact.content, fact.thought)
+            # one of a statement that was never told says nothing
+            spoken = self.statements.get(fact.about or 0)
+            if fact.content is not None and spoken is not None:
+                self._judge(spoken, fact.content, fact.thought)
             return
         if fact.kind == "bid":
             return
@@ -308,10 +310,10 @@ class SeatView:
         elif fact.kind == "whisper" and fact.content is not None:
             self._proposed = (round_, fact.content)
 
-    def _judge(self, statement: int, judgement: Judgement, thought: str | None) -> None:
-        self.suspicion.judge(self.me, self.statements[statement].speaker, judgement.suspicion)
-        own = self.judgements[statement] = OwnJudgement(
-            statement,
+    def _judge(self, spoken: Statement, judgement: Judgement, thought: str | None) -> None:
+        self.suspicion.judge(self.me, spoken.speaker, judgement.suspicion)
+        own = self.judgements[spoken.statement] = OwnJudgement(
+            spoken.statement,
             judgement.deceptive,
             judgement.suspicion,
             judgement.confidence,
