@@ -1,11 +1,13 @@
 """What is taken down of a game beside its rows: `NightBook`, what was done at night and who knows what of it;
-`RoundSuspicion`, smoothed suspicion as it stood at the end of each round; `CallBook`, what the model calls took.
+`RoundSuspicion`, smoothed suspicion as it stood at the end of each round; `VoteBook`, whom it would exile; `CallBook`,
+what the model calls took.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from analytics.claims import GameFacts
 from analytics.rows import CallKey, Departure, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
@@ -17,6 +19,9 @@ from wolfbus.suspicion import Suspicion
 from wolfbus.truth import entailed
 from wolfbus.usage import Usage, sort_of
 from wolfbus.vocabulary import Reveal, Role
+
+TIE: Final = 1e-9
+"""Suspicions that differ by less are equal."""
 
 
 class NightBook:
@@ -168,6 +173,57 @@ class RoundSuspicion:
     def _living(self) -> dict[Pair, float]:
         gone = self._gone
         return {pair: value for pair, value in self.now.pairs().items() if pair[0] not in gone and pair[1] not in gone}
+
+
+class VoteBook:
+    """Tells what votes are made of, as they are held: whom the living suspect most.
+
+    Args:
+        seats: players by name, in seating order.
+        suspicion: the smoothed suspicion of every pair, as it moves.
+    """
+
+    def __init__(self, seats: Mapping[SeatName, SeatRow], suspicion: RoundSuspicion) -> None:
+        self._seats = seats
+        self._suspicion = suspicion
+        self._judged: set[Pair] = set()
+        self._knowing: set[Pair] = set()
+
+    def judge(self, observer: SeatName, target: SeatName, *, scored: bool, informed: bool) -> None:
+        """Take in a judgement: whether it has a suspicion, and whether its observer knew what the target is."""
+        if scored:
+            self._judged.add((observer, target))
+        if informed:
+            self._knowing.add((observer, target))
+
+    def credit(self, voter: SeatName, named: SeatName | None, living: Sequence[SeatName]) -> float | None:
+        """Return a ballot's credit; see `VoteRow`."""
+        thought = {name: self._suspicion.now.of(voter, name) for name in living if name != voter}
+        if named is None or not any((voter, name) in self._judged for name in thought):
+            return None
+        suspects = _highest(thought)
+        return 1 / len(suspects) if named in suspects else 0.0
+
+    def exile(self, living: Sequence[SeatName], *, of_all: bool) -> float | None:
+        """Return the share of Werewolves among those whom suspicion would exile; see `VotingRow`."""
+        watchers = [name for name in living if self._seats[name].role != "Werewolf"]
+        known = frozenset() if of_all else self._knowing
+        judged, met = False, {}
+        for target in living:
+            pairs = [(name, target) for name in watchers if name != target and (name, target) not in known]
+            if pairs:
+                judged = judged or not self._judged.isdisjoint(pairs)
+                met[target] = sum(self._suspicion.now.of(*pair) for pair in pairs) / len(pairs)
+        if not judged:
+            return None
+        suspects = _highest(met)
+        return len(suspects.difference(watchers)) / len(suspects)
+
+
+def _highest(suspicion: Mapping[SeatName, float]) -> set[SeatName]:
+    """Return who is suspected most; equal judgements in another order differ in the last bit, and are a tie."""
+    most = max(suspicion.values())
+    return {name for name, value in suspicion.items() if value >= most - TIE}
 
 
 class CallBook:

@@ -13,15 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics.rows import (
-    CLAIMS,
-    ENDINGS,
-    HOW,
-    NIGHTS,
-    PHASES,
-    PROTOCOLS,
     TRUTHS,
-    VERDICTS,
-    WINNERS,
     ClaimRow,
     GameRows,
     JudgementRow,
@@ -30,6 +22,7 @@ from analytics.rows import (
     StatementRow,
     SuspicionRow,
     VoteRow,
+    VotingRow,
 )
 from analytics.rows.fields import UNKNOWN, Stored, stored
 
@@ -38,23 +31,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, Any]
     Table: TypeAlias = dict[str, Array]
-
-__all__ = [
-    "CLAIMS",
-    "ENDINGS",
-    "HOW",
-    "NIGHTS",
-    "PHASES",
-    "PROTOCOLS",
-    "UNKNOWN",
-    "VERDICTS",
-    "WINNERS",
-    "Columns",
-    "ColumnsBuilder",
-    "columns_of",
-    "joined",
-    "restored",
-]
 
 DECIMALS: Final = 12
 """D before a judgement is held to so many decimals: equal judgements in another order differ in the
@@ -74,6 +50,7 @@ _ROWS: Final[Mapping[str, tuple[type, Callable[[GameRows], Iterable[Any]]]]] = {
     "judgements": (JudgementRow, lambda game: game.judgements),
     "claims": (ClaimRow, GameRows.claims),
     "votes": (VoteRow, lambda game: game.votes),
+    "votings": (VotingRow, lambda game: game.votings),
     "nights": (NightRow, lambda game: game.nights),
     "rounds": (SuspicionRow, GameRows.suspicion_by_round),
     "pairs": (SuspicionRow, GameRows.final_suspicion),
@@ -120,6 +97,7 @@ class Columns:
             flag, ``before`` D before it, to `DECIMALS`.
         claims: the fields of `ClaimRow`; ``own`` is a Seer's claim to be its own role.
         votes: the fields of `VoteRow`.
+        votings: the fields of `VotingRow`.
         nights: the fields of `NightRow`.
         rounds: D of pairs alive when the round's last judgement was joined, with a judgement so
             far; the fields of `SuspicionRow`.
@@ -139,6 +117,7 @@ class Columns:
     judgements: Table
     claims: Table
     votes: Table
+    votings: Table
     nights: Table
     rounds: Table
     pairs: Table

@@ -58,9 +58,14 @@ def rows_of_paper_log(
         transcript.book.begin(round_)
         if round_ in nights:
             transcript.night(nights[round_])
-        transcript.statements(round_, (each for each in log.statements if each.round == round_))
+        said = [each for each in log.statements if each.round == round_]
+        transcript.statements(round_, (each for each in said if each.phase == "debate"))
         if round_ in days:
-            transcript.day(days[round_])
+            transcript.vote(days[round_])
+        # reasons for votes were published when all had voted
+        transcript.statements(round_, (each for each in said if each.phase == "vote"))
+        if round_ in days:
+            transcript.leave(round_, days[round_].exiled, "exile")
     if log.ended:
         transcript.book.end(log.winner, None)
     return transcript.book.rows()
@@ -86,8 +91,7 @@ class _Transcript:
                 self.book.nights.protect(night.round, act.actor, act.target)
             elif act.kind == "inspect" and act.target in self.book.seats:
                 self.book.nights.inspect(night.round, act.actor, act.target, self.book.seats[act.target].role)
-        if night.died is not None:
-            self.leave(night.round, night.died, "night")
+        self.leave(night.round, night.died, "night")
 
     def statements(self, round_: int, statements: Iterable[PaperStatement]) -> None:
         """Copy a round's statements, those of the vote included, with their labels and judgements."""
@@ -104,8 +108,8 @@ class _Transcript:
                 self.book.reply(observer, "assess_other", outcome, reading, self.fault(analysis, outcome))
                 self.book.judge(said.number, observer, outcome, reading, label)
 
-    def day(self, day: PaperDay) -> None:
-        """Copy a vote and its effect."""
+    def vote(self, day: PaperDay) -> None:
+        """Copy a vote."""
         if day.votes:
             ballots = [self.ballot(vote) for vote in day.votes]
             self.book.vote(day.round, ((*ballot, None, NOTHING) for ballot in ballots))
@@ -115,12 +119,10 @@ class _Transcript:
                     accepted = outcome == "accepted"
                     reading = "clean" if self.as_recorded else vote.read.reading or "clean"
                     self.book.reply(voter, "vote", outcome, reading, None if accepted else vote.read.fault or "illegal")
-        if day.exiled is not None:
-            self.leave(day.round, day.exiled, "exile")
 
-    def leave(self, round_: int, name: SeatName, how: Departure) -> None:
-        """Copy a departure; the paper's code can bury a player twice."""
-        if name not in self.book.gone:
+    def leave(self, round_: int, name: SeatName | None, how: Departure) -> None:
+        """Copy a departure, if there is one; the paper's code can bury a player twice."""
+        if name is not None and name not in self.book.gone:
             self.book.leave(round_, name, how)
 
     def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel | None]:

@@ -9,7 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from analytics.books import NightBook, RoundSuspicion
+from analytics.books import NightBook, RoundSuspicion, VoteBook
 from analytics.claims import Heard, claims_in, says_it, scored
 from analytics.rows import (
     FILLER_CONFIDENCE,
@@ -22,6 +22,7 @@ from analytics.rows import (
     SeatRow,
     StatementRow,
     VoteRow,
+    VotingRow,
 )
 from analytics.rows.fields import NOTHING, Beside
 from wolfbus.errors import RulesError
@@ -85,7 +86,9 @@ class Scorebook:
         """What was thought before statements; it is searched for claims only where the statement makes one."""
         self._heard: dict[int, Heard] = {}
         self._judgements: list[JudgementRow] = []
+        self._ballots = VoteBook(self.seats, suspicion)
         self._votes: list[VoteRow] = []
+        self._votings: list[VotingRow] = []
         self._replies: Counter[ReplyKey] = Counter()
         self._deaths: list[DeathRow] = []
         self._night_count = self._silences = self._voting_rounds = 0
@@ -183,6 +186,8 @@ class Scorebook:
             d, s, c, kind = False, FILLER_SUSPICION, FILLER_CONFIDENCE, "none"
         else:
             d = s = c = kind = None
+        informed = self.nights.informed(observer, target)
+        self._ballots.judge(observer, target, scored=s is not None, informed=informed)
         self._judgements.append(
             JudgementRow(
                 game=self.game,
@@ -196,7 +201,7 @@ class Scorebook:
                 target=target,
                 target_role=statement.role,
                 target_agent=statement.agent,
-                informed=self.nights.informed(observer, target),
+                informed=informed,
                 d=d,
                 s=s,
                 c=c,
@@ -260,6 +265,9 @@ class Scorebook:
         """
         self.begin(round_)
         self._voting_rounds += 1
+        living = [name for name in self.seats if name not in self.gone]
+        wolves = sum(self.seats[name].role == "Werewolf" for name in living)
+        before = len(self._votes)
         for name, named, outcome, reading, beside in ballots:
             voter, target = self._seat(name), None if named is None else self._seat(named)
             unknown = self.nights.unknown(name)
@@ -277,11 +285,19 @@ class Scorebook:
                     informed=not unknown if named is None else self.nights.informed(name, named),
                     unknown=len(unknown),
                     unknown_wolves=sum(1 for other in unknown if other.role == "Werewolf"),
+                    others=len(living) - (name in living),
+                    other_wolves=wolves - (name in living and voter.role == "Werewolf"),
+                    credit=self._ballots.credit(name, named, living),
                     outcome=outcome,
                     reading=reading,
                     fault=beside.fault,
                     thought=beside.thought,
                 )
+            )
+        if len(self._votes) > before:
+            exile, exile_of_all = (self._ballots.exile(living, of_all=of_all) for of_all in (False, True))
+            self._votings.append(
+                VotingRow(round=round_, living=len(living), wolves=wolves, exile=exile, exile_of_all=exile_of_all)
             )
 
     def leave(self, round_: int, seat: SeatName, how: Departure) -> None:
@@ -295,6 +311,8 @@ class Scorebook:
         self.gone.add(seat)
         self.nights.leave(seat, how)
         self._deaths.append(DeathRow(round_, seat, role, how))
+        if how == "exile" and self._votings and self._votings[-1].round == round_:
+            self._votings[-1] = replace(self._votings[-1], exiled=role)
 
     def begin(self, round_: int) -> None:
         """Begin a round, unless it has begun."""
@@ -328,6 +346,7 @@ class Scorebook:
                 for row in self._votes
                 for reason in (reasons.get((row.round, row.voter)),)
             ),
+            votings=tuple(self._votings),
             nights=tuple(self.nights.nights),
             inspections=tuple(self.nights.inspections),
             protections=self.nights.protections(),

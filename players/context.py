@@ -13,7 +13,7 @@ from wolfbus.errors import PlayerError, WolfError
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
-    from players.llm.budget import Budget
+    from players.llm.budget import Amount, Budget
     from players.llm.cassette import Cassette
     from players.llm.gateway import Gateway
     from players.llm.settings import Model
@@ -72,6 +72,11 @@ class BrainContext(Closable):
     def accounts(self) -> Accounts | None:
         """Totals of all calls so far; None if there was no need for any."""
         return None if self._gateway is None else self._gateway.accounts
+
+    @property
+    def spent(self) -> Amount | None:
+        """What is spent of the budget; None where there is none."""
+        return None if self._budget is None else self._budget.spent
 
     def models_of(self, brains: Iterable[str]) -> list[Model]:
         """Return the different models that some brain specs name.

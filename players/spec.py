@@ -141,7 +141,7 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
 
         return ChildBrain(brain_spec.removeprefix(COMMAND), brain_context.logs)
     if brain_spec == PERSON and brain_context.people is not None:
-        from players.human.page import PageBrain
+        from players.human import PageBrain
 
         return PageBrain(brain_context.people)
     agent = _class_of(brain_spec)

@@ -247,7 +247,8 @@ def read_toml(text: str, source: str) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
+        # TOMLDecodeError, or a number that is too long for Python
         raise ConfigError(f"{source}: not TOML: {error}") from None
     except RecursionError:
         raise ConfigError(f"{source}: not TOML: nested too deeply") from None

@@ -208,10 +208,7 @@ class ArchiveService:
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
-        try:
-            self._member.outbox.send("", encode(message), "archived")
-        except BusError as error:
-            logger.debug("the moderator was not told: %s", error, extra={"game": message.game})
+        self._member.outbox.send("", encode(message), "archived")
 
     def look(self) -> None:
         """Look around soon."""

@@ -16,6 +16,8 @@ from wolfbus.vocabulary import Role
 
 _END: Final = "."
 """The word before the first and after the last."""
+_REACH: Final = 80
+"""Words before a claim, or a verb without a subject, that are looked over."""
 
 
 class StatementWords:
@@ -193,6 +195,9 @@ def alone(said: StatementWords, at: int) -> int | None:
     return found
 
 
+_DONE: Final = any_of("inspected", "protected")
+
+
 def by_speaker(said: StatementWords, verb: int) -> int | None:
     """Return where the words "I have" before a verb begin, or the verb itself where its subject, the speaker, is left
     out; None if somebody else does it.
@@ -207,18 +212,25 @@ def _speaker_goes_on(said: StatementWords, verb: int) -> bool:
     """Return whether the subject that is left out is the speaker: nobody else was told of in the sentence, or the
     speaker's own deed was.
     """
+    another = False
     for at, word in said.back(verb):
-        deed = said.is_(at, "inspected", "protected")
-        if word in {"i", "me", "my"} or (deed and said.player(at + 1) is not None):
+        if at < verb - _REACH:
+            break
+        deed = word in _DONE
+        if another:
+            # it goes on only with an earlier deed of the speaker's
+            if deed and said.near(at, "by_me") is not None:
+                return True
+            if deed and said.near(at, "no_subject") is None:
+                return False
+            another = not deed
+        elif word in {"i", "me", "my"} or (deed and said.player(at + 1) is not None):
             return True
-        if said.is_(at, "subject") or said.player(at) is not None:
-            earlier = next((place for place, _ in said.back(at) if said.is_(place, "inspected", "protected")), None)
-            return earlier is not None and by_speaker(said, earlier) is not None
-    return True
+        else:
+            another = word in WORDS["subject"] or said.player(at) is not None
+    return not another
 
 
-_REACH: Final = 80
-"""Words before a claim that are looked over."""
 _IRONY: Final = 30
 """Words behind a claim in which a jest may show."""
 _UNDOING: Final = any_of("cut", "condition", "report", "negation", "guess", "hedge")

@@ -2,8 +2,7 @@
 give their intervals.
 
 - `frames`: what is summed, any combination of sums (totals, blocks, draws), and a `Formula` of them; `sums`: sums by
-  game and group, and the intervals of figures; `summing`: how columns are summed; `ballots`: what
-  voters thought when they voted.
+  game and group, and the intervals of figures; `summing`: how columns are summed.
 - `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap.
 - `tables`, `rounds`: the paper's tables and figures; `truth`: claims against the hidden state, and how
   deception goes.

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import WINNERS
 from analytics.measures.bootstrap import FEWEST_BLOCKS, by_block, draws_of, told
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import OVER, UNINFORMED, cube, quotient
@@ -26,6 +25,7 @@ from analytics.measures.headlines import MEASURES
 from analytics.measures.penalised import Figures, PenalisedFit, bind, linear_figures
 from analytics.measures.recalibration import FOLDS, folds_of
 from analytics.measures.study import Sheet, Study
+from analytics.rows import WINNERS
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

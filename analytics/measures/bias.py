@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
-from analytics.columns import PHASES
 from analytics.measures.bootstrap import by_block, by_cell, draws_of, of_blocks, told
 from analytics.measures.formulas import number, ratio
 from analytics.measures.primary import PERMUTATIONS, Rearrangements
 from analytics.measures.study import Study
+from analytics.rows import PHASES
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

@@ -142,29 +142,28 @@ class Draws:
     A count takes one byte. (It fits: that one of many blocks is drawn 256 times in as many draws as
     there are blocks does not happen, and of few blocks none can be.)
 
-    Args: sizes: number of blocks of each stratum, in the order of the blocks; every stratum is
-        drawn with replacement
-            in its own size.
-        draws: number of draws.
-        seed: seed of the draws; the same blocks give the same draws.
+    Args:
+        sizes: number of blocks of each stratum, in the order of the blocks; every stratum is drawn with replacement in
+            its own size.
+        draws: number of draws; the same blocks give the same draws.
         fewest: of the sides that are held against each other, the blocks of the one that rests on
             fewest; all blocks unless given. Below five there are no intervals.
 
     Attributes:
         blocks: number of blocks.
         draws: number of draws.
-        fewest: of the sides that are held against each other, the blocks of the one that rests on
-            fewest.
+        fewest: as given, or all blocks.
+        counts: how often each block comes in each draw, draws by blocks.
     """
 
-    def __init__(self, sizes: Sequence[int], draws: int = DRAWS, seed: int = SEED, fewest: int | None = None) -> None:
+    def __init__(self, sizes: Sequence[int], draws: int = DRAWS, fewest: int | None = None) -> None:
         import numpy as np
 
         self.blocks = sum(sizes)
         self.draws = draws
         self.fewest = self.blocks if fewest is None else fewest
-        self._counts = np.empty((draws, self.blocks), np.uint8)
-        generator = np.random.default_rng(seed)
+        self.counts = np.empty((draws, self.blocks), np.uint8)
+        generator = np.random.default_rng(SEED)
         start = 0
         for size in (size for size in sizes if size):
             step = max(1, _AT_ONCE // size)
@@ -173,18 +172,14 @@ class Draws:
                 picks = generator.integers(0, size, size=(rows, size), dtype=np.int32).astype(np.int64)
                 picks += size * np.arange(rows)[:, None]
                 counts = np.bincount(picks.ravel(), minlength=rows * size)
-                self._counts[first : first + rows, start : start + size] = counts.reshape(rows, size)
+                self.counts[first : first + rows, start : start + size] = counts.reshape(rows, size)
             start += size
-
-    def counts(self) -> Array:
-        """Return the counts, draws by blocks."""
-        return self._counts
 
     def sums(self, matrix: Array) -> Array:
         """Return the sums over the blocks of every draw, draws by columns, in float64.
 
-        Args: matrix: blocks by columns. Products are computed in its own precision: float32 holds
-            counts up to 16.7
+        Args:
+            matrix: blocks by columns. Products are computed in its own precision: float32 holds counts up to 16.7
                 million exactly.
         """
         import numpy as np
@@ -192,7 +187,7 @@ class Draws:
         found = np.empty((self.draws, matrix.shape[1]), np.float64)
         step = max(1, _AT_ONCE // max(1, self.blocks))
         for first in range(0, self.draws, step):
-            some = self._counts[first : first + step].astype(matrix.dtype)
+            some = self.counts[first : first + step].astype(matrix.dtype)
             found[first : first + step] = some @ matrix
         return found
 
@@ -313,6 +308,6 @@ def of_games(values: Sequence[float], statistic: Literal["mean", "median"]) -> I
     held, draws = np.sort(np.asarray(values, np.float64)), draws_of(n)
     if statistic == "mean":
         return draws.interval(draws.sums(held[:, None])[:, 0] / n)
-    reached = np.cumsum(draws.counts(), axis=1, dtype=np.int32)
+    reached = np.cumsum(draws.counts, axis=1, dtype=np.int32)
     middle = [held[(reached > at).argmax(axis=1)] for at in ((n - 1) // 2, n // 2)]
     return draws.interval((middle[0] + middle[1]) / 2)

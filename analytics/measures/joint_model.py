@@ -26,9 +26,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from analytics.columns import UNKNOWN
 from analytics.measures.likelihood import WIDEST, Cells, slopes, value_of
 from analytics.measures.penalised import PenalisedFit, bind
+from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:

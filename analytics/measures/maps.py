@@ -10,10 +10,12 @@ The file is one JSON object with exactly these members:
     of this layout, 1.
 ``wolfbus``
     version of the program that wrote it.
-``map`` the map, fitted on all games: ``{"kind": "platt", "clip", "slope", "intercept"}`` or
+``map``
+    the map, fitted on all games: ``{"kind": "platt", "clip", "slope", "intercept"}`` or
     ``{"kind": "isotonic", "points": [[suspicion, probability], …]}``; see `Map`.
-``held_out`` how maps of this kind did on games that they were not fitted on: ``before`` and
-    ``after`` with ``brier``, ``ece``, ``auc``, in ``folds`` folds of ``blocks`` blocks of games.
+``held_out``
+    how maps of this kind did on games that they were not fitted on: ``before`` and ``after`` with ``brier``, ``ece``,
+    ``auc``, in ``folds`` folds of ``blocks`` blocks of games.
 ``n``
     judgements that it was fitted on.
 ``games``
@@ -267,8 +269,8 @@ def save_map(recalibration: Result, path: Path) -> None:
 def load_map(path: Path) -> SavedMap:
     """Return the map in a file.
 
-    Raises: ConfigError: it cannot be read or is no map; the line names the file and the member at
-        fault.
+    Raises:
+        ConfigError: it cannot be read or is no map; the line names the file and the member at fault.
     """
     content = read_whole(path, _LONGEST)
     _check_format(path, content)

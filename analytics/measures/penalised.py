@@ -102,8 +102,8 @@ def linear_figures(found: PenalisedFit, weights: Array, prior_sd: float, *, draw
     import numpy as np
 
     values = weights @ found.at
-    told = found.by_block != 0
-    held = np.array([int((told & (row != 0)).any(axis=1).sum()) for row in weights])
+    tells = found.by_block != 0
+    held = np.array([int((tells & (row != 0)).any(axis=1).sum()) for row in weights])
     blocks = len(found.by_block)
     effects = found.by_block @ found.covariance @ weights.T
     if blocks < FEWEST_BLOCKS:

@@ -12,11 +12,11 @@ from statistics import median
 from typing import Final
 
 from analytics import Result
-from analytics.columns import NIGHTS
 from analytics.measures.bootstrap import of_games, told
 from analytics.measures.formulas import number, theil_sen, whole
 from analytics.measures.frames import MOVED, Frame, Group, quotient
 from analytics.measures.sums import Estimates, over_both
+from analytics.rows import NIGHTS
 from wolfbus.vocabulary import ROLES
 
 ENOUGH_GAMES: Final = 10

@@ -31,9 +31,10 @@ Made = TypeVar("Made")
 class Study:
     """Columns, their scores and their sums, each computed once.
 
-    Args: columns: the games. beside: another study whose distinct scores share this one's cells, so
-        that histograms may be subtracted. own_bins: whether calibration bins are this study's own
-        all the same.
+    Args:
+        columns: the games.
+        beside: another study whose distinct scores share this one's cells, so that histograms may be subtracted.
+        own_bins: whether calibration bins are this study's own all the same.
     """
 
     def __init__(self, columns: Columns, beside: Study | None = None, *, own_bins: bool = True) -> None:

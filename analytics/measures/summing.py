@@ -6,24 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from analytics.columns import (
-    CLAIMS,
-    ENDINGS,
-    HOW,
-    LIE,
-    MISTAKE,
-    NIGHTS,
-    NO_CLAIM,
-    PHASES,
-    PROTOCOLS,
-    TRUE,
-    VERDICTS,
-    WINNERS,
-)
-from analytics.measures.ballots import WOLF, ballots_of
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.formulas import ratio, theil_sen
 from analytics.measures.frames import ALL, DECIMALS, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
 from analytics.measures.sums import Sums, exact_sums
+from analytics.rows import CLAIMS, ENDINGS, HOW, NIGHTS, PHASES, PROTOCOLS, VERDICTS, WINNERS
 from wolfbus.roles import team_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -31,6 +18,7 @@ if TYPE_CHECKING:
     from analytics.columns import Array, Columns
     from analytics.measures.sums import Codes
 
+WOLF: Final = ROLES.index("Werewolf")
 _LABELS: Final = (-1, 0, 1)
 _STATES: Final = ("unfinished", "nobody", "villagers", "werewolves")
 _RESULTS: Final = ("unfinished", "nobody", "won", "lost")
@@ -345,25 +333,24 @@ def _events(sums: Sums, columns: Columns) -> None:
 def _votes(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
-    table = columns.votes
-    rows, voted = Rows(sums, columns, table), table["target"] >= 0
+    table, votings = columns.votes, columns.votings
+    voted, credited = table["target"] >= 0, ~np.isnan(table["credit"])
     for pairs in OVER:
-        known, over = ballots_of(columns, pairs), one(pairs, table["game"])
-        mine = np.ones(len(voted), bool) if pairs == ALL else ~table["informed"]
-        credited = ~np.isnan(known.credit)
+        of_all, over = pairs == ALL, one(pairs, table["game"])
+        mine = np.ones(len(voted), bool) if of_all else ~table["informed"]
+        wolves, among = (
+            table[name] for name in (("other_wolves", "others") if of_all else ("unknown_wolves", "unknown"))
+        )
+        rows = Rows(sums, columns, table)
         rows.put(
             *("follows", "voter_agent", over),
             among=mine,
-            sum=np.nan_to_num(known.credit),
+            sum=np.nan_to_num(table["credit"]),
             n=credited,
-            chance=np.where(credited, ratio(1, known.others), 0),
+            chance=np.where(credited, ratio(1, table["others"]), 0),
             abstentions=~voted,
             unjudged=voted & ~credited,
         )
-        if pairs == ALL:
-            wolves, among = known.wolves[known.held], known.living[known.held] - 1
-        else:
-            wolves, among = table["unknown_wolves"], table["unknown"]
         rows.put(
             *("hits", "voter_agent round", over),
             among=mine & (table["voter_role"] != WOLF),
@@ -372,12 +359,13 @@ def _votes(sums: Sums, columns: Columns) -> None:
             chance=np.where(voted, wolves / np.maximum(1, among), 0.0),
             abstentions=~voted,
         )
-        Rows(sums, columns, {"game": known.game}).put(
-            *("exile", "", one(pairs, known.game)),
-            among=~np.isnan(known.exile),
-            sum=known.exile,
-            real=known.exiled_wolf,
-            chance=known.wolves / np.maximum(1, known.living),
-            n=np.ones(len(known.game)),
-            exiled=known.exiled >= 0,
+        exile = votings["exile_of_all" if of_all else "exile"]
+        Rows(sums, columns, votings).put(
+            *("exile", "", one(pairs, votings["game"])),
+            among=~np.isnan(exile),
+            sum=exile,
+            real=votings["exiled"] == WOLF,
+            chance=votings["wolves"] / np.maximum(1, votings["living"]),
+            n=np.ones(len(exile)),
+            exiled=votings["exiled"] >= 0,
         )

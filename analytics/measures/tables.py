@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from analytics import Result
-from analytics.columns import CLAIMS, HOW, LIE, PROTOCOLS, TRUE, VERDICTS
+from analytics.columns import LIE, TRUE
 from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
 from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
 from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both
+from analytics.rows import CLAIMS, HOW, PROTOCOLS, VERDICTS
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _STATES: Final = ("villagers", "werewolves", "nobody")

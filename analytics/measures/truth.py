@@ -18,12 +18,13 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import CLAIMS, LIE, MISTAKE, NO_CLAIM, PHASES, TRUE, VERDICTS
+from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.bootstrap import by_block, of_blocks
 from analytics.measures.formulas import Confusion, number, ratio, whole
 from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
+from analytics.rows import CLAIMS, PHASES, VERDICTS
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from analytics.rows.course import (
     ProtectionRow,
     SeatRow,
     Step,
+    VotingRow,
     WhisperRow,
     call_row,
 )
@@ -74,7 +75,8 @@ class GameRows:
         seats: players by name, in seating order.
         statements: in order of their numbers.
         judgements: in the order they were joined.
-        votes: by round.
+        votes: every ballot, by round.
+        votings: every vote, by round.
         nights: the nights' true outcomes, where the log has them.
         inspections: what Seers learned, in order.
         protections: whom Doctors protected, in order.
@@ -142,6 +144,7 @@ class GameRows:
     statements: tuple[StatementRow, ...] = ()
     judgements: tuple[JudgementRow, ...] = ()
     votes: tuple[VoteRow, ...] = ()
+    votings: tuple[VotingRow, ...] = ()
     nights: tuple[NightRow, ...] = ()
     inspections: tuple[InspectionRow, ...] = ()
     protections: tuple[ProtectionRow, ...] = ()
@@ -264,6 +267,7 @@ __all__ = [
     "SuspicionRow",
     "Truth",
     "VoteRow",
+    "VotingRow",
     "WhisperRow",
     "call_row",
     "truth_of",

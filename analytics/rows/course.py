@@ -1,5 +1,5 @@
-"""Who plays and what happens to them: seats, deaths, model calls, the course of the game; and what is done at night:
-outcomes, inspections, protections, and what Werewolves whisper.
+"""Who plays and what happens to them: seats, deaths, votes, model calls, the course of the game; and what is done at
+night: outcomes, inspections, protections, and what Werewolves whisper.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
 from analytics.rows.fields import (
     AGENT,
     FOREIGN,
+    REAL,
     ROLE,
     SEAT,
     Column,
@@ -107,6 +108,29 @@ class DeathRow:
     seat: SeatName
     role: Role
     how: Departure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VotingRow:
+    """A vote that was held, with what would have come of it had suspicion voted.
+
+    Attributes:
+        round: of its day.
+        living: how many were alive.
+        wolves: how many of them were Werewolves.
+        exile: the share of Werewolves among those whom the living others than Werewolves suspect most together (highest
+            mean D, the prior where one has not judged a player yet), by those of them who did not know, as they last
+            judged it, whether it is a Werewolf; None where none of them has judged anybody alive.
+        exile_of_all: the same by all of them.
+        exiled: what went, None if nobody did.
+    """
+
+    round: int
+    living: Annotated[int, Stored("i1")]
+    wolves: Annotated[int, Stored("i1")]
+    exile: Annotated[float | None, REAL]
+    exile_of_all: Annotated[float | None, REAL]
+    exiled: Annotated[Role | None, ROLE] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

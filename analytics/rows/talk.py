@@ -315,7 +315,14 @@ _ABSTAINED = "it abstains"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteRow:
-    """One ballot."""
+    """One ballot.
+
+    Attributes:
+        others: whom the voter could name: how many others were alive.
+        other_wolves: how many of these were Werewolves.
+        credit: 1/m if it is for one of the m living others whom the voter suspects most, else 0; None for an
+            abstention, and for a voter who has not judged anybody alive.
+    """
 
     vote_id: ClassVar[Derived[Annotated[str, key("the vote: `GAME:ROUND:VOTER`")]]] = Derived(
         lambda row: f"{row.game}:{row.round}:{row.voter}"
@@ -349,6 +356,9 @@ class VoteRow:
         int, Column("how many of the living others the voter could not tell whether they are Werewolves"), Stored("i1")
     ]
     unknown_wolves: Annotated[int, Column("how many of these are Werewolves"), Stored("i1")]
+    others: Annotated[int, Stored("i1")]
+    other_wolves: Annotated[int, Stored("i1")]
+    credit: Annotated[float | None, REAL]
     outcome: OutcomeOf = None
     reading: ReadingOf = None
     fault: FaultOf = None

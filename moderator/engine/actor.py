@@ -36,6 +36,7 @@ from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.base import slim
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Rejected, Stopped
+from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import KINDS
 
@@ -241,9 +242,9 @@ class ModeratorActor(PooledActor):
                         self._keep(self._referee.decline(request))
                     else:
                         requests.append(request)
-        commit, lines = self._builder.step(events, requests)
+        commit, recorded, lines = self._builder.step(events, requests)
         stopped = any(event.type == "stopped" for event in step.events)
-        landing = self._landing = _Landing(commit, step.waits_for, step.ended, stopped, lines, requests)
+        landing = self._landing = _Landing(commit, step.waits_for, step.ended, stopped, recorded, lines, requests)
         if any(event.type in _PHASE_ENDS for event in step.events):
             # all that was asked is joined, so all that was received is in the record with this step
             house = self._context.name
@@ -305,6 +306,8 @@ class ModeratorActor(PooledActor):
         if landing.accounts is not None:
             self._context.cursors.landed(self._opened.game, landing.accounts)
         self._write(landing)
+        if self._context.landed is not None and landing.recorded:
+            self._context.landed(self._opened.game, landing.recorded)
         if landing.ended is not None:
             self._leave(landing.ended, None)
             return
@@ -374,6 +377,7 @@ class _Landing:
     waits_for: tuple[int, ...]
     ended: Ended | None = None
     stopped: bool = False
+    recorded: list[Recorded] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
     requests: list[OpenRequest] = field(default_factory=list)
     accounts: dict[str, Id] | None = None

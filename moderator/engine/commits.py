@@ -239,7 +239,9 @@ class CommitBuilder:
         """Seconds of the record so far; they stand still while nobody moderates."""
         return self._clock() - self._began
 
-    def step(self, events: Sequence[AnyEvent], requests: Iterable[OpenRequest]) -> tuple[Commit, list[bytes]]:
+    def step(
+        self, events: Sequence[AnyEvent], requests: Iterable[OpenRequest]
+    ) -> tuple[Commit, list[Recorded], list[bytes]]:
         """Write the events of one step.
 
         Args:
@@ -247,11 +249,11 @@ class CommitBuilder:
             requests: what is to be put to agents.
 
         Returns:
-            The commit that makes it happen, and the record's new lines.
+            The commit that makes it happen, the events as they are recorded, and the record's new lines.
         """
         expected = self.head
         now = round(self.now, 3)
-        entries, lines = [], []
+        entries, sealed, lines = [], [], []
         for event in events:
             members = canonical_members(plain(event))
             self.digest.feed(event, members)
@@ -259,13 +261,14 @@ class CommitBuilder:
             unsealed = Recorded(self.count, now, self._herald.audience(event), event)
             recorded, line = seal(self.head, unsealed, members)
             self.head = recorded.hash
+            sealed.append(recorded)
             lines.append(line)
             content = Unpacked(recorded, _pack_recorded)
             entries.append(Entry(content, event.type, "moderator", self._game, self.count, f"{self.count}-0"))
         posts = self.deliveries.of_step(events, requests)
         if self._number is not None:
             posts.extend(self._news(events, self._number))
-        return self._commit(expected, entries, posts), lines
+        return self._commit(expected, entries, posts), sealed, lines
 
     def beside(self, posts: Sequence[tuple[str, Entry]]) -> Commit:
         """Return a commit that writes nothing into the record; it lands only if the record ends where we think."""

@@ -20,9 +20,10 @@ from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.bus.streams import START, Id, join_id
 from wolfbus.errors import BusError, WolfError
-from wolfbus.messages.base import Part
+from wolfbus.messages.base import GameId, Part
 from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Ended
+from wolfbus.record.line import Recorded
 
 EVERY_S = 0.25
 """Seconds between two looks at one stream's cursor, so that a thousand games do not look at each other all the time;
@@ -175,6 +176,8 @@ class HouseContext:
         clock: seconds that never run backwards.
         full_s: seconds after which a game ends for a bus whose memory stays full, > 0; None where housekeeping may
             still make room, for as long as an outage may last.
+        landed: called, by a game's actor, with the game and the events of each step once they have landed; None for
+            nobody in this process.
     """
 
     name: str
@@ -187,6 +190,7 @@ class HouseContext:
     cursors: Cursors = field(default_factory=Cursors)
     clock: Callable[[], float] = time.monotonic
     full_s: float | None = None
+    landed: Callable[[GameId, Sequence[Recorded]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,15 @@ class Host:
         in_memory = self._bus.url.startswith("memory:")
         self._reader = BusReader(self._bus, on_error=self._bus_failed, forget=in_memory)
         self._context = HouseContext(
-            self._name, claim.epoch, self._bus, self._reader, writer, pool, timers, full_s=settings.full_s
+            self._name,
+            claim.epoch,
+            self._bus,
+            self._reader,
+            writer,
+            pool,
+            timers,
+            full_s=settings.full_s,
+            landed=settings.landed,
         )
         if company is not None:
             company(self._context, ending)

@@ -16,9 +16,8 @@ from moderator.house.session import Archives
 from moderator.house.settings import AgendaItem, GameReport, ModeratorSettings
 from moderator.house.waiting import (
     WaitingNotice,
-    blocked_line,
+    blocked_lines,
     brains_line,
-    cover,
     invitation,
     invitation_to_anybody,
     missing_brains,
@@ -28,6 +27,7 @@ from wolfbus.bus import streams
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Dropped, GameClosed
+from wolfbus.session import game_id
 
 logger = logging.getLogger(__name__)
 
@@ -142,66 +142,86 @@ class Scheduler:
                 return
 
     def _open_next(self) -> bool:
-        now, agenda = self._clock(), self._set.agenda
-        item = agenda.next(self._is_begun) if agenda is not None else None
-        if agenda is not None and item is None:
+        item = self._next()
+        if item is None:
             return False
-        if item is not None and self._has_ended(item.game):
+        if self._has_ended(item.game):
             return True
-        number = self._session.next_number
-        if item is not None and item.opened is not None:
-            self._make_room(item)
-            self._session.begin(number, item.game)
-            self._begin(item.opened, number, item)
-            return True
-        offers = self._roster.offers(now)
-        seed = item.seed if item is not None else self._set.seed_of(number)
-        brains = item.brains if item is not None else None
-        agents = self._anybody(offers, seed, now) if brains is None else self._players_of(brains, offers, seed, now)
-        if not agents:
-            return False
+        opened = item.opened
+        if opened is None:
+            agents = self._players_of(item.brains, item.seed)
+            if not agents:
+                return False
+            takers = [self._roster.taker(agent) for agent in agents]
+            opened = opening(self._set.config, item.seed, takers, item.game)
         self._waiting.end()
-        if item is not None:
-            self._make_room(item)
-        takers = [self._roster.taker(agent) for agent in agents]
-        game = self._session.begin(number, item.game if item is not None else None)
-        self._begin(opening(self._set.config, seed, takers, game), number, item)
+        self._make_room(item.game)
+        number = self._session.next_number
+        self._session.begin(number, item.game)
+        self._sit_down(opened, number)
+        playing = ", ".join(sorted({seat.agent for seat in opened.seats}))
+        logger.info("game %d begins: %s", number, playing, extra={"game": item.game})
+        self._games.open(opened, item.file, self._over, number)
         return True
 
-    def _begin(self, opened: Opened, number: int, item: AgendaItem | None) -> None:
-        self._sit_down(opened, number)
-        agents = ", ".join(sorted({seat.agent for seat in opened.seats}))
-        logger.info("game %d begins: %s", number, agents, extra={"game": opened.game})
-        self._games.open(opened, item.file if item is not None else None, self._over, number)
+    def _next(self) -> AgendaItem | None:
+        """Return the game to begin next; None if all that were asked for are begun."""
+        if self._set.agenda is not None:
+            return self._set.agenda.next(self._is_begun)
+        number = self._session.next_number
+        return AgendaItem(game_id(self._session.name, number), self._set.seed_of(number), None)
 
-    def _anybody(self, offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
-        """Return who takes the seats, whatever plays there; nobody if somebody is missing."""
-        seats = self._set.config.seats
-        coverage = cover(seats, offers)
+    def _players_of(self, brains: Sequence[str] | None, seed: str) -> Sequence[str]:
+        """Return who takes the seats of the next game; nobody if somebody is missing.
+
+        Args:
+            brains: what is to play each of them; None for anything.
+            seed: the game's.
+        """
+        now = self._clock()
+        offers = self._roster.offers(now)
+        if brains is None:
+            seated = seat_agents(self._set.config.seats, offers, seed)
+        else:
+            seated = seat_brains(brains, offers, self._brain_of, seed)
+        agents = [agent for agent in seated if agent is not None]
         archivist = self._set.archive and not self._roster.present(now, "analytics")
-        if not coverage.enough or archivist:
+        if archivist or len(agents) < len(seated):
             # games under way will set agents free
             if not self.running:
-                line = waiting_line(coverage, self._roster.lagging(now), archivist=archivist)
-                how = invitation_to_anybody(self._bus.url, self._house, seats - coverage.covered)
-                self._wait(line, how, now)
+                self._wait_for(brains, seated, offers, now, archivist=archivist)
             return ()
-        for agent in coverage.waiting.keys() - self._blocked:
-            logger.warning("%s", blocked_line(coverage, agent), extra={"agent": agent})
-        self._blocked = set(coverage.waiting)
-        return [agent for agent in seat_agents(seats, offers, seed) if agent is not None]
+        if brains is None:
+            blocked = blocked_lines(seated, offers)
+            for agent in blocked.keys() - self._blocked:
+                logger.warning("%s", blocked[agent], extra={"agent": agent})
+            self._blocked = set(blocked)
+        return agents
 
-    def _players_of(self, brains: Sequence[str], offers: Mapping[str, Offer], seed: str, now: float) -> Sequence[str]:
-        """Return who takes the seats, each played by the brain that is wanted; nobody if somebody is missing."""
-        seated = seat_brains(brains, offers, self._brain_of, seed)
-        agents = [agent for agent in seated if agent is not None]
-        if len(agents) == len(brains):
-            return agents
-        if not self.running:
-            line = brains_line(brains, seated, offers, self._brain_of, self._roster.lagging(now))
-            how = invitation(self._bus.url, self._house, missing_brains(brains, seated))
-            self._wait(line, how, now)
-        return ()
+    def _wait_for(
+        self,
+        brains: Sequence[str] | None,
+        seated: Sequence[str | None],
+        offers: Mapping[str, Offer],
+        now: float,
+        *,
+        archivist: bool,
+    ) -> None:
+        """Say what is waited for, and to who asked for these very games also how to bring it."""
+        lagging, url = self._roster.lagging(now), self._bus.url
+        if brains is None:
+            line = waiting_line(seated, offers, lagging, archivist=archivist)
+            how = invitation_to_anybody(url, self._house, seated.count(None))
+        else:
+            line = brains_line(brains, seated, offers, self._brain_of, lagging)
+            how = invitation(url, self._house, missing_brains(brains, seated))
+        if self._waiting.due(line, now):
+            logger.info("%s", line)
+            if self._set.agenda is not None:
+                self._set.agenda.waits(line + how)
+        if self._waiting.spent(now):
+            self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
+            logger.error("%s", self.given_up)
 
     def _brain_of(self, agent: str) -> str:
         return self._roster.taker(agent).brain
@@ -217,10 +237,11 @@ class Scheduler:
         self.resume(game, closed.number)
         return True
 
-    def _make_room(self, item: AgendaItem) -> None:
+    def _make_room(self, game: str) -> None:
         """Forget what the bus holds of an earlier game of this id: one that failed, or was another study's."""
-        self._bus.expire(self._house, item.game, 0)
-        self._session.settle(item.game)
+        if self._set.agenda is not None:
+            self._bus.expire(self._house, game, 0)
+            self._session.settle(game)
 
     def let_go(self) -> None:
         """Let the bus forget records that are kept elsewhere; raises BusError."""
@@ -228,16 +249,6 @@ class Scheduler:
             for game, closed in list(self._session.closed.items()):
                 if self._set.agenda.kept(game) and not self._archives.let_go(game, closed.hash):
                     self._session.settle(game)
-
-    def _wait(self, line: str, how: str, now: float) -> None:
-        """Say what is waited for, and to who asked for these very games also how to bring it."""
-        if self._waiting.due(line, now):
-            logger.info("%s", line)
-            if self._set.agenda is not None:
-                self._set.agenda.waits(line + how)
-        if self._waiting.spent(now):
-            self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
-            logger.error("%s", self.given_up)
 
     def _sit_down(self, opened: Opened, number: int) -> None:
         self.running[opened.game] = UnderWay(opened, number)

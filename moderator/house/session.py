@@ -21,7 +21,7 @@ from wolfbus.bus.streams import Id, parse_id
 from wolfbus.messages.base import Part
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
 from wolfbus.printable import counted
-from wolfbus.session import Outcome, game_id
+from wolfbus.session import Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -197,18 +197,11 @@ class HouseSession(session.Session):
         """Number of the game to begin next: one that was left out, or else one more than ever before."""
         return next(iter(self.left_out), self.games + 1)
 
-    def begin(self, number: int, game: str | None = None) -> str:
-        """Count a game in that is about to begin; returns its id, the same whoever begins it.
-
-        Args:
-            number: its number in the session.
-            game: its id; that of the session's game of this number unless given.
-        """
-        game = game if game is not None else game_id(self.name, number)
+    def begin(self, number: int, game: str) -> None:
+        """Count a game in that is about to begin, by its number in the session and its id."""
         self.games = max(self.games, number)
         self.under_way[game] = number
         self.untold.add(number)
-        return game
 
 
 def fresh_name() -> str:

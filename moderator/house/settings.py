@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
@@ -18,6 +18,7 @@ from wolfbus.draws import game_seed
 from wolfbus.messages.base import GameId
 from wolfbus.messages.events import Opened
 from wolfbus.printable import counted
+from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import Winner
 
@@ -140,6 +141,7 @@ class ModeratorSettings:
             house that is in the middle of other games is then refused.
         threads: threads that moderate games, > 0.
         full_s: see `moderator.engine.context.HouseContext`.
+        landed: likewise.
     """
 
     url: str = field(repr=False)
@@ -159,6 +161,7 @@ class ModeratorSettings:
     agenda: Agenda | None = None
     threads: int = 2
     full_s: float | None = None
+    landed: Callable[[GameId, Sequence[Recorded]], None] | None = field(default=None, repr=False)
 
     def seed_of(self, number: int) -> str:
         """Return the seed of a session's game, from its number.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from moderator.engine.seating import Offer, reserved
+from moderator.engine.seating import Offer
 from moderator.house.roster import OUTSIDE
 from wolfbus.document.formats import listed
 from wolfbus.printable import counted, printable
@@ -28,91 +27,43 @@ _BRAIN_SHOWN: Final = 200
 _COMMANDS_SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How far offers cover the seats of a game.
-
-    Attributes:
-        seats: how many there are.
-        covered: how many of them somebody could take.
-        agents: who could, sorted.
-        free: places nobody asked for, where they are what is missing; empty where anybody may take any.
-        waiting: who asked only for places that others have, agent to places.
-        taken: place to the agent that has it for the asking.
-    """
-
-    seats: int
-    covered: int
-    agents: tuple[str, ...]
-    free: tuple[int, ...]
-    waiting: Mapping[str, tuple[int, ...]]
-    taken: Mapping[int, str]
-
-    @property
-    def enough(self) -> bool:
-        """Whether a game can begin."""
-        return self.covered == self.seats
-
-
-def cover(seats: int, offers: Mapping[str, Offer]) -> Coverage:
-    """Return how far `offers` cover the seats of a game."""
-    taken = reserved(seats, offers)
-    served = set(taken.values())
-    anywhere = {agent: offer.free for agent, offer in offers.items() if not offer.places}
-    empty = seats - len(taken)
-    others = min(sum(anywhere.values()), empty)
-    free = tuple(place for place in range(1, seats + 1) if place not in taken) if not others else ()
-    return Coverage(
-        seats=seats,
-        covered=len(taken) + others,
-        agents=tuple(sorted(served | set(anywhere))),
-        free=free,
-        waiting={
-            agent: tuple(sorted(set(offer.places)))
-            for agent, offer in sorted(offers.items())
-            if offer.places and agent not in served
-        },
-        taken=taken,
-    )
-
-
-def waiting_line(coverage: Coverage, lagging: Sequence[str] = (), *, archivist: bool = False) -> str:
+def waiting_line(
+    seated: Sequence[str | None], offers: Mapping[str, Offer], lagging: Sequence[str] = (), *, archivist: bool = False
+) -> str:
     """Say in one line what is missing.
 
     Args:
-        coverage: how far the seats are covered.
+        seated: who could take each seat; None where nobody can.
+        offers: what those who are here offer.
         lagging: agents that get no game because they do not read their mailbox.
         archivist: whether an analytics service is missing too.
     """
-    missing = coverage.seats - coverage.covered
-    who = f" by {_listed(coverage.agents, NAMES_SHOWN)}" if coverage.agents else ""
-    parts = [f"{coverage.covered} of {coverage.seats} seats covered{who}"]
-    if coverage.free and coverage.covered:
-        place, is_ = ("places", "are") if len(coverage.free) > 1 else ("place", "is")
-        parts.append(f"{place} {_listed(coverage.free)} {is_} free")
-    parts += (blocked_line(coverage, agent) for agent in coverage.waiting)
-    if lagging:
-        parts.append(f"{_listed(lagging, NAMES_SHOWN)} must first read what waits in the mailbox")
-    if missing:
-        parts.append(f"{counted(missing, 'seat')} missing")
+    agents = sorted({agent for agent in seated if agent is not None})
+    who = f" by {_listed(agents, NAMES_SHOWN)}" if agents else ""
+    empty = [place for place, agent in enumerate(seated, 1) if agent is None]
+    parts = [f"{len(seated) - len(empty)} of {len(seated)} seats covered{who}"]
+    if agents and empty and all(offers[agent].places for agent in agents):
+        place, is_ = ("places", "are") if len(empty) > 1 else ("place", "is")
+        parts.append(f"{place} {_listed(empty)} {is_} free")
+    parts += blocked_lines(seated, offers).values()
+    parts += _lagging(lagging)
+    if empty:
+        parts.append(f"{counted(len(empty), 'seat')} missing")
     if archivist:
         parts.append("an analytics service is missing")
-    return "waiting for agents: " + "; ".join(parts)
+    return _waiting(parts)
 
 
-def blocked_line(coverage: Coverage, agent: str) -> str:
-    """Say which places an agent waits for, and who has them."""
-    wanted = [place for place in coverage.waiting[agent] if place <= coverage.seats]
-    holders = sorted({coverage.taken[place] for place in wanted})
-    place = "place" if len(wanted) == 1 else "places"
-    return f"{agent} waits for {place} {_listed(wanted)}, which {_listed(holders, NAMES_SHOWN)} asked for too"
-
-
-def _listed(words: Sequence[object], limit: int | None = None) -> str:
-    shown = [str(word) for word in words]
-    if limit is not None and len(shown) > limit:
-        shown[limit:] = [f"{len(shown) - limit} more"]
-    return listed(shown)
+def blocked_lines(seated: Sequence[str | None], offers: Mapping[str, Offer]) -> dict[str, str]:
+    """Say of each agent that asked only for places that others have which these are, and who has them."""
+    lines: dict[str, str] = {}
+    for agent, offer in sorted(offers.items()):
+        if offer.places and agent not in seated:
+            wanted = [place for place in sorted(set(offer.places)) if place <= len(seated)]
+            holders = sorted({str(seated[place - 1]) for place in wanted})
+            places = f"{'place' if len(wanted) == 1 else 'places'} {_listed(wanted)}"
+            lines[agent] = f"{agent} waits for {places}, which {_listed(holders, NAMES_SHOWN)} asked for too"
+    return lines
 
 
 def brains_line(
@@ -132,15 +83,27 @@ def brains_line(
         lagging: agents that get no game because they do not read their mailbox.
     """
     missing = missing_brains(brains, seated)
-    covered = len(seated) - missing.total()
-    parts = [f"{covered} of {len(seated)} seats covered"]
+    parts = [f"{len(seated) - missing.total()} of {len(seated)} seats covered"]
     parts.append(", ".join(f"{counted(n, 'seat')} of {_shown(brain)}" for brain, n in sorted(missing.items())))
     parts[-1] += " missing"
     if others := sorted({brain_of(agent) for agent in offers} - set(brains)):
         parts.append(f"here, but not asked for: {', '.join(map(_shown, others[:5]))}{' …' if len(others) > 5 else ''}")
-    if lagging:
-        parts.append(f"{', '.join(lagging[:5])} must first read what waits in the mailbox")
+    return _waiting([*parts, *_lagging(lagging)])
+
+
+def _waiting(parts: Sequence[str]) -> str:
     return "waiting for agents: " + "; ".join(parts)
+
+
+def _lagging(agents: Sequence[str]) -> list[str]:
+    return [f"{_listed(agents, NAMES_SHOWN)} must first read what waits in the mailbox"] if agents else []
+
+
+def _listed(words: Sequence[object], limit: int | None = None) -> str:
+    shown = [str(word) for word in words]
+    if limit is not None and len(shown) > limit:
+        shown[limit:] = [f"{len(shown) - limit} more"]
+    return listed(shown)
 
 
 def _shown(brain: str) -> str:

@@ -1,5 +1,5 @@
-"""A person takes a seat in the terminal; see `HumanBrain`."""
+"""A person takes a seat: at the terminal (`HumanBrain`) or at a page (`PageBrain`)."""
 
-from players.human.brain import HumanBrain
+from players.human.brain import HumanBrain, PageBrain
 
-__all__ = ["HumanBrain"]
+__all__ = ["HumanBrain", "PageBrain"]

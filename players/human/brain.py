@@ -1,4 +1,4 @@
-"""`HumanBrain`: a person at the terminal answers for a seat."""
+"""A person answers for a seat: `HumanBrain` at the terminal, `PageBrain` at a page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from players.human.terminal import Gap, Keyboard, Screen
-from players.human.typed import Typo, answer_of
+from players.human.typed import Typo, answer_typed
 from players.human.words import (
     COUNTS_AS,
     UnreadNews,
@@ -26,12 +27,17 @@ from players.human.words import (
     table_in_words,
 )
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies
-from wolfbus.config import rules_text
+from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
-from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.printable import counted, printable
+from wolfbus.messages.content import Ballot, Bid, Choice, Proposal
+from wolfbus.messages.requests import Ask, Private, Public, PublicFact
+from wolfbus.printable import counted, name_of, printable, storable
 from wolfbus.view import Memory, SeatView
+
+if TYPE_CHECKING:
+    from wolfbus.stage.people import People, PersonSeat
 
 logger = logging.getLogger(__name__)
 
@@ -72,10 +78,6 @@ class HumanBrain(Agent):
     answer that comes too late still makes the game wait again. At the end of the input every further question gets the
     conservative default at once.
 
-    Args:
-        keyboard: where the person types; standard input unless given.
-        screen: where the person reads; standard error unless given.
-
     Raises:
         PlayerError: somebody plays at this terminal already, or there is no keyboard.
     """
@@ -84,13 +86,13 @@ class HumanBrain(Agent):
     """Who sits at which terminal. A brain that is gone has left its seat, closed or not."""
     _seating: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, keyboard: Keyboard | None = None, screen: Screen | None = None) -> None:
-        self._keyboard = keyboard or Keyboard()
+    def __init__(self) -> None:
+        self._keyboard = Keyboard()
         with self._seating:
             if self._keyboard.place in self._seated:
                 raise PlayerError("only one person can play at one terminal")
             self._seated[self._keyboard.place] = self
-        self._screen = screen or Screen()
+        self._screen = Screen()
         self._news = UnreadNews()
         self._view: SeatView | None = None
         self._ended = False
@@ -231,7 +233,7 @@ class HumanBrain(Agent):
                 return default_of(ask)
             self._screen.say(["You have to choose somebody (Ctrl-D gives up)."], "yellow")
             return None
-        content = answer_of(line, ask, view)
+        content = answer_typed(line, ask, view)
         if isinstance(content, Typo):
             self._screen.say([content.why], "yellow")
             return None
@@ -275,3 +277,70 @@ def still(view: SeatView) -> SeatView:
             setattr(held, field.name, value.copy())
     held.suspicion = copy.deepcopy(view.suspicion)
     return held
+
+
+_BESIDE: Final = 1_000
+"""Bytes of a reply that are not the person's words, at most."""
+
+
+class PageBrain(Agent):
+    """Puts a seat's requests on a page, all at a time, and sends what the person there answers, in any order.
+
+    The page shows what the seat may know and nothing else. A request that nobody answers times out; the newest stays
+    on the page even then, since an answer that comes too late still makes the game wait for this seat again.
+
+    Args:
+        people: who plays at the pages of this process.
+    """
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._place: PersonSeat | None = None
+
+    @property
+    def _person(self) -> PersonSeat:
+        if self._place is None:
+            self._place = self._people.sit(self.game, self.seat)
+        return self._place
+
+    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
+        """Show facts."""
+        self._person.told(facts, own)
+
+    def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> None:
+        """Put the questions of one delivery on the page."""
+        from wolfbus.stage.people import PersonRequest  # of pages a terminal needs nothing
+
+        take = partial(_take, replies, view.config)
+        self._person.asked(
+            [
+                PersonRequest(ask, tuple(question_in_words(ask, view))[1:], COUNTS_AS[ask.kind], partial(take, ask))
+                for ask in asks
+            ]
+        )
+
+    def ended(self, _view: SeatView, /) -> None:
+        """Ask nothing more."""
+        self._person.left()
+
+
+def _take(
+    replies: Replies, config: GameConfig, ask: Ask, given: dict[str, Any] | None, thought: str | None
+) -> str | None:
+    """Send an answer; returns what is wrong with it, None if nothing is."""
+    if given is None:
+        replies.answer(ask, default_of(ask))
+        return None
+    try:
+        content = answer_of(ask.kind, given).content
+    except (TypeError, ValueError) as error:
+        return str(error)
+    if isinstance(content, Bid) and not 0 <= content.bid <= config.bid_max:
+        return f"a bid is a whole number from 0 to {config.bid_max}"
+    if isinstance(content, Ballot | Choice | Proposal) and ask.legal is not None and content.target not in ask.legal:
+        return f"{name_of(content.target)} cannot be chosen here"
+    thought, room = storable(thought or ""), config.max_reply_bytes - _BESIDE
+    if len(repr(content).encode()) + len(thought.encode()) > room:
+        return f"that is too long; {room} bytes are read at most"
+    replies.answer(ask, Answer(content, thought=thought or None))
+    return None

@@ -11,9 +11,10 @@ import selectors
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, TextIO, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from wolfbus.errors import PlayerError
 from wolfbus.reading.text import clean_text
@@ -27,21 +28,17 @@ WIDTH: Final = 100
 
 
 class Screen:
-    """Writes what one person may read; safe from any thread.
+    """Writes what one person may read on standard error, for standard output is for results; safe from any thread.
 
     Colours only stand on a terminal, and not under ``NO_COLOR``. A screen that is gone swallows what is written.
-
-    Args:
-        stream: where to write; standard error unless given, for standard output is for results.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self) -> None:
         from rich.console import Console
 
-        stream = stream or sys.stderr
-        is_terminal = stream.isatty()
+        is_terminal = sys.stderr.isatty()
         self._console = Console(
-            file=stream,
+            file=sys.stderr,
             force_terminal=is_terminal,
             width=None if is_terminal else WIDTH,
             markup=False,
@@ -96,37 +93,38 @@ class TypedLine:
 
 
 class Keyboard:
-    """Reads lines from a descriptor that a terminal in its ordinary mode, a pipe or a file stands behind.
-
-    Args:
-        descriptor: where to read; standard input unless given.
+    """Reads lines from standard input, be it a terminal in its ordinary mode, a pipe or a file.
 
     Raises:
         PlayerError: there is no standard input.
     """
 
-    def __init__(self, descriptor: int | None = None) -> None:
-        self._descriptor = _standard_input() if descriptor is None else descriptor
+    def __init__(self) -> None:
         try:
+            self._descriptor = sys.stdin.fileno()
             there = os.fstat(self._descriptor)
-        except OSError as error:
-            raise PlayerError(f"a person cannot play without a keyboard: {error.strerror}") from error
+        except (AttributeError, OSError, ValueError) as error:
+            raise PlayerError("a person cannot play without a keyboard: there is no standard input") from error
         self.place = (there.st_dev, there.st_ino)
-        """What is behind the descriptor: equal for two keyboards that are one."""
+        """What is behind standard input: equal for two keyboards that are one."""
         self.is_terminal = os.isatty(self._descriptor)
         self._typed = bytearray()
         self._dropping = False
         """Whether the rest of the line is to be dropped."""
         self._gone = False
-        self._lock = threading.Lock()
-        self._closed = False
-        self._reading = False
-        self._bell: tuple[int, int] | None = None
+        # whoever reads holds the keyboard, and so both ends, however soon it is closed
+        self._closed, self._close = os.pipe()
+        for end in (self._closed, self._close):
+            weakref.finalize(self, os.close, end)
 
     def freshen(self) -> None:
         """Forget what was typed while nothing was asked; a pipe or file keeps its lines."""
         if self.is_terminal:
             self._forget()
+
+    def close(self) -> None:
+        """Read no more, and wake up who waits for a line; safe from any thread."""
+        os.write(self._close, b"!")
 
     def read_line(self, due: float) -> TypedLine | Gap:
         """Return the next line, or why there is none.
@@ -136,50 +134,9 @@ class Keyboard:
         Args:
             due: when to give up, on the clock of `time.monotonic`.
         """
-        bell = self._begin()
-        if bell is None:
-            return "closed"
-        try:
-            return self._read_line(due, bell)
-        finally:
-            self._finish()
-
-    def close(self) -> None:
-        """Read no more, and wake up who waits for a line; safe from any thread."""
-        with self._lock:
-            self._closed = True
-            if self._bell is None:
-                return
-            if self._reading:
-                os.write(self._bell[1], b"!")
-            else:
-                self._put_bell_away()
-
-    def _begin(self) -> int | None:
-        with self._lock:
-            if self._closed:
-                return None
-            if self._bell is None:
-                self._bell = os.pipe()
-            self._reading = True
-            return self._bell[0]
-
-    def _finish(self) -> None:
-        with self._lock:
-            self._reading = False
-            if self._closed:
-                self._put_bell_away()
-
-    def _put_bell_away(self) -> None:
-        if self._bell is not None:
-            for end in self._bell:
-                os.close(end)
-            self._bell = None
-
-    def _read_line(self, due: float, bell: int) -> TypedLine | Gap:
         # unlike epoll, poll also takes files
         with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
-            selector.register(bell, selectors.EVENT_READ)
+            selector.register(self._closed, selectors.EVENT_READ)
             if not self._gone:
                 selector.register(self._descriptor, selectors.EVENT_READ)
             while True:
@@ -189,8 +146,8 @@ class Keyboard:
                 if self._gone:
                     return "gone"
                 left = due - time.monotonic()
-                ready = {key.fd for key, _ in selector.select(max(0.0, left))} if left > 0 else set()
-                if bell in ready:
+                ready = {key.fd for key, _ in selector.select(left)} if left > 0 else set()
+                if self._closed in ready:
                     return "closed"
                 if self._descriptor in ready:
                     gap = self._take()
@@ -253,10 +210,3 @@ class Keyboard:
 
 def _line_of(line: bytes) -> TypedLine:
     return TypedLine(clean_text(_KEYS.sub("", line.decode("utf-8", "replace"))).rstrip("\r"))
-
-
-def _standard_input() -> int:
-    try:
-        return sys.stdin.fileno()
-    except (AttributeError, OSError, ValueError) as error:
-        raise PlayerError("a person cannot play without a keyboard: there is no standard input") from error

@@ -34,7 +34,7 @@ class Typo:
     why: str
 
 
-def answer_of(line: str, ask: Ask, view: SeatView) -> Content | Typo:
+def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     """Return what a line that is not blank answers to a request."""
     line = line.strip()
     room = max(100, view.config.max_reply_bytes - _BESIDE)

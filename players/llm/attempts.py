@@ -55,18 +55,9 @@ class Attempts:
         server: where.
         budget: what calls may cost.
         backoff: time between attempts.
-
-    Attributes:
-        charged: whether a server may have done, and charged for, work on it.
     """
 
-    def __init__(
-        self,
-        question: ModelQuestion,
-        server: Server,
-        budget: Budget | None,
-        backoff: Backoff,
-    ) -> None:
+    def __init__(self, question: ModelQuestion, server: Server, budget: Budget | None, backoff: Backoff) -> None:
         self._question = question
         self._model = question.model
         self._server = server
@@ -74,7 +65,7 @@ class Attempts:
         self._backoff = backoff
         self._probes = question.purpose == "probe"
         self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
-        self.charged = False
+        self._charged = False
         self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
@@ -160,45 +151,32 @@ class Attempts:
     async def _wait_after(self, failure: Failure) -> None:
         """Wait until another attempt makes sense.
 
+        A 429 says that there is a queue and nothing else: it is no try, and the deadline bounds the attempts.
+
         Raises:
             Failed: none does.
         """
-        left = self._question.deadline - loop_time()
-        if failure.wait is not None and failure.trouble == "busy":
+        left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
+        if busy and failure.wait is not None:
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
-        if failure.trouble == "busy" and failure.again and not self._probes:
-            await self._wait_while_busy(failure, left)
-            return
-        self._tries += 1
-        if self._tries >= self._limit or not failure.again:
-            raise Failed(failure)
-        if failure.wait is None:
-            await asyncio.sleep(min(self._backoff.delay(self._tries), left / 2))
-            return
-        if failure.wait >= left:
+        queued = busy and failure.again and not self._probes
+        if queued:
+            self._busy += 1
+        else:
+            self._tries += 1
+            if self._tries >= self._limit or not failure.again:
+                raise Failed(failure)
+        if failure.wait is not None and failure.wait >= left:
             raise Failed(_too_long(failure, failure.wait))
-        # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
-        jitter = min(self._backoff.delay(self._tries), (left - failure.wait) / 2)
-        await asyncio.sleep(jitter if failure.trouble == "busy" else failure.wait + jitter)
-
-    async def _wait_while_busy(self, failure: Failure, left: float) -> None:
-        """Wait after a 429, which says that there is a queue and nothing else; the deadline bounds it.
-
-        Raises:
-            Failed: too little time is left for another attempt.
-        """
-        self._busy += 1
         wait = failure.wait or 0.0
-        if wait >= left:
-            raise Failed(_too_long(failure, wait))
-        # never nothing, as a draw in other cases may be: there is no bound on these attempts but time
-        least = self._backoff.bound(1) / 2
-        delay = min(max(least, self._backoff.delay(self._busy)), (left - wait) / 2)
+        # in a queue never nothing, as a draw in other cases may be: there is no bound on these attempts but time
+        least = self._backoff.bound(1) / 2 if queued else 0.0
+        delay = min(max(least, self._backoff.delay(self._busy if queued else self._tries)), (left - wait) / 2)
         if delay < least and wait < least:
             raise Failed(failure)
-        # where the server said how long, the gate keeps everybody waiting
-        await asyncio.sleep(delay)
+        # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
+        await asyncio.sleep(delay if busy else wait + delay)
 
     async def _attempt(self, request: Request) -> ProviderReply:
         """Wait for leave, make one request, and see to it that everybody hears what came of it."""
@@ -223,7 +201,7 @@ class Attempts:
         finally:
             # cancelled on its way, it may have been charged as well
             charged = sent and (reply is not None or failure is None or failure.charged)
-            self.charged |= charged
+            self._charged |= charged
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
             sick = failure if failure is not None and failure.sick else None
             answered = reply is not None or failure is not None
@@ -299,7 +277,7 @@ class Attempts:
             parameters=self._parameters,
             url=self._server.url if self._attempts else None,
             failures=tuple(self._failures),
-            charged=self.charged,
+            charged=self._charged,
             **self._tokens,
         )
 

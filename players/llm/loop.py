@@ -50,7 +50,7 @@ class Loop:
                 # it is closed, perhaps since a moment ago
                 coroutine.close()
                 continue
-            job.add_done_callback(_tell_failure)
+            job.add_done_callback(tell_failure)
             jobs.append(job)
         return jobs
 
@@ -122,7 +122,8 @@ class Loop:
             logger.exception("closing the connections to models failed")
 
 
-def _tell_failure(job: Job) -> None:
+def tell_failure(job: Future[Any]) -> None:
+    """Log what a job failed of, which nobody else would hear of."""
     if not job.cancelled() and (error := job.exception()) is not None:
         logger.error("a job of model calls failed", exc_info=error)
 

@@ -245,7 +245,9 @@ def models_from_tables(tables: Mapping[str, Any], source: str) -> dict[str, Mode
 
 
 def model_of(words: str, models: Mapping[str, Model]) -> Model:
-    """Return the model that ``MODEL``, ``ALIAS`` or ``MODEL@URL`` stands for, as behind ``llm:``.
+    """Return the model that ``MODEL``, ``ALIAS``, ``MODEL@URL`` or ``ALIAS@URL`` stands for, as behind ``llm:``.
+
+    An alias with a URL is asked there with its own settings; what holds its key goes along to its own server alone.
 
     Raises:
         ConfigError: no model is named, or its name is nearly an alias, or the URL is none, or it holds a user, a
@@ -272,7 +274,11 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
     except ValidationError as error:
         raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {fault_of_table(error, Endpoint)}") from None
     if known is not None:
-        return known.model_copy(update={"endpoint": known.endpoint.model_copy(update={"url": endpoint.url})})
+        here, moved = known.endpoint, {"url": endpoint.url}
+        if here.url is None or origin_of(here.url) != origin_of(url):
+            # a key is told to nobody whom it was not meant for
+            moved["key_env"] = None
+        return known.model_copy(update={"endpoint": here.model_copy(update=moved)})
     try:
         return Model(model=name, endpoint=endpoint)
     except ValidationError as error:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from players.program.process import ChildProcess, Heard, expect, see_off
+from players.program.process import ChildProcess, Heard, see_off
 from players.program.protocol import Babble, ask_line, bye_line, failed, hello_line, names, read_reply, unusable
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.errors import ConfigError
@@ -41,12 +41,12 @@ class ChildBrain(Agent):
     answers nothing: it is noted, and the wait goes on.
 
     Args:
-        command: the program and its arguments, split as a shell would; no shell runs.
+        command: the program and its arguments, not blank, split as a shell would; no shell runs.
         logs: folder for the child's error output, a file ``SEAT-PID.stderr`` per start; None lets it through to our
             own, line by line.
 
     Raises:
-        ConfigError: the command is empty or cannot be split, there is no such program, or this system has no process
+        ConfigError: the command cannot be split, there is no such program, or this system has no process
             groups.
     """
 
@@ -128,9 +128,8 @@ class ChildBrain(Agent):
             elif named in self._asked:
                 self._dropped += 1
             else:
-                raw = line if isinstance(line, bytes) else line.start
                 shown = printable(named, _SHOWN)
-                return unusable(raw, f"the reply names a request that never was: {shown}")
+                return unusable(line, f"the reply names a request that never was: {shown}")
 
     def _look_after(self, view: SeatView) -> None:
         """Pass over what the child wrote since the last request, and let go of one that has ended since."""
@@ -159,7 +158,6 @@ class ChildBrain(Agent):
                 self._ending = f"{self._shown} could not be started: {printable(str(error))}"
                 logger.warning("%s: %s", view.me, self._ending)
                 return failed(self._ending)
-            expect(process)
             self._process = process
             return process
 
@@ -201,8 +199,6 @@ def _split(command: str) -> list[str]:
         argv = shlex.split(command)
     except ValueError as error:
         raise ConfigError(f"exec:{command}: {str(error)[:1].lower()}{str(error)[1:]}") from None
-    if not argv:
-        raise ConfigError("exec: names no command; write something like 'exec:python3 agent.py'")
     if "\0" in command or shutil.which(argv[0]) is None:
         raise ConfigError(f"exec:{command}: there is no program {argv[0]!r}, or it may not be run")
     return argv

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, TypeAlias
 
-from players.program.protocol import Overlong, Splitter
+from players.program.protocol import Splitter
 from players.program.stderr import open_stderr
 from wolfbus.service.supervisor import signal_group, signal_name
 
@@ -35,13 +35,14 @@ _GLANCE: Final = 0.25
 _OURS: Final = ("WOLFBUS_",)
 _SECRET: Final = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
-Heard: TypeAlias = bytes | Overlong | Literal["late", "gone", "closed", "babble"]
+Heard: TypeAlias = bytes | Literal["late", "gone", "closed", "babble"]
 """A line, or why there is none: the time is up, the child has ended or cannot be talked to, `interrupt` was called,
 or there was too much to read.
 """
 
 
 _living: set[ChildProcess] = set()
+"""Children that must not outlive this process."""
 _leaving: set[threading.Thread] = set()
 
 
@@ -61,7 +62,7 @@ class ChildProcess:
 
     def __init__(self, argv: Sequence[str], seat: str, logs: Path | None) -> None:
         self._splitter = Splitter()
-        self._heard: deque[bytes | Overlong] = deque()
+        self._heard: deque[bytes] = deque()
         self._read_bytes = 0
         self._rest = b""
         self._line = b""
@@ -94,6 +95,7 @@ class ChildProcess:
             self._selector.register(self._stdout, selectors.EVENT_READ)
             self._selector.register(self._woken, selectors.EVENT_READ)
             undo.pop_all()
+        _living.add(self)
 
     @property
     def pid(self) -> int:
@@ -112,7 +114,7 @@ class ChildProcess:
         if not self._deaf and self._stdin not in self._selector.get_map():
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
 
-    def unasked(self) -> list[bytes | Overlong]:
+    def unasked(self) -> list[bytes]:
         """Return the lines that the child has written by now; they can answer nothing that is yet to be asked."""
         self._read_bytes = 0
         ended = self._popen.poll() is not None
@@ -196,6 +198,7 @@ class ChildProcess:
             self._popen.stdout.close()
         os.close(self._woken)
         os.close(self._wake)
+        _living.discard(self)
 
     def kill(self) -> None:
         """End the child and all of its group at once."""
@@ -277,11 +280,6 @@ def _end(pipe: IO[bytes] | None) -> int:
     return pipe.fileno()
 
 
-def expect(process: ChildProcess) -> None:
-    """Take note of a child that must not outlive this process."""
-    _living.add(process)
-
-
 def see_off(process: ChildProcess, bye: bytes | None = None, talk: threading.Lock | None = None) -> None:
     """End a child in the background, and return at once.
 
@@ -294,7 +292,6 @@ def see_off(process: ChildProcess, bye: bytes | None = None, talk: threading.Loc
     def run() -> None:
         with talk or contextlib.nullcontext():
             process.leave(bye)
-        _living.discard(process)
         _leaving.discard(threading.current_thread())
 
     thread = threading.Thread(target=run, name=f"farewell-{process.pid}", daemon=True)

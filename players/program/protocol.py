@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from wolfbus.agent import Answer
@@ -24,9 +23,10 @@ from wolfbus.roles import team_of
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import ROLES, Fault
 
+logger = logging.getLogger(__name__)
+
 LINE_PROTOCOL: Final = 1
 """Version of the line protocol; the `v` of every line to a child."""
-
 
 _RULES: Final = (
     *("debate_turns", "bid_max", "overbid_at", "overbid_factor", "whispers", "vote_reasons"),
@@ -181,8 +181,6 @@ def _votes(view: SeatView) -> list[dict[str, Any]]:
     ]
 
 
-logger = logging.getLogger(__name__)
-
 LONGEST: Final = 1_000_000
 """Bytes of a line beyond which the rest of it is thrown away."""
 
@@ -192,63 +190,39 @@ _SHOWN: Final = 60
 """Characters of a printed line that are repeated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlong:
-    """A line of more than `LONGEST` bytes.
-
-    Attributes:
-        start: its first bytes.
-    """
-
-    start: bytes
-
-
 class Splitter:
-    """Cuts a stream of bytes at its line feeds."""
+    """Cuts a stream of bytes at its line feeds; of a line no more than its first `LONGEST` + 1 bytes are kept."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._size = 0
-        self._skipping = False
+        self._begun = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[bytes | Overlong]:
+    def feed(self, data: bytes) -> Iterator[bytes]:
         """Take in the next bytes and return the lines they complete, without their ends; blank ones are left out."""
         *ends, rest = data.split(b"\n")
         for end in ends:
-            yield from self._add(end)
+            self._add(end)
             yield from self.finish()
-        yield from self._add(rest)
+        self._add(rest)
 
     def finish(self) -> Iterator[bytes]:
         """Return the line that was begun, if any: it has come to its end, or the stream has."""
-        line = b"".join(self._pieces).removesuffix(b"\r")
-        self._pieces.clear()
-        self._size = 0
-        self._skipping = False
+        line = bytes(self._begun).removesuffix(b"\r")
+        self._begun.clear()
         if line.strip():
             yield line
 
-    def _add(self, piece: bytes) -> Iterator[Overlong]:
-        if self._skipping or not piece:
-            return
-        self._pieces.append(piece)
-        self._size += len(piece)
-        if self._size > LONGEST:
-            start = b"".join(self._pieces)[:_KEPT]
-            self._pieces.clear()
-            self._skipping = True
-            yield Overlong(start)
+    def _add(self, piece: bytes) -> None:
+        self._begun += piece[: LONGEST + 1 - len(self._begun)]
 
 
-def names(line: bytes | Overlong, request: str | None = None) -> str | None:
+def names(line: bytes, request: str | None = None) -> str | None:
     """Return the id of the request that a line says it answers; None if it names none.
 
     A line that is no JSON object, such as a broken one, names the open `request` if it has its id
     in it, in quotes: the id of one request may begin that of another.
     """
-    start = line.start if isinstance(line, Overlong) else line
     try:
-        value = json.loads(start)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
@@ -256,15 +230,15 @@ def names(line: bytes | Overlong, request: str | None = None) -> str | None:
         return named if named is None or isinstance(named, str) else repr(named)
     if request is None:
         return None
-    text = start.decode("utf-8", "replace")
+    text = line.decode("utf-8", "replace")
     quoted = (json.dumps(request), json.dumps(request, ensure_ascii=False), f"'{request}'")
     return request if any(each in text for each in quoted) else None
 
 
-def read_reply(line: bytes | Overlong, ask: Ask, view: SeatView) -> Answer:
+def read_reply(line: bytes, ask: Ask, view: SeatView) -> Answer:
     """Return what a line answers; a line that cannot be used becomes an answer without content that says why."""
-    if isinstance(line, Overlong):
-        return unusable(line.start, f"the child wrote a line of more than {LONGEST} bytes")
+    if len(line) > LONGEST:
+        return unusable(line, f"the child wrote a line of more than {LONGEST} bytes")
     try:
         text = line.decode()
     except UnicodeDecodeError:
@@ -300,7 +274,7 @@ class Babble:
         self._first = ""
         self._lines = 0
 
-    def hear(self, line: bytes | Overlong, seat: str) -> None:
+    def hear(self, line: bytes, seat: str) -> None:
         """Keep a line for the next answer's note; warn of the first one, the record tells of all."""
         if not self._told:
             self._told = True
@@ -324,7 +298,6 @@ class Babble:
         return f"it printed {self._first}{beside}, which is no answer"
 
 
-def _shown(line: bytes | Overlong) -> str:
-    start = line.start if isinstance(line, Overlong) else line
-    words = printable(start[: 16 * _SHOWN].decode("utf-8", "replace"), _SHOWN)
+def _shown(line: bytes) -> str:
+    words = printable(line[: 16 * _SHOWN].decode("utf-8", "replace"), _SHOWN)
     return f'"{words}"' if words else "nothing that can be shown"

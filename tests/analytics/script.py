@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
@@ -187,6 +188,7 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
 
     for _ in range(rng.randint(1, rounds)):
         script.dawn(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
+        reasons: list[tuple[Any, ...]] = []
         for turn in range(rng.randint(1, 6)):
             speaker = rng.choice(script.alive)
             if rng.random() < 0.1:
@@ -196,9 +198,14 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
             kind = rng.choice(DECEPTIONS[1:]) if d else "none"
             others = [name for name in script.alive if name != speaker]
             verdicts = {name: lost() or (rng.random() < 0.4, round(rng.random(), 2)) for name in others}
-            phase: Phase = "vote" if turn == 5 else "debate"
-            script.said(speaker, lost() or d, verdicts, kind, phase)
+            said = speaker, lost() or d, verdicts, kind
+            if turn == 5:
+                reasons.append(said)
+            else:
+                script.said(*said)
         script.vote({name: rng.choice([*script.alive, None]) for name in script.alive})
+        for said in reasons:
+            script.said(*said, "vote")
         script.exile(rng.choice(script.alive) if rng.random() < 0.5 and len(script.alive) > 3 else None)
     if rng.random() < 0.9:
         script.end(rng.choice(["villagers", "werewolves", None]))
@@ -271,6 +278,7 @@ def unaware(rows: GameRows) -> GameRows:
     return replace(
         rows,
         judgements=tuple(replace(row, informed=False) for row in rows.judgements),
+        votings=tuple(replace(row, exile=row.exile_of_all) for row in rows.votings),
         votes=tuple(
             replace(
                 row,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analytics.columns import DTYPES, WINNERS, Columns
+from analytics.columns import DTYPES, Columns
+from analytics.rows import WINNERS
 from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 

@@ -14,7 +14,7 @@ from analytics.columns import ColumnsBuilder, columns_of
 from analytics.findings import Metrics, metrics
 from analytics.fold import fold
 from analytics.measures.study import Study, variability
-from tests.analytics.script import Script, measured, random_game
+from tests.analytics.script import measured, random_game
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate
 from wolfbus.vocabulary import ROLES
@@ -99,11 +99,3 @@ def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever
             assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)
     single = metrics(played)["votes"]["hits"]
     assert (single["low"], single["high"]) != (votes["hits"]["low"], votes["hits"]["high"])
-
-
-def test_the_suspicion_gap_by_hand():
-    script = Script(alpha=1.0).dawn()
-    script.said("Wim", True, {"Sia": (True, 0.9), "Vic": (True, 0.7)})
-    script.said("Vic", False, {"Sia": (False, 0.2), "Wim": (False, 0.4), "Wes": (False, 0.3)})
-    row = headlines(columns_of([script.rows()]), "suspicion_gap")["suspicion_gap"]
-    assert (row["value"], row["n"], row["baseline"]) == (pytest.approx(0.8 - 0.3), 5, 0.0)

@@ -90,9 +90,3 @@ def test_blocks_of_games_count_not_games():
     assert [found[name] for name in names] == [None, None, 0, 4, 20]
     assert "5 blocks" in found["reason"]
     assert measured("recalibration", (synthetic(s, d, game, blocks=np.arange(20) // 4)))["folds"] == 5
-
-
-def test_a_label_that_one_fold_has_alone_is_null_with_its_reason():
-    found = measured("recalibration", (synthetic(np.arange(20) / 20, [1, 1] + [0] * 18, np.arange(20) // 2)))
-    assert (found["platt"], found["folds"]) == (None, 0)
-    assert "outside one fold" in found["reason"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from dataclasses import replace
 
 import pytest
@@ -116,15 +114,6 @@ def test_table3_agrees_with_scikit_learn():
 def test_what_is_undefined_is_null_and_never_0(counts, values):
     measures = Confusion(**counts).measures()
     assert {name: measures[name] for name in values} == values
-
-
-def test_measures_are_within_their_ranges_or_null():
-    for counts in itertools.product((0, 1, 7, 10**7), repeat=4):
-        measures = Confusion(*counts).measures()
-        assert measures["mcc"] is None or -1 - 1e-12 <= measures["mcc"] <= 1 + 1e-12
-        for name in ("accuracy", "precision", "recall", "f1", "balanced_accuracy", "base_rate", "constant_accuracy"):
-            assert measures[name] is None or (name == "constant_accuracy") / 2 <= measures[name] <= 1
-        assert all(value is None or math.isfinite(value) for value in measures.values())
 
 
 def game(winner, nights, finished=True):

@@ -88,12 +88,14 @@ def test_hearsay_and_hypotheses_before_a_sentence_take_its_claims_away(opening):
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_sixty_kilobytes_of_anything_take_no_time(piece):
-    text = ("seer " + piece * (60_000 // len(piece) + 1))[:60_000]
     spent = []
-    for _ in range(5):
+    for attempt in range(5):
+        # what was read once is remembered
+        text = (f"seer {attempt} " + piece * (60_000 // len(piece) + 1))[:60_000]
         began = time.process_time()
         claims_in(text, SPEAKER, NAMES)
         spent.append(time.process_time() - began)
-        if spent[-1] < 0.05:
+        if spent[-1] < 0.2:
             break
-    assert min(spent) < 0.05
+    # 0.02 to 0.05 s; a search that is quadratic in the words takes a second
+    assert min(spent) < 0.2

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from moderator.rules.table import Table
-from wolfbus.config import GameConfig
+from analytics.claims import GameFacts
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
 from wolfbus.roles import team_of
 from wolfbus.truth import entailed, thinkable, verdict
@@ -19,15 +18,7 @@ NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
 ROLE_LIST = ("Werewolf", "Werewolf", "Seer", "Doctor", *["Villager"] * 4)
 
 
-def table(**known) -> Table:
-    return Table(
-        config=GameConfig(),
-        seed="1",
-        roles=dict(zip(NAMES, ROLE_LIST, strict=True)),
-        living=list(NAMES),
-        round=1,
-        **known,
-    )
+DEAL = dict(zip(NAMES, ROLE_LIST, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -58,55 +49,52 @@ def table(**known) -> Table:
     ],
 )
 def test_verdicts_follow_from_state_and_own_knowledge(speaker, claim, expected):
-    state = table(
-        inspected={"Sia": {"Wim": "Werewolf"}}, inspected_in={("Sia", "Wim"): 1}, protected={"Doc": {1: "Vic"}}
-    )
-    assert verdict(state, speaker, claim) == expected
+    facts = GameFacts(DEAL)
+    facts.inspect(1, "Sia", "Wim", "Werewolf")
+    facts.protect(1, "Doc", "Vic")
+    assert verdict(facts, speaker, claim) == expected
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_what_is_thinkable_and_what_is_entailed_equal_a_search_over_all_deals(data):
-    state = table()
-    state.config = GameConfig(reveal_on_death=data.draw(st.sampled_from(["none", "team", "role"])))
-    if data.draw(st.booleans()):
-        state.inspected = {
-            "Sia": {
-                name: state.roles[name]
-                for name in data.draw(st.sets(st.sampled_from(NAMES[:2] + NAMES[3:]), max_size=3))
-            }
-        }
+    facts = GameFacts(DEAL, data.draw(st.sampled_from(["none", "team", "role"])))
+    for name in data.draw(st.sets(st.sampled_from(NAMES[:2] + NAMES[3:]), max_size=3)):
+        facts.inspect(1, "Sia", name, DEAL[name])
     victims = data.draw(st.lists(st.sampled_from(NAMES[3:]), unique=True, max_size=2))
     exiled = [
         name for name in data.draw(st.lists(st.sampled_from(NAMES[1:]), unique=True, max_size=2)) if name not in victims
     ]
     for name in victims + exiled:
-        if len(state.living) > 4:
-            state.remove(name)
-    state.night_victims = [name for name in victims if name not in state.living]
-    assume(state.verdict() is None)
-    observer = data.draw(st.sampled_from(state.living))
+        if len(facts.living) > 4:
+            (facts.die if name in victims else facts.leave)(name)
+    assume(goes_on(facts, DEAL))
+    observer = data.draw(st.sampled_from(facts.living))
     target, role = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from(ROLES))
-    fitting = [deal for deal in DEALS if agrees(state, observer, deal)]
-    assert thinkable(state, observer, target, role) == any(deal[target] == role for deal in fitting)
-    assert (target in entailed(state, observer)) == (len({deal[target] == "Werewolf" for deal in fitting}) == 1)
+    fitting = [deal for deal in DEALS if agrees(facts, observer, deal)]
+    assert thinkable(facts, observer, target, role) == any(deal[target] == role for deal in fitting)
+    assert (target in entailed(facts, observer)) == (len({deal[target] == "Werewolf" for deal in fitting}) == 1)
 
 
 DEALS = [dict(zip(NAMES, deal, strict=True)) for deal in sorted(set(permutations(ROLE_LIST)))]
 
 
-def agrees(state: Table, observer: str, deal: dict[str, str]) -> bool:
-    own = state.roles[observer]
+def goes_on(facts: GameFacts, deal: dict[str, str]) -> bool:
+    wolves = sum(deal[name] == "Werewolf" for name in facts.living)
+    return 1 <= wolves < len(facts.living) - wolves
+
+
+def agrees(facts: GameFacts, observer: str, deal: dict[str, str]) -> bool:
+    own = facts.roles[observer]
     if deal[observer] != own:
         return False
-    if own == "Werewolf" and any((deal[name] == "Werewolf") != (state.roles[name] == "Werewolf") for name in NAMES):
+    if own == "Werewolf" and any((deal[name] == "Werewolf") != (facts.roles[name] == "Werewolf") for name in NAMES):
         return False
-    if any(deal[name] != role for name, role in state.inspected.get(observer, {}).items()):
+    if any(deal[name] != role for name, role in facts.inspected.get(observer, {}).items()):
         return False
-    if any(deal[name] == "Werewolf" for name in state.night_victims):
+    if any(deal[name] == "Werewolf" for name in facts.night_victims):
         return False
-    for name, shown in state.revealed.items():
+    for name, shown in facts.revealed.items():
         if shown not in (deal[name], team_of(deal[name])):
             return False
-    wolves = sum(1 for name in state.living if deal[name] == "Werewolf")
-    return 1 <= wolves < len(state.living) - wolves
+    return goes_on(facts, deal)

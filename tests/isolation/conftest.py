@@ -13,19 +13,12 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from wolfbus.cli import run
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets.holders import Holder, read_bus
-from wolfbus.tickets.issuing import issue, revoke
+from wolfbus.tickets.holders import read_bus
 
 HOUSE = "main"
-HOLDERS = (
-    Holder(HOUSE, "moderator", "moderator"),
-    Holder(HOUSE, "agent", "ada"),
-    Holder(HOUSE, "player", "bruno"),
-    Holder(HOUSE, "agent", "gone"),
-    Holder(HOUSE, "analytics", "keeper"),
-    Holder(HOUSE, "spectator", "watcher"),
-)
+WHO = "--agents ada,gone --players bruno --analytics keeper --spectator watcher"
 
 
 def client(url: str) -> redis.Redis:
@@ -74,6 +67,11 @@ class Guarded:
             yield one
 
 
+def tickets(url: str, house: str, folder: Path, *words: str) -> None:
+    """Issue or revoke tickets of a house, a folder each."""
+    assert run(["tickets", *words, "--bus", url, "--house", house, "--out", str(folder / house)]) == 0
+
+
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     if not redis_installed():
@@ -81,10 +79,10 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("tickets")
     # without this option the server refuses DEBUG before it looks at anybody's rights
     with RedisServer("--enable-debug-command", "yes") as server:
-        issue(server.url, HOLDERS, folder / HOUSE)
         guarded = Guarded(server, folder / HOUSE, "")
+        tickets(server.url, HOUSE, folder, "issue", *WHO.split())
         admin = guarded.url("admin")
-        issue(admin, [Holder("other", "agent", "ada"), Holder("other", "moderator", "moderator")], folder / "other")
+        tickets(admin, "other", folder, "issue", "--agents", "ada")
         guarded.gone = guarded.url("gone")
-        revoke(admin, HOUSE, ["gone"])
+        tickets(admin, HOUSE, folder, "revoke", "gone")
         yield guarded

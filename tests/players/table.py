@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from players.baselines import RandomBrain
@@ -44,6 +44,21 @@ class Played(driver.Played):
     views: dict[str, SeatView] = field(default_factory=dict)
 
 
+class Hearers:
+    """Players who hear what happens, each as much as it may."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.views = {name: SeatView(me=name) for name in names}
+        self._herald = Herald()
+
+    def tell(self, event: AnyEvent) -> None:
+        told = self._herald.tell(event)
+        for view in self.views.values():
+            view.hear_public(*told.public)
+        for name, private in told.private:
+            self.views[name].hear_private(private)
+
+
 def answer_of(brain: Agent, ask: Ask, view: SeatView) -> Answer:
     """Return what an agent answers, in full."""
     said = brain.answer(ask, view)
@@ -59,17 +74,9 @@ def play(
 ) -> Played:
     """Play a game with `brains` in turn around the table; every answer must be of its kind and legal."""
     config = config or GameConfig()
-    names = [seat.name for seat in driver.opening(config, seed).seats]
-    players = {name: brains[place % len(brains)]() for place, name in enumerate(names)}
-    views = {name: SeatView(me=name) for name in names}
-    herald = Herald()
-
-    def tell(event: AnyEvent) -> None:
-        told = herald.tell(event)
-        for view in views.values():
-            view.hear_public(*told.public)
-        for name, private in told.private:
-            views[name].hear_private(private)
+    table = Hearers(seat.name for seat in driver.opening(config, seed).seats)
+    views = table.views
+    players = {name: brains[place % len(brains)]() for place, name in enumerate(views)}
 
     def answer(question: driver.Question) -> Answer:
         ask = driver.ask_of(question)
@@ -79,7 +86,7 @@ def play(
             watch(ask, views[question.seat], answer)
         return answer
 
-    played = driver.play(config, seed, answer, tell=tell, in_house=in_house)
+    played = driver.play(config, seed, answer, tell=table.tell, in_house=in_house)
     return Played(played.events, played.questions, views)
 
 

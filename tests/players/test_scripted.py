@@ -1,23 +1,29 @@
-"""How scripted players play, what they call their statements, and what they read in those of others."""
+"""How scripted players play, what they call their statements, and what those of others do to them."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from players.scripted.cues import read
+from players.scripted import ScriptedBrain
+from tests.game.driver import Question, ask_of, opening
 from tests.llm.tables import tables
-from tests.players.table import CONFIGS, Played, play
-from wolfbus.messages.content import Label
-from wolfbus.messages.events import Statement
+from tests.players.table import CONFIGS, Hearers, Played, answer_of, play
+from wolfbus.agent import Answer
+from wolfbus.config import GameConfig
+from wolfbus.messages.content import Judgement, Label
+from wolfbus.messages.events import Dawn, Statement
+from wolfbus.view import SeatView
+from wolfbus.vocabulary import Kind
 
 GAMES = 60
-NAMES = ("Ada", "Bruno", "Chloe", "Dario")
-SENTENCES = tables(__file__)["sentences_of_other_players_are_read_sensibly"]
+NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")
+SENTENCES = tables(__file__)["what_a_sentence_of_hugo_s_does"]
 
 
 @pytest.fixture(scope="module")
@@ -96,15 +102,32 @@ def test_a_lie_is_always_admitted_in_private_and_one_about_oneself_or_a_vision_c
     assert lies["Villager"]
 
 
-@pytest.mark.parametrize(
-    ("text", "accused", "doubted", "trusted"),
-    SENTENCES,
-)
-def test_sentences_of_other_players_are_read_sensibly(
-    text: str, accused: list[str], doubted: list[str], trusted: list[str]
+def hearing(speaker: str, *texts: str, names: Sequence[str] = NAMES) -> dict[str, SeatView]:
+    """What everybody knows after a speaker's statements, the only ones of the first day."""
+    opened = opening(GameConfig(names=tuple(names)), "1")
+    table = Hearers(seat.name for seat in opened.seats)
+    table.tell(opened)
+    table.tell(Dawn(round=1, died=None))
+    for number, text in enumerate(texts, 1):
+        table.tell(Statement(statement=number, round=1, phase="debate", turn=number, speaker=speaker, text=text))
+    return table.views
+
+
+def answer(view: SeatView, kind: Kind, about: int | None = None) -> Answer:
+    return answer_of(ScriptedBrain(), ask_of(Question(kind, view.me, 1, 3, about, None)), view)
+
+
+@pytest.mark.parametrize(("text", "accused", "named", "trusted"), SENTENCES)
+def test_whoever_is_accused_answers_and_who_now_vouches_for_whom_it_accused_is_caught_at_it(
+    text: str, accused: list[str], named: list[str], trusted: list[str]
 ):
-    cues = read(text, NAMES)
-    assert [list(each) for each in (cues.accused, cues.doubted, cues.trusted)] == [accused, doubted, trusted]
+    thoughts = {name: answer(view, "bid").thought for name, view in hearing("Hugo", text).items()}
+    assert [name for name in NAMES if thoughts[name] == "Hugo accuses me; answer."] == accused
+    assert [name for name in NAMES if thoughts[name] == "Hugo spoke of me."] == named
+    for name in NAMES[:4]:
+        view = hearing("Hugo", f"I say that {name} is a Werewolf.", text)["Greta"]
+        turned = answer(view, "assess_other", 2).content.reasoning == f"Changed its tune about {name}."
+        assert turned == (name in trusted)
 
 
 @given(
@@ -113,11 +136,11 @@ def test_sentences_of_other_players_are_read_sensibly(
             st.text(max_size=30), st.sampled_from([*NAMES, "I am the Seer", "vote for", "\ue000", "wolf", "I saw"])
         )
     ),
-    st.sampled_from([NAMES, (), ("I",), ("a*b(c", "Ann", "Ann Marie", "{t}")]),
+    st.sampled_from([NAMES, CONFIGS["odd names"].names]),
 )
 @settings(max_examples=60, deadline=None)
-def test_any_text_can_be_read(parts: list[str], names: tuple[str, ...]):
-    cues = read(" ".join(parts), names)
-    for found in (cues.named, cues.accused, cues.doubted, cues.trusted):
-        assert set(found) <= set(names)
-        assert len(set(found)) == len(found)
+def test_any_text_can_be_heard(parts: list[str], names: tuple[str, ...]):
+    for name, view in hearing(names[0], " ".join(parts), names=names).items():
+        kind = "assess_own" if name == names[0] else "assess_other"
+        assert isinstance(answer(view, kind, 1).content, Label if kind == "assess_own" else Judgement)
+        assert 0 <= answer(view, "bid").content.bid <= 10

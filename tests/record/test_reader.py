@@ -17,7 +17,6 @@ from tests.game.driver import play
 from tests.record import synthetic
 from wolfbus.errors import RecordError
 from wolfbus.messages.events import AnyEvent
-from wolfbus.record import reader as module
 from wolfbus.record.line import Recorded, seal
 from wolfbus.record.reader import RecordReader, open_lines, read_record
 
@@ -255,7 +254,7 @@ class TestFiles:
     def test_later_lines_have_a_limit_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = tmp_path / "game.ndjson"
         path.write_bytes(WHOLE + b"x" * (3 << 20))
-        monkeypatch.setattr(module, "LINE_LIMIT", 2 << 20)
+        monkeypatch.setattr("wolfbus.record.reader.LINE_LIMIT", 2 << 20)
         with pytest.raises(RecordError, match=f"line {len(LINES) + 1}: longer than 2 MiB$"):
             list(read_record(open_lines(path)))
 

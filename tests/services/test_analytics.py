@@ -87,7 +87,9 @@ def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_bac
     assert site.metrics["session"] == "s-1"
     # and with the results there, that session is of no concern any more; stopped before any game it writes nothing
     there = sorted(path.stat().st_mtime_ns for path in site.folder.iterdir())
-    with site.service() as service:
+    joined = site.heard(streams.outbox(HOUSE, "second"))
+    with site.service("second") as service:
+        joined.next(lambda entry: entry.type == "join")
         assert service.stop() == 1, "no game was played"
         assert service.told[0].session == ""
     assert sorted(path.stat().st_mtime_ns for path in site.folder.iterdir()) == there

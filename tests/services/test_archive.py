@@ -4,6 +4,8 @@ only write down what is asked of them.
 
 from __future__ import annotations
 
+import errno
+import os
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -330,6 +332,40 @@ def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, reco
     desk.take(record, after)
     desk.news(closing(record))
     desk.assert_keeps(record)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda path: path.write_bytes(b"{}\n{}\nhalf"), "it has 2 whole lines, not 40"),
+        (lambda path: (path.unlink(), path.mkdir()), "is a directory"),
+        (lambda path: (path.unlink(), path.symlink_to("/dev/full")), "that is no ordinary file"),
+    ],
+    ids=["shorter", "a folder", "a device"],
+)
+def test_a_file_that_changes_before_it_is_gone_on_with_is_left_as_it_is(desk, record, spoil, reason):
+    path = desk.path(record)
+    path.write_bytes(b"".join(record.lines[:40]))
+    desk.news(OPEN, opened(record))
+    spoil(path)
+    desk.take(record, 39)
+    desk.news(closing(record))
+    assert [told.error for told in desk.told] == [f"{path}: cannot be continued: {reason}"]
+
+
+def test_no_step_is_written_behind_one_that_did_not_fit(desk, record, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    desk.news(OPEN, opened(record))
+    desk.take(record, 0, 30)
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "write", full)
+        desk.take(record, 30, 60)
+    desk.take(record, 60)
+    desk.news(closing(record))
+    assert [told.error for told in desk.told] == [f"{desk.path(record)}: cannot be written: no space left on device"]
+    assert desk.path(record).read_bytes() == b"".join(record.lines[:30])
 
 
 @pytest.mark.parametrize(

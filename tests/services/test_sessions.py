@@ -134,11 +134,11 @@ def test_without_an_archive_nothing_is_cut_and_that_is_said(told, caplog):
 def test_a_game_of_which_nothing_landed_is_begun_before_any_other():
     session = session_of(OPEN, opened(1), opened(4), opened(2), closed(4), opened(6))
     assert (session.games, session.left_out, session.next_number) == (6, [3, 5], 3)
-    assert session.begin(3) == "s-3"
+    session.begin(3, "s-3")
     assert (session.left_out, session.next_number) == ([5], 5)
-    session.begin(5)
+    session.begin(5, "s-5")
     assert (session.left_out, session.next_number) == ([], 7)
-    session.begin(7)
+    session.begin(7, "s-7")
     for place, one in enumerate((opened(5), opened(3), closed(7, "failed")), 7):
         session.feed(entry(one, f"1-{place}"))
     assert (session.untold, session.next_number, session.failed) == (set(), 8, 1)
@@ -156,7 +156,7 @@ def test_nothing_is_summed_up_past_a_game_that_was_left_out(told):
     told.settle()
     told.look()
     assert told.session.sum_up() is None
-    told.session.begin(told.session.next_number)
+    told.session.begin(told.session.next_number, "s-2")
     assert told.session.sum_up() is None
     told.tell(opened(2), closed(2))
     told.look()

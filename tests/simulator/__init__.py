@@ -7,6 +7,6 @@
 
 from __future__ import annotations
 
-from tests.simulator.judgements import Agents, Setting, chances, draw_agents, simulate
+from tests.simulator.judgements import Agents, Setting, draw_agents, simulate
 
-__all__ = ["Agents", "Setting", "chances", "draw_agents", "simulate"]
+__all__ = ["Agents", "Setting", "draw_agents", "simulate"]

@@ -202,7 +202,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         judgements=judgements,
         processes=("house",),
         names=tuple(f"Name {place}" for place in range(seats)),
-        **{name: filled(name, 0) for name in ("claims", "nights", "rounds")},
+        **{name: filled(name, 0) for name in ("claims", "nights", "rounds", "votings")},
         votes=_votes(rng, roles, seated, setting.rounds),
         pairs=filled(
             *("pairs", len(pairs[0])),
@@ -274,4 +274,7 @@ def _votes(rng: np.random.Generator, roles: np.ndarray, seated: np.ndarray, roun
         target_role=roles[game, target],
         unknown=seats - 1,
         unknown_wolves=wolf.sum(axis=1)[game] - wolf[game, voter],
+        others=seats - 1,
+        other_wolves=wolf.sum(axis=1)[game] - wolf[game, voter],
+        credit=np.nan,
     )

@@ -43,7 +43,7 @@ class Table:
 
     def __enter__(self) -> Self:
         self.server.__enter__()
-        self.house = EmbeddedHouse(watch=self.played.see, brain_context=BrainContext(people=self.people))
+        self.house = EmbeddedHouse(watch=[self.played.see], brain_context=BrainContext(people=self.people))
         self.house.__enter__()
         config = with_patience(GameConfig(), 60.0)
         self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
+import time
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -74,6 +75,20 @@ def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_c
     for key, usd, what in ((2, 0.5, "vote, m"), (3, 0.1, "nothing goes out any more")):
         with pytest.raises(BudgetSpent, match=f"^{re.escape(why)}$"):
             ann.reserve(key, amount(usd), what)
+
+
+def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis_url):
+    with contextlib.ExitStack() as around:
+        ann, bob = (
+            around.enter_context(contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.6)))
+            for _ in "ab"
+        )
+        ann.open(amount(0.0))
+        assert ann.reserve(0, amount(0.75), "a call of more than two leases")
+        until = time.monotonic() + 1.3
+        wait_for(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until)
+        assert (ann.look(), time.monotonic() > until) == ((amount(0.0), None), True)
+        ann.remove()
 
 
 @pytest.fixture(scope="module")

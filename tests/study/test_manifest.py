@@ -1,4 +1,4 @@
-"""The manifest, the journal, and what is told of a study while it is played."""
+"""The manifest and the journal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import os
 import shutil
 import subprocess
 import tomllib
-from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +15,6 @@ import wolfbus
 from analytics.gather import find
 from tests.study.runs import manifest, run_here, study_file, without_times
 from wolfbus.errors import RecordError
-from wolfbus.study.scheduler import StudyProgress
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 FORMAT = '"format": "wolfbus-study", "version": 1'
@@ -119,18 +116,3 @@ def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(played, tmp_path
     monkeypatch.setattr(wolfbus, "__file__", str(tmp_path / "wolfbus" / "__init__.py"))
     run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "b", code=0)
     assert manifest(tmp_path / "a")["git"] is manifest(tmp_path / "b")["git"] is None
-
-
-def test_progress_tells_rate_time_left_wins_failures_and_cost():
-    wins = Counter({"villagers": 0, "werewolves": 0, "nobody": 0})
-    told = SimpleNamespace(states=Counter(pending=10), wins=wins, cost_usd=None, done=0)
-    telling = StudyProgress(told, quiet=True)
-    began = telling._finished[0]
-    assert telling.line(began) == "0 of 10 games, wolves 0, villagers 0, nobody 0"
-    telling.game()
-    telling.game()
-    told.states, told.done, told.cost_usd = Counter(ended=2, failed=1, pending=7), 3, 0.5
-    wins["villagers"] = 2
-    assert telling.line(began + 4) == (
-        "3 of 10 games, 0.5 games/s, 14 s left, wolves 0, villagers 2, nobody 0, 1 failed, $0.50"
-    )

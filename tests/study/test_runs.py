@@ -4,19 +4,25 @@ with.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import re
 import shlex
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 import redis
 
 from tests.study.runs import (
+    ENVIRONMENT,
     SHORT,
     STUDY,
+    WOLFBUS,
     assert_like,
     begin,
     children_of,
@@ -86,6 +92,41 @@ def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, who
         records = list(link.scan_iter("wolf:*:record:*"))
         assert len(records) == 4
         assert all(link.ttl(key) > 0 for key in records)
+
+
+MOCK = """
+[models.m]
+endpoint = "here"
+price = { input = 10.0, output = 10.0 }
+[endpoints.here]
+provider = "mock"
+"""
+
+
+def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out):
+    rules = tmp_path / "rules.toml"
+    rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
+    words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
+    run_here("--games", "3", *words, tmp_path / "first", code=0)
+    # no record is ever overwritten, so this game cannot be played
+    taken = min((tmp_path / "first" / "records").iterdir())
+    (out / "records").mkdir(parents=True)
+    (out / "records" / taken.name).touch()
+    ours, its = pty.openpty()
+    environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "160"}
+    with subprocess.Popen(
+        [*WOLFBUS, "run", *words, out], stdin=its, stdout=subprocess.DEVNULL, stderr=its, env=environment
+    ) as process:
+        os.close(its)
+        os.write(ours, b"3\n")
+        shown = b""
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65536):
+                shown += part
+    os.close(ours)
+    assert (process.returncode, b"Games [20]: " in shown) == (1, True), shown
+    last = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).rsplit("3/3", 1)[1]
+    assert re.search(r"games/s, \d+ s left, wolves \d, villagers \d, nobody \d, 1 failed, \$\d+\.\d\d", last), last
 
 
 # -- refused

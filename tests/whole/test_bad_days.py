@@ -37,7 +37,7 @@ def verified(tmp_path, name: str, count: int = 2, *, seed: int = 1, config: Game
 def under_way(url: str, tmp_path, config: GameConfig, at: int = 0):
     """Begin a scripted game on a bus, and give it once so many of its events are seen; then it finishes."""
     begun = threading.Event()
-    with EmbeddedHouse(url, watch=lambda recorded: begun.set() if recorded.n >= at else None) as house:
+    with EmbeddedHouse(url, watch=[lambda recorded: begun.set() if recorded.n >= at else None]) as house:
         game = house.open(config, "7", SCRIPTED, tmp_path / "game.ndjson")
         assert not at or begun.wait(60)
         yield game
@@ -83,7 +83,7 @@ def test_a_seat_slower_than_the_grace_returns_all_the_same(tmp_path):
 
 
 def test_a_view_that_crashes_is_left_behind(tmp_path):
-    with EmbeddedHouse(watch=lambda _: 1 / 0) as house:
+    with EmbeddedHouse(watch=[lambda _: 1 / 0]) as house:
         for seed in range(2):
             game = house.open(GameConfig(), str(seed), ("random",) * 8)
             assert game.finished.wait(60)

@@ -166,6 +166,18 @@ def test_a_game_and_a_study_become_one_file_each(record, tmp_path):
     cut = tmp_path / "cut.ndjson"
     cut.write_bytes(record.read_bytes()[:-300])
     assert wolfbus(tmp_path, "page", "cut.ndjson").code == 1
+    for text in ("{", "[]"):
+        (tmp_path / "study" / "study.json").write_text(text)
+        said = wolfbus(tmp_path, "page", "study")
+        assert (said.code, len(said.err.splitlines())) == (2, 1), said.err
+
+
+def test_a_number_that_is_too_long_for_python_is_text_as_a_seed_and_a_mistake_in_a_file(tmp_path):
+    digits = "1" * 5000
+    assert json.loads(wolfbus(tmp_path, "play", "--seed", digits, "--json").out)["seed"] == digits
+    (tmp_path / "game.toml").write_text(f"max_rounds = {digits}")
+    said = wolfbus(tmp_path, "rules", "--config", "game.toml")
+    assert (said.code, said.err.startswith("wolfbus: game.toml: not TOML: ")) == (2, True), said.err
 
 
 def test_options_come_from_the_environment(tmp_path):

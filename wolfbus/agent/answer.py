@@ -110,29 +110,38 @@ def _from_value(kind: Kind, simple: object) -> Content | None:
     return Choice(target=simple) if CONTENT[kind] is Choice else None
 
 
-def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = None) -> dict[str, Any]:
-    """Return the reply that carries an answer, as plain values.
+def pack_reply(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None = None) -> bytes:
+    """Return the bytes of the `Reply` that carries an answer.
 
     Args:
         game: the game's id.
         seat: who answers.
         ask: what is answered.
-        said: what the agent gave.
+        answer: what `answer_of` returned.
         limit: bytes a reply may have; what is beside the content is cut to fit, and the note says
             so. None for no limit.
-
-    Raises:
-        TypeError: what the agent gave is no answer to this kind of request.
-        ValueError: see `answer_of`.
     """
-    answer = answer_of(ask.kind, said)
+    reply = _plain(game, ask.id, seat, ask.kind, answer)
+    beside = len(answer.raw or "") + len(answer.thought or "")
+    if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
+        _cut(reply, limit)
+    return pack(reply)
+
+
+def pack_local(reply: LocalReply) -> bytes:
+    """Return the bytes of the `Reply` that a local one stands for."""
+    answer = Answer(reply.content, reply.thought, reply.reading)
+    return pack(_plain(reply.game, reply.request, reply.seat, reply.kind, answer))
+
+
+def _plain(game: str, request: str, seat: str, kind: Kind, answer: Answer) -> dict[str, Any]:
     reply: dict[str, Any] = {
         "v": PROTOCOL,
         "type": "reply",
         "game": game,
-        "request": ask.id,
+        "request": request,
         "seat": seat,
-        "kind": ask.kind,
+        "kind": kind,
         "reading": answer.reading,
     }
     if isinstance(answer.content, Part):
@@ -141,9 +150,6 @@ def reply_to(game: str, seat: str, ask: Ask, said: Said, limit: int | None = Non
         value = getattr(answer, name)
         if value is not None:
             reply[name] = storable(value)
-    beside = len(answer.raw or "") + len(answer.thought or "")
-    if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
-        _cut(reply, limit)
     return reply
 
 
@@ -171,29 +177,6 @@ def is_local(answer: Answer, wanted: type[Content], limit: int) -> bool:
             # claims: they are few, and made of parts
             return False
     return 4 * length + _BESIDE <= limit
-
-
-def local_reply(game: str, seat: str, ask: Ask, answer: Answer) -> LocalReply:
-    """Return the reply that carries such an answer; see `is_local`."""
-    content: Any = answer.content
-    return LocalReply(game, ask.id, seat, ask.kind, content, answer.thought, answer.reading)
-
-
-def pack_local(reply: LocalReply) -> bytes:
-    """Return the bytes of the `Reply` that a local one stands for."""
-    value: dict[str, Any] = {
-        "v": PROTOCOL,
-        "type": "reply",
-        "game": reply.game,
-        "request": reply.request,
-        "seat": reply.seat,
-        "kind": reply.kind,
-        "reading": reply.reading,
-        "content": plain(reply.content),
-    }
-    if reply.thought is not None:
-        value["thought"] = reply.thought
-    return pack(value)
 
 
 def _cut(reply: dict[str, object], limit: int) -> None:

@@ -211,13 +211,9 @@ class Member:
 
     def leave(self, reason: str) -> None:
         """Say that the agent goes; nothing is sent or heard afterwards. Leaving again does nothing."""
-        if not self._close():
-            return
-        try:
+        if self._close():
             going = Leave(agent=self.name, instance=self._instance, reason=reason[:300])
             self.outbox.send("", encode(going), "leave")
-        except BusError as error:
-            logger.debug("the house was not told that %s leaves: %s", self.name, error)
 
     def bus_failed(self, error: BusError) -> None:
         """Take in what the process's reader or writer says of the bus."""
@@ -288,12 +284,8 @@ class Member:
         return encode(self._introduction.model_copy(update=now))
 
     def _say_join(self) -> None:
-        if self._closed:
-            return
-        try:
+        if not self._closed:
             self.outbox.send("", self._join(), "join")
-        except BusError as error:
-            logger.debug("%s could not say join: %s", self.name, error)
 
     def _knock(self) -> None:
         """Let a moderator that does not know this agent hear of it; where the lobby is closed, it knows all names."""

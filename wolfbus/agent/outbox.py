@@ -8,21 +8,21 @@ import threading
 import time
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, local_reply, pack_local, reply_to
+from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, pack_local, pack_reply
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusWriter
 from wolfbus.bus.streams import parse_id
-from wolfbus.errors import BusError
+from wolfbus.errors import BusDown
 from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.requests import Ask, LocalReply
 from wolfbus.printable import storable
 
 logger = logging.getLogger(__name__)
@@ -72,15 +72,12 @@ class Outbox:
         self._segments_lock = threading.Lock()
 
     def send(self, game: str, body: bytes | Unpacked, kind: str = "reply") -> None:
-        """Queue a message.
+        """Queue a message; one that comes after the writer was closed is nobody's loss.
 
         Args:
             game: id of the game it belongs to, "" for none.
             body: the message, packed or not.
             kind: its type, in the clear.
-
-        Raises:
-            BusDown: the writer was closed.
         """
         with self._lock:
             if kind == "join":
@@ -91,7 +88,14 @@ class Outbox:
             if self._holding:
                 self._held.append(entry)
             else:
-                self._writer.append(self.stream, (entry,))
+                self._append(self._writer.append, [entry])
+
+    def _append(self, append: Callable[[str, list[Entry]], None], entries: list[Entry]) -> None:
+        try:
+            append(self.stream, entries)
+        except BusDown as error:
+            kinds = ", ".join(entry.type for entry in entries)
+            logger.debug("%s: what it says (%s) comes after the bus was closed: %s", self._agent, kinds, error)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -108,10 +112,7 @@ class Outbox:
                 self._holding -= 1
                 if self._held and not self._holding:
                     held, self._held = self._held, []
-                    try:
-                        self._writer.append_at_once(self.stream, held)
-                    except BusError as error:
-                        logger.debug("%d messages came after the bus was closed: %s", len(held), error)
+                    self._append(self._writer.append_at_once, held)
 
     def open_game(self, game: str, *, anew: bool = False) -> None:
         """Take prompt text of a game from now on; `anew` if none of it counts as sent."""
@@ -252,9 +253,11 @@ class SeatReplies:
             answer = answer_of(ask.kind, said)
             body: bytes | Unpacked
             if self.limit is not None and is_local(answer, CONTENT[ask.kind], self.limit):
-                body = Unpacked(local_reply(self._game, self._seat, ask, answer), pack_local)
+                content: Any = answer.content
+                local = LocalReply(self._game, ask.id, self._seat, ask.kind, content, answer.thought, answer.reading)
+                body = Unpacked(local, pack_local)
             else:
-                body = pack(reply_to(self._game, self._seat, ask, answer, self.limit))
+                body = pack_reply(self._game, self._seat, ask, answer, self.limit)
         except Exception as error:  # noqa: BLE001 - whatever an agent gives instead of an answer, the record says what
             self.fail(ask, error)
             return
@@ -274,7 +277,7 @@ class SeatReplies:
         )
         self._failed = True
         failed = Answer(fault="failed", note=f"the brain failed: {what}"[:300])
-        self._close(ask, pack(reply_to(self._game, self._seat, ask, failed)))
+        self._close(ask, pack_reply(self._game, self._seat, ask, failed))
 
     def segments(self, texts: Sequence[PromptText]) -> None:
         """Send new prompt text."""
@@ -288,7 +291,7 @@ class SeatReplies:
             cut = {"reply": call.reply[:REPLY_KEPT], "reply_length": length}
             call = call.model_copy(update=cut)
         report = {"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}
-        self._send(pack(report), "called")
+        self._outbox.send(self._game, pack(report), "called")
 
     def _close(self, ask: Ask, body: bytes | Unpacked) -> None:
         with self._lock:
@@ -300,15 +303,9 @@ class SeatReplies:
                 self._answered.append(hash(ask.id))
                 self._answered_at.append(time.monotonic())
         if wanted:
-            self._send(body, "reply")
+            self._outbox.send(self._game, body)
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
-
-    def _send(self, body: bytes | Unpacked, kind: str) -> None:
-        try:
-            self._outbox.send(self._game, body, kind)
-        except BusError as error:
-            logger.debug("%s: a %s came after the bus was closed: %s", self._seat, kind, error)
 
 
 def printable_note(error: BaseException) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
@@ -21,8 +21,6 @@ from wolfbus.view import SeatView
 
 if TYPE_CHECKING:
     import asyncio
-
-_Outcome: TypeAlias = tuple[object, BaseException | None]
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
@@ -46,11 +44,11 @@ def await_later(awaitable: Awaitable[object], done: Done) -> Future[Any]:
     import asyncio  # five megabytes that most games do without
 
     future = asyncio.run_coroutine_threadsafe(_ended_with(awaitable), _running())
-    future.add_done_callback(lambda ended: done(*_of(ended)))
+    future.add_done_callback(lambda ended: done(*((None, CancelledError()) if ended.cancelled() else ended.result())))
     return future
 
 
-async def _ended_with(awaitable: Awaitable[object]) -> _Outcome:
+async def _ended_with(awaitable: Awaitable[object]) -> tuple[object, BaseException | None]:
     import asyncio
 
     try:
@@ -59,10 +57,6 @@ async def _ended_with(awaitable: Awaitable[object]) -> _Outcome:
         raise
     except BaseException as error:  # noqa: BLE001 - an agent may fail in any way, and must not end the loop
         return None, error
-
-
-def _of(ended: Future[_Outcome]) -> _Outcome:
-    return (None, CancelledError()) if ended.cancelled() else ended.result()
 
 
 def _running() -> asyncio.AbstractEventLoop:

@@ -54,7 +54,6 @@ def bench(
     Each run is one measurement; repeat it and take medians. CPU is that of all its processes, without their start;
     memory is that of the largest.
     """
-    from players.llm.budget import NOTHING
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import Orders
@@ -79,12 +78,12 @@ def bench(
             url,
             config,
             folder if records else None,
-            tuple(dict.fromkeys(brains)),
             workers=min(count, games, at_once),
             at_once=at_once,
             threads=threads,
+            brains={"brains": tuple(dict.fromkeys(brains)), "models": {}},
         )
-        local = LocalPlayers(orders, None, NOTHING, lambda _game: None, news)
+        local = LocalPlayers(orders, None, lambda _game: None, news)
         hasty = True
         try:
             began, cpu = time.perf_counter(), time.process_time()

@@ -24,8 +24,7 @@ from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.cassette import Cassette
-    from players.llm.redis_budget import RedisBudget
+    from players.llm.budget import Amount, BudgetLedger
     from players.llm.settings import Model
     from wolfbus.config import GameConfig
     from wolfbus.stage.people import People
@@ -41,15 +40,6 @@ _PATIENCE_S: Final = 30.0
 """Longest time that a rehearsal may take."""
 
 
-def open_cassette(record: Path | None, play: Path | None) -> Cassette | None:
-    """Open the folder that replies are recorded into or played from; None where neither is told."""
-    if record is None and play is None:
-        return None
-    from players.llm.cassette import Cassette
-
-    return Cassette.record(record) if record is not None else Cassette.play(play or Path())
-
-
 @contextlib.contextmanager
 def open_brain_context(
     brains: Sequence[str],
@@ -57,15 +47,30 @@ def open_brain_context(
     *,
     budget: float | None = None,
     budget_tokens: int | None = None,
+    before: Amount | None = None,
     cassette: Path | None = None,
     replay_cassette: Path | None = None,
     give_up: int = GIVE_UP,
     probe: bool = True,
     logs: Path | None = None,
-    ledger: RedisBudget | None = None,
+    ledger: BudgetLedger | None = None,
     people: People | None = None,
 ) -> Iterator[BrainContext]:
     """Open what the brains of this process share, with each brain checked and each model probed.
+
+    Args:
+        brains: specs of all that will play.
+        models: language models by alias.
+        budget: US dollars that calls may cost.
+        budget_tokens: tokens that they may use.
+        before: what was spent of that before.
+        cassette: folder to record replies into.
+        replay_cassette: folder to play them from.
+        give_up: replies in a row that cannot be read, and none before, after which a model's games end; 0 for never.
+        probe: whether to ask each model something small.
+        logs: folder for the error output of child processes; None lets it through to our own.
+        ledger: keeps the budget in the place of this process.
+        people: persons who play at pages.
 
     Raises:
         ConfigError: a brain that cannot be made, or options that do not go together.
@@ -79,15 +84,19 @@ def open_brain_context(
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
     spending = None
     if budget is not None or budget_tokens is not None:
-        from players.llm.budget import Budget
+        from players.llm.budget import NOTHING, Budget
 
-        spending = Budget(budget, budget_tokens, ledger=ledger)
-    tape = open_cassette(cassette, replay_cassette)
+        spending = Budget(budget, budget_tokens, before or NOTHING, ledger)
+    tape = None
+    if cassette is not None or replay_cassette is not None:
+        from players.llm.cassette import Cassette
+
+        tape = Cassette.record(cassette) if cassette is not None else Cassette.play(replay_cassette or Path())
     with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
         check(brains, brain_context)
         if spending is not None:
             spending.check(brain_context.models_of(brains))
-        if tape is not None and cassette is not None and tape.replies:
+        if cassette is not None and tape is not None and tape.replies:
             replies = f"{tape.replies} replies"
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)

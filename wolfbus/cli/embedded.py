@@ -24,7 +24,7 @@ from moderator.house.lease import Claim
 from moderator.house.settings import Agenda, AgendaItem, ModeratorSettings
 from players.context import BrainContext
 from players.spec import build, declined_by, model_name
-from wolfbus.actors import tell_if_alive
+from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.url import read_address
@@ -34,14 +34,14 @@ from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 from wolfbus.service.lifecycle import Health, Stopping
-from wolfbus.study.counts import GameCounts, RecordFollower
+from wolfbus.study.journal import GameCounts
 
 if TYPE_CHECKING:
     from pykka import ActorRef
 
     from moderator.engine.context import HouseContext
     from moderator.house.settings import GameReport
-    from wolfbus.bus.protocol import Bus, Entry
+    from wolfbus.bus.protocol import Bus
 
 logger = logging.getLogger(__name__)
 
@@ -66,20 +66,26 @@ class Game:
     Attributes:
         opened: its opening event.
         started: monotonic time at which it was asked for, in seconds.
-        finished: set when the moderator is through with it, and all of its record was seen.
+        counts: what is counted of it, as far as it was played.
+        finished: set when the moderator is through with it, and all of it was seen.
         over: how it left the moderator, once it did.
-        counts: what was counted of it, once it has ended; None if that failed.
-        counted: whether all of its record was seen.
         seconds: wall time from opening to the last commit.
     """
 
     opened: Opened
     started: float
+    counts: GameCounts = field(default_factory=GameCounts)
     finished: threading.Event = field(default_factory=threading.Event)
     over: GameOver | None = None
-    counts: GameCounts | None = None
-    counted: bool = False
     seconds: float = 0.0
+
+
+class _Follower(PooledActor):
+    """Does what follows from the events of games, in their order, so that no game waits for those who watch it."""
+
+    def on_receive(self, work: Callable[[], None]) -> None:
+        """Do a piece of it."""
+        work()
 
 
 class EmbeddedHouse:
@@ -89,7 +95,7 @@ class EmbeddedHouse:
         bus: bus URL, `memory://` or Redis, or a bus that is open already; it is closed with the house.
         name: house name on the bus; one that no other house has unless given.
         threads: pool threads that run the actors.
-        watch: sees every event of every game in record order; None for nobody.
+        watch: each sees every event of every game in record order; one that fails sees no more.
         done: called with every finished game, from another thread; None for nobody.
         brain_context: what the brains of this process share; whoever gives it closes it after the house.
         keep_s: seconds that the record of a game that is over stays on a Redis, >= 0; None for ever.
@@ -103,21 +109,20 @@ class EmbeddedHouse:
         bus: str | Bus = "memory://",
         name: str | None = None,
         threads: int = 2,
-        watch: Callable[[Recorded], None] | None = None,
+        watch: Sequence[Callable[[Recorded], None]] = (),
         done: Callable[[Game], None] | None = None,
         brain_context: BrainContext | None = None,
         keep_s: float | None = None,
     ) -> None:
         self.name = name or f"play-{secrets.token_hex(4)}"
-        self._watch = watch
+        self._watching = list(watch)
         self._done = done
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
         self._why: WolfError | None = None
         self._hasty = False
-        self._follower: ActorRef[RecordFollower] | None = None
+        self._follower: ActorRef[_Follower] | None = None
         self._agent: ActorRef[SeatRouter] | None = None
-        self._context: HouseContext | None = None
         self._begun = threading.Event()
         self._brain_context = brain_context
         self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
@@ -155,6 +160,7 @@ class EmbeddedHouse:
             threads=threads,
             # nobody makes room on it but who runs it
             full_s=read_address(str(bus)).patience_s if given else None,
+            landed=self._landed,
         )
 
     def open(
@@ -185,15 +191,12 @@ class EmbeddedHouse:
         file = RecordFile(path) if path is not None else None
         with self._lock:
             self._games[opened.game] = asked
-        if self._context is not None:
-            lost = partial(self._lost, opened.game)
-            self._context.reader.follow(streams.record(self.name, opened.game), self._observe, lost=lost)
         self._agenda.ask(AgendaItem(opened.game, seed, None, opened, file))
         try:
             self._check_open()
         except WolfError as error:
             # nobody hears of it any more
-            self._lose(opened.game, error)
+            self._lose(asked, error)
         return asked
 
     def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
@@ -247,13 +250,13 @@ class EmbeddedHouse:
             self._why = why or WolfError("the house is closed")
             self._hasty = self._hasty or isinstance(why, BusError)
             if why is not None:
-                for game in list(self._games):
+                for game in list(self._games.values()):
                     self._lose(game, why)
             self._begun.set()
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
         """Begin to play and to count, by what the host reads and writes with."""
-        self._follower = RecordFollower.start_in(context.pool, self._counted, self._watch)
+        self._follower = _Follower.start_in(context.pool)
         ending.callback(self._follower.stop)
         brain_context = self._brain_context
         if brain_context is None:
@@ -265,58 +268,54 @@ class EmbeddedHouse:
             AGENT, self.name, context.bus, context.reader, context.writer, context.pool, make
         )
         ending.callback(self._agent.stop)
-        self._context = context
         self._begun.set()
 
     def _is_kept(self, game: str) -> bool:
         return game not in self._games
 
+    # -- what comes of games
+
+    def _landed(self, name: str, events: Sequence[Recorded]) -> None:
+        """Take in what was recorded of a game; called by its moderator."""
+        if self._in_memory:
+            # nobody reads it there
+            self._bus.trim(streams.record(self.name, name), f"{events[-1].n}-0")
+        if (game := self._games.get(name)) is not None:
+            self._follow(partial(self._see, game, events))
+
     def _told(self, report: GameReport) -> None:
-        if report.over is not None:
-            self._over(report.over)
+        game = self._games.get(report.game)
+        if game is not None and report.over is not None:
+            game.seconds = time.monotonic() - game.started
+            self._follow(partial(self._finish, game, report.over))
 
-    def _over(self, over: GameOver) -> None:
-        game = self._games.get(over.game)
-        if game is None:
-            return
-        game.over = over
-        game.seconds = time.monotonic() - game.started
-        if over.error is not None or game.counted:
-            self._finish(game)
-
-    def _lose(self, game: str, why: WolfError) -> None:
-        self._over(GameOver(game, None, why, ""))
-
-    # -- what is seen of the records
-
-    def _observe(self, _stream: str, entries: list[Entry]) -> None:
+    def _follow(self, work: Callable[[], None]) -> None:
         if self._follower is not None:
-            tell_if_alive(self._follower, entries)
+            tell_if_alive(self._follower, work)
 
-    def _lost(self, game: str, error: BusError) -> None:
-        logger.warning("%s", error)
-        self._counted(game, None)
+    def _see(self, game: Game, events: Sequence[Recorded]) -> None:
+        for recorded in events:
+            game.counts.take(recorded)
+            for watch in list(self._watching):
+                try:
+                    watch(recorded)
+                except Exception:
+                    # a view is no part of the game
+                    logger.exception("showing the game failed; it goes on unseen")
+                    self._watching.remove(watch)
 
-    def _counted(self, name: str, counts: GameCounts | None) -> None:
-        game = self._games.get(name)
-        if game is None:
-            return
-        game.counts, game.counted = counts, True
-        if game.over is not None:
-            self._finish(game)
+    def _lose(self, game: Game, why: WolfError) -> None:
+        game.seconds = time.monotonic() - game.started
+        self._finish(game, GameOver(game.opened.game, None, why, ""))
 
-    # -- the end of a game
-
-    def _finish(self, game: Game) -> None:
-        if self._context is not None:
-            # before the record may go
-            self._context.reader.unfollow(streams.record(self.name, game.opened.game))
+    def _finish(self, game: Game, over: GameOver) -> None:
+        name = game.opened.game
         with self._lock:
-            if self._games.pop(game.opened.game, None) is None:
+            if self._games.pop(name, None) is None:
                 return
-        for actor in (self._agent, self._follower):
-            if actor is not None and (game.over is None or game.over.error is not None):
-                tell_if_alive(actor, game.opened.game)
+        game.over = over
+        if self._agent is not None and over.error is not None:
+            tell_if_alive(self._agent, name)
         self._agenda.changed()
         try:
             if self._done is not None:

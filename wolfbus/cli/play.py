@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
+import re
 import secrets
 import sys
 from collections.abc import Callable, Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from players.llm.accounts import Accounts
     from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
-
-logger = logging.getLogger(__name__)
 
 PACE: Final = 2.0
 """Times reading pace at which a game of scripted players is shown in a terminal."""
@@ -145,13 +143,9 @@ def play(
         shower = around.enter_context(shown(quiet=hidden, plain=plain, paced=speed > 0))
         kept: list[Recorded] = []
         ending = GameEnding(beats=not as_json)
-        views = [kept.append if speed and not hidden else shower.see, *([] if page is None else [page.see])]
-        game = _play(
-            url,
-            lambda house: house.open(config, seed, brains, path, game_id, title),
-            _watch(ending, views),
-            brain_context,
-        )
+        views = [ending.take, kept.append if speed and not hidden else shower.see]
+        views += [] if page is None else [page.see]
+        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), views, brain_context)
         accounts = brain_context.accounts
         if kept:
             with contextlib.suppress(KeyboardInterrupt):
@@ -167,33 +161,17 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
     return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
 
 
-def _watch(ending: GameEnding, views: list[Callable[[Recorded], None]]) -> Callable[[Recorded], None]:
-    """Return what hands every event to the game's ending and to its views, as long as they take it."""
-
-    def see(recorded: Recorded) -> None:
-        ending.take(recorded)
-        for view in list(views):
-            try:
-                view(recorded)
-            except Exception:
-                # a terminal that takes nothing must not cost the game its end
-                views.remove(view)
-                logger.exception("the game cannot be shown any more")
-
-    return see
-
-
 def _play(
     url: str,
     begin: Callable[[EmbeddedHouse], Game],
-    see: Callable[[Recorded], None],
+    views: Sequence[Callable[[Recorded], None]],
     brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
 
     tune_garbage_collection()
-    with EmbeddedHouse(url, watch=see, brain_context=brain_context) as house:
+    with EmbeddedHouse(url, watch=views, brain_context=brain_context) as house:
         game = begin(house)
         try:
             # a wait without a time-out cannot be interrupted on every platform
@@ -253,8 +231,8 @@ def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, acco
     brains = ending.brains.values()
     summary: dict[str, Any] = {
         "game": game.opened.game,
-        # a number that was given as one comes back as one
-        "seed": int(seed) if seed.isdecimal() and str(int(seed)) == seed else seed,
+        # a number that was given as one comes back as one, if JSON's readers can hold it
+        "seed": int(seed) if re.fullmatch("0|[1-9][0-9]{0,308}", seed) else seed,
         "digest": digest,
         "winner": ended.winner,
         "reason": ended.reason,

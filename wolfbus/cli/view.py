@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import webbrowser
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +15,7 @@ from wolfbus.cli.viewing import MeasuredStudies, WordClaims, served_with
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.printable import printable
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
-from wolfbus.study.manifest import FILE
+from wolfbus.study.manifest import FILE, load_manifest
 from wolfbus.whole_file import write_whole
 
 RUNS: Final = Path("runs")
@@ -133,7 +132,7 @@ def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str 
 def _study(folder: Path) -> dict[str, Any]:
     from wolfbus.stage.library import study_file
 
-    if not (folder / FILE).is_file():
+    manifest = load_manifest(folder / FILE) if (folder / FILE).is_file() else None
+    if manifest is None:
         raise ConfigError(f"{printable(str(folder), 400)}: no study in it; give a study's folder or one record")
-    manifest = json.loads((folder / FILE).read_bytes())
     return study_file(str(manifest.get("study") or folder.name), folder, MeasuredStudies())

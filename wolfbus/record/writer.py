@@ -6,22 +6,16 @@ survive a power cut too. The folder that records go to is tried before anything 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
 from wolfbus.closable import Closable
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import counted
-
-# macOS has no fdatasync
-_sync = getattr(os, "fdatasync", os.fsync)
-
-_PIECE: Final = 1 << 20
-"""Bytes read at a time where lines are counted."""
 
 
 class RecordFile(Closable):
@@ -84,7 +78,7 @@ class RecordFile(Closable):
         """
         fd = self._open_fd()
         try:
-            _sync(fd)
+            _bring_to_disk(fd)
         except OSError as error:
             raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
 
@@ -94,23 +88,20 @@ class RecordFile(Closable):
         Raises:
             RecordError: the disk failed; the file is closed all the same.
         """
-        fd, self._fd = self._fd, None
-        if fd is None:
+        if self._fd is None:
             return
         try:
-            try:
-                if self._failure is None:
-                    _sync(fd)
-            finally:
-                os.close(fd)
-        except OSError as error:
-            raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
+            if self._failure is None:
+                self.sync()
+        finally:
+            # what is on the disk is safe, whatever closing says
+            with contextlib.suppress(OSError):
+                os.close(self._fd)
+            self._fd = None
 
     def _open_fd(self) -> int:
-        if self._failure is not None:
-            raise self._failure
-        if self._fd is None:
-            raise RecordError(f"{self.path}: closed already")
+        if self._failure is not None or self._fd is None:
+            raise self._failure or RecordError(f"{self.path}: closed already")
         return self._fd
 
     def _take_back(self, fd: int) -> str:
@@ -123,6 +114,11 @@ class RecordFile(Closable):
     def _fail(self, reason: str) -> RecordError:
         self._failure = RecordError(f"{self.path}: {reason}")
         return self._failure
+
+
+def _bring_to_disk(fd: int) -> None:
+    # macOS has no fdatasync
+    getattr(os, "fdatasync", os.fsync)(fd)
 
 
 def _open_behind(path: Path, lines: int) -> tuple[int, int]:
@@ -146,21 +142,13 @@ def _size_of(fd: int, lines: int) -> int:
     """Return how many bytes the first `lines` lines take; raises RecordError if there are not as many."""
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         raise RecordError("that is no ordinary file")
-    size = found = 0
-    while found < lines:
-        piece = os.pread(fd, _PIECE, size)
-        if not piece:
-            raise RecordError(f"it has {counted(found, 'whole line')}, not {lines}")
-        here = piece.count(b"\n")
-        if found + here < lines:
-            found += here
-            size += len(piece)
-            continue
-        end = -1
-        while found < lines:
-            end = piece.index(b"\n", end + 1)
-            found += 1
-        size += end + 1
+    size = 0
+    with open(fd, "rb", closefd=False) as file:
+        for found in range(lines):
+            line = file.readline()
+            if not line.endswith(b"\n"):
+                raise RecordError(f"it has {counted(found, 'whole line')}, not {lines}")
+            size += len(line)
     return size
 
 

@@ -331,13 +331,14 @@ def _first_difference(mine: Any, its: Any, place: str) -> str | None:
 
 
 def _lives(holder: str) -> bool:
-    """Return whether a process with this number is there and is not us."""
-    if not holder.isdecimal() or int(holder) == os.getpid():
-        return holder.isdecimal()
+    """Return whether a process with this number is there; if it is ours, we hold the folder already."""
+    if not holder.isdecimal():
+        return False
     try:
         os.kill(int(holder), 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
+        # somebody else's
         return True
     return True

@@ -1,8 +1,12 @@
-"""A study's journal: `GameResult`, what came of each game, and `Spent`, a line each, written at once."""
+"""A study's journal: `GameResult`, what came of each game, and `Spent`, a line each, written at once.
+
+`GameCounts` is what is counted of a game for its result, while it is played or out of its record.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -10,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
 from wolfbus.errors import ConfigError, first_fault
+from wolfbus.record.line import Recorded
+from wolfbus.usage import Usage
 from wolfbus.vocabulary import Winner
 
 State: TypeAlias = Literal["ended", "stopped", "failed"]
@@ -18,6 +24,36 @@ Sum = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 
 _LONGEST: Final = 1 << 20
 """Bytes of a line of a journal; errors and brains are long, but not that long."""
+
+
+@dataclass(slots=True)
+class GameCounts:
+    """Feed it the events of one game in record order.
+
+    Attributes:
+        winner: who has won; None for nobody, or not yet.
+        statements: public statements.
+        judgements: judgements that count.
+        usage: what the model calls took; None while there are none.
+    """
+
+    winner: Winner = None
+    statements: int = 0
+    judgements: int = 0
+    usage: Usage | None = None
+
+    def take(self, recorded: Recorded) -> None:
+        """Take in the next event."""
+        event = recorded.event
+        if event.type == "answered":
+            self.judgements += event.kind == "assess_other" and event.content is not None
+        elif event.type == "statement":
+            self.statements += 1
+        elif event.type == "model_call":
+            self.usage = self.usage or Usage()
+            self.usage.add(event)
+        elif event.type == "ended":
+            self.winner = event.winner
 
 
 class GameResult(BaseModel):

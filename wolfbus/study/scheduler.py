@@ -20,7 +20,7 @@ import click
 
 from wolfbus.service.lifecycle import waiting_in
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
-from wolfbus.study.journal import GameResult
+from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
 
@@ -75,14 +75,15 @@ class StudyProgress:
         """Take note that a game is through."""
         self._finished.append(time.monotonic())
 
-    def look(self, now: float | None = None) -> None:
+    def look(self) -> None:
         """Bring what is shown up to date; call it now and then."""
-        now = time.monotonic() if now is None else now
+        now = time.monotonic()
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._manifest.done, words=self.words(now))
+            self._bar.update(self._task, completed=self._manifest.done, words=self._words(now))
         elif not self._quiet and self._plain and now >= self._next_line:
             self._next_line = now + _LINE_S
-            click.echo(f"wolfbus: {self.line(now)}", err=True)
+            done, total = self._manifest.done, sum(self._manifest.states.values())
+            click.echo(f"wolfbus: {done} of {total} games, {self._words(now)}", err=True)
 
     def say(self, line: str) -> None:
         """Say something that is not about games; any thread may call it."""
@@ -91,19 +92,14 @@ class StudyProgress:
         else:
             click.echo(f"wolfbus: {line}", err=True)
 
-    def line(self, now: float) -> str:
-        """Return all in one line."""
-        done, total = self._manifest.done, sum(self._manifest.states.values())
-        return f"{done} of {total} games, {self.words(now)}"
-
-    def words(self, now: float) -> str:
+    def _words(self, now: float) -> str:
         """Return rate, time left, wins, failures and cost."""
         manifest = self._manifest
         said = []
-        rate = self.rate(now)
-        if rate is not None:
+        count, seconds = len(self._finished) - 1, now - self._finished[0]
+        if count and seconds > 0:
             left = sum(manifest.states.values()) - manifest.done
-            said += [_rate(rate), f"{_time(left / rate)} left"]
+            said += [_rate(count / seconds), f"{_time(left * seconds / count)} left"]
         wins = manifest.wins
         said.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
         if manifest.states["failed"]:
@@ -111,12 +107,6 @@ class StudyProgress:
         if manifest.cost_usd is not None:
             said.append(f"${manifest.cost_usd:,.2f}")
         return ", ".join(said)
-
-    def rate(self, now: float) -> float | None:
-        """Return games per second lately; None before the first."""
-        count = len(self._finished) - 1
-        seconds = now - self._finished[0]
-        return count / seconds if count and seconds > 0 else None
 
     def __enter__(self) -> Self:
         if not self._quiet and not self._plain:
@@ -167,6 +157,10 @@ class StudyPlayers(Protocol):
     def under_way(self) -> int:
         """How many games are under way that an end would break off."""
 
+    @property
+    def spent(self) -> Spent | None:
+        """What is spent of the study's budget; None where there is none to keep."""
+
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Have games played, in this order; returns at once."""
 
@@ -202,12 +196,10 @@ class StudyScheduler:
         self._news = news
         self._progress = progress
         self._players: StudyPlayers | None = None
-        self._noted: dict[str, Any] = {}
+        self._noted: Spent | None = None
         self._next_write = 0.0
         self.halted: Halt | None = None
         """Why no more games could be played; None as long as they can."""
-        self.spent: Callable[[], dict[str, Any]] = dict
-        """Returns what is spent in all, for the journal; nothing where there is no budget."""
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
 
@@ -260,9 +252,10 @@ class StudyScheduler:
     def write(self) -> None:
         """Write the manifest; raises OSError."""
         began = time.monotonic()
-        if (spent := self.spent()) != self._noted:
+        spent = self._players.spent if self._players is not None else None
+        if spent is not None and spent != self._noted:
             self._noted = spent
-            self._folder.note(spent)
+            self._folder.note(spent.model_dump())
         self._folder.write(FILE, self._manifest.pieces(utc_now()))
         now = time.monotonic()
         self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)

@@ -60,7 +60,8 @@ class Office(Closable):
     def __init__(self, address: Address) -> None:
         self.address = address
         self._links = Links(address)
-        self._links.reach(min(PATIENCE_S, address.patience_s))
+        self._patience_s = min(PATIENCE_S, address.patience_s)
+        self._links.reach(self._patience_s)
 
     def users(self) -> tuple[str, ...]:
         """Return the names of all users, tickets or not."""
@@ -139,7 +140,7 @@ class Office(Closable):
 
     def prove(self, user: str, password: str) -> None:
         """Log in as a user and leave; raises BusError if that does not work."""
-        Links(replace(self.address, username=user, password=password)).run("", RedisLink.close, PATIENCE_S)
+        Links(replace(self.address, username=user, password=password)).run("", RedisLink.close, self._patience_s)
 
     def go_on_as(self, user: str, password: str) -> None:
         """Work as another user from now on."""
@@ -152,7 +153,7 @@ class Office(Closable):
         self._links.close()
 
     def _run(self, work: Callable[[RedisLink], T]) -> T:
-        return self._links.run("", work, min(PATIENCE_S, self.address.patience_s))
+        return self._links.run("", work, self._patience_s)
 
     def _ask(self, *command: Word, doing: str) -> Any:
         return self._run(lambda link: link.ask(*command, doing=doing))

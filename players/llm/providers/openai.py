@@ -19,7 +19,6 @@ from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, is_openai, quiet
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
-    ErrorInside,
     NotAReply,
     body_of,
     cut_before_text,
@@ -199,13 +198,14 @@ class OpenAIProvider:
     def _read(self, response: httpx2.Response, request: Request) -> ProviderReply:
         try:
             reply = read_reply(response.content)
-        except NotAReply as error:
-            line = f"{self.url}: {response.status_code}, but {error}"
-            raise Failed(Failure("garbage", line, again=True, charged=True)) from None
-        except ErrorInside as error:
-            code = str(error.error.get("code")) if isinstance(error.error, Mapping) else ""
+        except NotAReply as nothing:
+            error = nothing.error
+            if error is None:
+                line = f"{self.url}: {response.status_code}, but {nothing}"
+                raise Failed(Failure("garbage", line, again=True, charged=True)) from None
+            code = str(error.get("code")) if isinstance(error, Mapping) else ""
             status = int(code) if len(code) == 3 and code.isdecimal() and code >= "400" else 500
-            raise Failed(self._failure(status, response.headers, {"error": error.error}, request)) from None
+            raise Failed(self._failure(status, response.headers, {"error": error}, request)) from None
         reply = reply.mapped(self._cleaned)
         # only now: half of our key would not be found
         return replace(reply, served=None if reply.served is None else printable(reply.served, SERVED_KEPT) or None)
@@ -223,10 +223,11 @@ class OpenAIProvider:
         return f"no key is in {self._key_env}, and that is"
 
     def _failure(self, status: int, headers: Mapping[str, str], said: Any, request: Request) -> Failure:
-        message, code = message_of(said)
+        message, codes = message_of(said)
+        generated = not GENERATION.isdisjoint(codes)
         words = redacted(message, self._key)
         trouble = _trouble_of(status)
-        spent = "insufficient_quota" in {code, *_codes(said)}
+        spent = "insufficient_quota" in codes
         if spent:
             what = f"{status}: the account's quota is used up"
         elif status in {401, 403}:
@@ -241,9 +242,9 @@ class OpenAIProvider:
         return Failure(
             trouble,
             line,
-            again=(trouble != "rejected" and not spent) or code in GENERATION,
+            again=(trouble != "rejected" and not spent) or generated,
             wait=wait_wanted(headers),
-            lacks=lack_of(request, status, message, code),
+            lacks=None if generated else lack_of(request, status, message),
             cut=cut_before_text(status, message),
         )
 
@@ -333,11 +334,6 @@ def _json_or_text(content: bytes) -> Any:
     except (ValueError, RecursionError):
         text = content[:4096].decode("utf-8", "replace").strip()
         return "a page of HTML" if text.startswith("<") else text
-
-
-def _codes(said: Any) -> set[str]:
-    error = said.get("error", said) if isinstance(said, Mapping) else None
-    return {str(error.get(name)) for name in ("code", "type")} if isinstance(error, Mapping) else set()
 
 
 def _rejected_text(said: Any) -> tuple[str, str] | None:

@@ -45,18 +45,14 @@ GENERATION: Final = frozenset({"json_validate_failed", "json_parse_failed", "too
 
 
 class NotAReply(ValueError):  # noqa: N818 - what it is
-    """A body that holds no reply; the text says what it is."""
-
-
-class ErrorInside(Exception):  # noqa: N818 - what it is
-    """A body that came with a status of success and holds an error.
+    """A body that came with a status of success and holds no reply; the text says what it is.
 
     Attributes:
-        error: what it says.
+        error: the error that it holds; None for none.
     """
 
-    def __init__(self, error: Any) -> None:
-        super().__init__(error)
+    def __init__(self, what: str, error: Any = None) -> None:
+        super().__init__(what)
         self.error = error
 
 
@@ -127,7 +123,6 @@ def read_reply(content: bytes) -> ProviderReply:
 
     Raises:
         NotAReply: it is none.
-        ErrorInside: it is an error, in spite of its status.
     """
     if not content.strip():
         raise NotAReply("the reply's body is empty")
@@ -141,9 +136,7 @@ def read_reply(content: bytes) -> ProviderReply:
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(first, dict):
-        if body.get("error"):
-            raise ErrorInside(body["error"])
-        raise NotAReply("the reply holds no choice")
+        raise NotAReply("the reply holds no choice", body.get("error") or None)
     message = first.get("message")
     if not isinstance(message, dict):
         message = {"content": first.get("text")}
@@ -205,34 +198,32 @@ def _count(number: Any) -> int | None:
     return number if whole else None
 
 
-def message_of(body: Any) -> tuple[str, str]:
-    """Return the message and the code of an error's body, which comes in many forms; everything of use is in there.
+def message_of(body: Any) -> tuple[str, list[str]]:
+    """Return the message and the codes of an error's body, which comes in many forms; everything of use is in there.
 
     FastAPI says ``detail``, OpenAI ``error.message`` and ``error.param``, LM Studio ``error`` as a string.
     """
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if isinstance(error, str):
-        return error, ""
+        return error, []
     if not isinstance(error, Mapping):
-        return ("" if error is None else json.dumps(error, default=str)), ""
+        return ("" if error is None else json.dumps(error, default=str)), []
     said = error.get("message") or error.get("detail") or error.get("msg") or error
     message = said if isinstance(said, str) else json.dumps(said, default=str)
     if (param := error.get("param")) and isinstance(param, str) and param not in message:
         message = f"{message} ({param})"
-    codes = [str(error[name]) for name in ("code", "type") if error.get(name)]
-    return message, next((code for code in codes if not code.isdigit()), "")
+    return message, [str(error[name]) for name in ("code", "type") if error.get(name)]
 
 
-def lack_of(request: Request, status: int, message: str, code: str) -> Lack | None:
+def lack_of(request: Request, status: int, message: str) -> Lack | None:
     """Return what of a request its server does not take, as far as a rejection tells.
 
     Args:
         request: what was rejected.
         status: of HTTP.
         message: the server's words.
-        code: its own code of the error.
     """
-    if status not in _SPEAKING or code in GENERATION:
+    if status not in _SPEAKING:
         return None
     shape, not_taken = request.shape, _NOT_TAKEN.search(message)
     if (

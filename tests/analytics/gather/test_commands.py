@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -58,15 +57,6 @@ def test_a_manifest_that_is_wrong_is_one_line_with_file_and_member(
         assert out == ""
         assert err.startswith(f"wolfbus: {path}: {member}")
         assert err.count("\n") == 1
-
-
-def test_a_pipe_is_refused_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    os.mkfifo(folder / "x.ndjson")
-    for words in commands(folder / "x.ndjson"):
-        assert run(words) == USAGE
-        assert capsys.readouterr().err == (
-            f"wolfbus: {folder / 'x.ndjson'}: a pipe or a device; save what comes out of it in a file\n"
-        )
 
 
 def test_a_damaged_file_is_named_by_all_of_them_and_they_exit_1(

@@ -41,7 +41,7 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_i
     played: Path, monkeypatch: pytest.MonkeyPatch
 ):
     one = gather([played], workers=1)
-    monkeypatch.setattr("analytics.gather.games.PART", 1)
+    monkeypatch.setattr("analytics.gather.PART", 1)
     two = gather([played], Criteria(prover=Verifier), workers=2)
     assert tables_of(one) == tables_of(two)
     assert same(one.columns, two.columns)

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from players.program.brain import ChildBrain
+from players.context import BrainContext
+from players.spec import build
+from wolfbus.agent import Agent
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.requests import Ask, Private, Seated
 from wolfbus.view import SeatView
@@ -59,7 +61,7 @@ def ask(number: int = 1, kind: Kind = "bid", deadline: float = 60.0) -> Ask:
     return Ask(id=name, kind=kind, round=1, phase="debate", turn=number, deadline_s=deadline)
 
 
-def bid_of(brain: ChildBrain, view: SeatView, number: int = 1) -> int | None:
+def bid_of(brain: Agent, view: SeatView, number: int = 1) -> int | None:
     """Return what the child bids in request `number`; None for no usable answer."""
     content: Any = brain.answer(ask(number), view).content
     return None if content is None else content.bid
@@ -109,12 +111,12 @@ def _hasty_farewells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def brain_of(tmp_path: Path) -> Iterator[Callable[..., ChildBrain]]:
+def brain_of(tmp_path: Path) -> Iterator[Callable[..., Agent]]:
     """Makes brains whose child runs some code, with further words on its command line, and closes them."""
-    made: list[ChildBrain] = []
+    made: list[Agent] = []
 
-    def make(code: str, words: str = "") -> ChildBrain:
-        made.append(ChildBrain(command(tmp_path, code) + words, tmp_path / "logs"))
+    def make(code: str, words: str = "") -> Agent:
+        made.append(build(f"exec:{command(tmp_path, code)}{words}", BrainContext(logs=tmp_path / "logs")))
         return made[-1]
 
     yield make

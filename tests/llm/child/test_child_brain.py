@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from players.program.brain import ChildBrain
+from players.spec import build
 from wolfbus.agent import NO_ANSWER
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import Bid, Speech
@@ -27,11 +27,11 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [("", "no command"), ("   ", "no command"), ("no-such-program x", "'no-such-program'"), ("cat 'x", "no closing")],
+    [("   ", "lacks a command"), ("no-such-program x", "'no-such-program'"), ("cat 'x", "no closing")],
 )
 def test_a_command_that_cannot_run_is_refused_before_the_game(words, says):
     with pytest.raises(ConfigError, match=says):
-        ChildBrain(words)
+        build(f"exec:{words}")
 
 
 def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(brain_of):
@@ -190,7 +190,7 @@ def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
 
 
 def test_error_output_without_a_folder_comes_through_with_the_seat_before_it(tmp_path, capfd):
-    brain = ChildBrain(command(tmp_path, "sys.stderr.write('one\\n\\x1b[2Jtwo\\nthree'); sys.exit(4)"))
+    brain = build("exec:" + command(tmp_path, "sys.stderr.write('one\\n\\x1b[2Jtwo\\nthree'); sys.exit(4)"))
     assert brain.answer(ask(), sit()).note.endswith("exited with code 4: three")
     brain.close()
     farewells_said()
@@ -213,8 +213,8 @@ def test_no_child_outlives_the_process_that_asked_it(tmp_path):
 import players.program.process
 players.program.process.MOMENT = 0.05
 from tests.llm.child.conftest import bid_of, sit
-from players.program.brain import ChildBrain
-brains = [ChildBrain({child!r}) for _ in range(2)]
+from players.spec import build
+brains = [build("exec:" + {child!r}) for _ in range(2)]
 assert [bid_of(brain, sit()) for brain in brains] == [1, 1]
 brains[0].close()
 """

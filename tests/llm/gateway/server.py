@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,16 +70,12 @@ class ScriptedServer:
         self.paths: list[str] = []
         self.times: list[float] = []
         self.gone = 0
+        self._end = asyncio.Event()
         self._loop = asyncio.new_event_loop()
-        self._runner: web.AppRunner | None = None
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        listens: Future[str] = Future()
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(listens),))
         self._thread.start()
-        self.port = 0
-        self.open()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        self.url = listens.result(10)
 
     def plan(self, *steps: Step, default: Step = OK) -> None:
         self.script, self.default = list(steps), default
@@ -86,35 +83,22 @@ class ScriptedServer:
     def questions(self) -> list[str]:
         return [body["messages"][-1]["content"] for body in self.bodies]
 
-    def open(self) -> None:
-        """Listen, on the same port as before."""
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(10)
-
-    def shut(self) -> None:
-        """Stop listening and break all connections."""
-        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result(10)
-
     def close(self) -> None:
-        self.shut()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
+        """Stop listening and break all connections."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join(10)
+            self._loop.close()
 
-    async def _open(self) -> None:
-        app = web.Application(client_max_size=1 << 24)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024, reuse_address=True)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
+    async def _serve(self, listens: Future[str]) -> None:
+        server = web.Server(self._handle, handler_cancellation=True, access_log=None)
+        listening = await self._loop.create_server(server, "127.0.0.1", 0, backlog=1024)
+        listens.set_result(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1")
+        await self._end.wait()
+        listening.close()
+        await server.shutdown(0.01)
 
-    async def _shut(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         body = json.loads(await request.read() or b"null")
         step = self.script.pop(0) if self.script else self.default
         self.bodies.append(body)

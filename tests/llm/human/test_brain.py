@@ -6,23 +6,23 @@ import os
 import pty
 import re
 import threading
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from players.human.terminal import Keyboard
 from players.spec import build
 from tests.llm.human.person import PROMPT, Paper
 from tests.llm.tables import tables
 from wolfbus import cli
 from wolfbus.agent import NO_ANSWER, Answer
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.errors import ConfigError, PlayerError
+from wolfbus.errors import ConfigError
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, Public
@@ -89,9 +89,9 @@ class Seat:
             return [given for _, given in self.given]
 
 
-@pytest.fixture
-def seat() -> Iterator[Seat]:
-    read_end, write_end = os.pipe()
+@contextmanager
+def sitting(read_end: int, write_end: int) -> Iterator[Seat]:
+    """Sit a person down who types at `write_end` what comes out at `read_end`."""
     with os.fdopen(read_end) as keyboard, pytest.MonkeyPatch.context() as patched:
         paper = Paper()
         patched.setattr("sys.stdin", keyboard)
@@ -99,7 +99,14 @@ def seat() -> Iterator[Seat]:
         seat = Seat(write_end, paper)
         yield seat
         seat.brain.close()
-    os.close(write_end)
+    with suppress(OSError):
+        os.close(write_end)
+
+
+@pytest.fixture
+def seat() -> Iterator[Seat]:
+    with sitting(*os.pipe()) as seat:
+        yield seat
 
 
 @pytest.mark.parametrize("kind", TABLES["read"])
@@ -231,17 +238,17 @@ def test_a_question_that_fails_costs_one_answer_and_not_the_seat(seat: Seat) -> 
     assert seat.ask(ask_for("bid")) == Answer(Bid(bid=5))
 
 
-def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(seat: Seat) -> None:
+def test_only_one_person_plays_at_one_terminal_and_nobody_without_a_keyboard(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigError, match="only one person can play at one terminal"):
         build("human")
     seat.brain.close()
     build("human").close()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sys.stdin", None)
+    for nothing in (None, SimpleNamespace(fileno=lambda: 10_000)):
+        monkeypatch.setattr("sys.stdin", nothing)
         with pytest.raises(ConfigError, match="no standard input"):
             build("human")
-    with pytest.raises(PlayerError, match="without a keyboard"):
-        Keyboard(10_000)
 
 
 def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_once(
@@ -257,43 +264,32 @@ def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_
     assert "Who was who" in said.err
 
 
-@pytest.fixture
-def terminal() -> Iterator[tuple[Keyboard, int]]:
+def test_lines_come_one_by_one_however_they_are_written_and_the_last_one_counts(seat: Seat) -> None:
+    def said() -> tuple[object, str | None]:
+        given = seat.ask(ask_for("speak"))
+        return given.content, given.fault
+
+    seat.type("Bram ist’s\n\r\nAn")
+    assert [said(), said()] == [(Speech(text="Bram ist’s"), None), (Speech(text=""), None)]
+    seat.type("a\nBram")
+    os.close(seat.write_end)
+    assert [said() for _ in range(4)] == [(Speech(text=text), None) for text in ("Ana", "Bram", "", "")]
+    assert seat.paper.text.count("Your input has ended") == 1
+
+
+def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked() -> None:
     master, slave = pty.openpty()
-    keyboard = Keyboard(slave)
-    yield keyboard, master
-    keyboard.close()
-    os.close(slave)
-    os.close(master)
+    with sitting(slave, master) as seat:
 
+        def typed(text: str, seconds: float = 60.0) -> Answer:
+            before = len(seat.given)
+            seat.brain.start((ask_for("speak", seconds),), view_of({"speak": seconds}), seat)
+            seat.prompted()
+            seat.type(text)
+            return seat.answers(before + 1)[-1]
 
-def line_of(keyboard: Keyboard, seconds: float = 30.0) -> str:
-    line = keyboard.read_line(time.monotonic() + seconds)
-    return line if isinstance(line, str) else f"typed: {line.text}"
-
-
-def test_lines_come_one_by_one_however_they_are_written_and_the_last_one_counts() -> None:
-    read_end, person = os.pipe()
-    keyboard = Keyboard(read_end)
-    os.write(person, "Bram ist’s\n\r\nAn".encode())
-    assert [line_of(keyboard), line_of(keyboard)] == ["typed: Bram ist’s", "typed: "]
-    os.write(person, b"a\nBram")
-    os.close(person)
-    assert [line_of(keyboard) for _ in range(4)] == ["typed: Ana", "typed: Bram", "gone", "gone"]
-    keyboard.close()
-    assert line_of(keyboard) == "closed"
-    os.close(read_end)
-
-
-def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(terminal: tuple[Keyboard, int]) -> None:
-    keyboard, person = terminal
-    os.write(person, b"\x04")
-    assert line_of(keyboard) == "left out", "Ctrl-D leaves out one answer only"
-    os.write(person, b"Br")
-    assert line_of(keyboard, 0.02) == "late"
-    os.write(person, b"Ana\n")
-    assert line_of(keyboard) == "typed: Ana"
-    os.write(person, b"too early\n")
-    keyboard.freshen()
-    os.write(person, b"Bram\n")
-    assert line_of(keyboard) == "typed: Bram"
+        assert typed("\x04").content == Speech(text=""), "Ctrl-D leaves out one answer only"
+        assert typed("Br", 0.5) is NO_ANSWER
+        assert typed("Ana\n").content == Speech(text="Ana")
+        seat.type("too early\n")
+        assert typed("Bram\n").content == Speech(text="Bram")

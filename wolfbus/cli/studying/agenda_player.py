@@ -6,14 +6,14 @@ import errno
 import logging
 import queue
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.protocol import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
-from wolfbus.cli.studying.reading import ended, failed, head_of, result_of
+from wolfbus.cli.studying.reading import ended, failed, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import bring
@@ -49,37 +49,23 @@ class Orders:
         url: the bus.
         config: the rules.
         folder: the study's; None to write no records.
-        brains: all that will play.
-        workers: how many processes play, and share the endpoints' limits; 1 for this one alone.
+        workers: how many processes play; 1 for this one alone.
         at_once: games under way at a time, over all workers, > 0.
         threads: pool threads of each that run the actors, > 0.
         keep_s: seconds that the record of a game that is over stays on a Redis: for spectators, since the file is the
             record; None for ever.
-        logs: folder for the error output of child processes; None lets it through to our own.
-        models: language models by what specs name them by.
-        budget: US dollars that workers may spend together.
-        budget_tokens: tokens, likewise.
-        cassette: folder to record replies into.
-        replay_cassette: folder to play replies from.
-        give_up: replies in a row that cannot be read, and none before, after which a model's games end.
+        brains: what workers make their brains by, keywords of `wolfbus.cli.brains.open_brain_context`.
         lock_fd: descriptor of the folder's lock, which a worker holds as long as it lives; None for none.
     """
 
     url: str = field(repr=False)
     config: GameConfig
     folder: Path | None
-    brains: Sequence[str] = ()
     workers: int = 1
     at_once: int = 16
     threads: int = 2
     keep_s: float | None = KEPT_S
-    logs: Path | None = None
-    models: Mapping[str, Any] = field(default_factory=dict)
-    budget: float | None = None
-    budget_tokens: int | None = None
-    cassette: Path | None = None
-    replay_cassette: Path | None = None
-    give_up: int = 0
+    brains: Mapping[str, Any] = field(default_factory=dict)
     lock_fd: int | None = None
 
     def record(self, game: PlannedGame) -> Path | None:
@@ -231,18 +217,12 @@ class AgendaPlayer:
             return
         path = self._orders.record(planned)
         head = head_of(path) if path is not None else ""
-        result: GameResult | str = "it was not counted"
-        if game.counts is not None:
-            result = ended(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head)
-        elif path is not None:
-            # the record is whole, whatever became of the live count
-            result = result_of(path, planned, self._orders.config)
-        if isinstance(result, str) or (path is not None and not head):
-            self._lose(planned, WolfError(f"{path or planned.game}: the record is not whole"), game.seconds)
-        else:
-            if self._bus is not None and path is not None:
-                self._bus.bring(self._name, planned.game, path)
-            self._finish(planned, result)
+        if path is not None and not head:
+            self._lose(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
+            return
+        if self._bus is not None and path is not None:
+            self._bus.bring(self._name, planned.game, path)
+        self._finish(planned, ended(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
         taken = self._held.pop(game.game)

@@ -23,7 +23,7 @@ from wolfbus.errors import BusError, WolfError, reason_of
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Finished
-from wolfbus.study.journal import GameResult
+from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt, StudyNews
 from wolfbus.study.shared_agenda import SharedAgenda
@@ -121,6 +121,10 @@ class HousePlayers:
     def under_way(self) -> int:
         """Games that the moderator has to leave in order before it ends."""
         return len(self._asked) if self._thread.is_alive() else 0
+
+    @property
+    def spent(self) -> None:
+        """Nothing that this process knows of: the agents have budgets of their own."""
 
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Ask for games; of those that were over before, it is told."""
@@ -313,9 +317,10 @@ class SharedPlayers:
         self._thread.start()
 
     @property
-    def spent(self) -> Amount:
-        """What workers have spent of the study's budget."""
-        return self._spent
+    def spent(self) -> Spent | None:
+        """What workers have spent of the study's budget; None where there is none."""
+        now = self._spent
+        return None if self._budget is None else Spent(spent_usd=float(now.usd), spent_tokens=now.tokens)
 
     @property
     def under_way(self) -> int:

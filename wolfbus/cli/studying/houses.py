@@ -81,6 +81,10 @@ class ManyHouses:
         """Games that the moderators have to leave in order before they end."""
         return sum(house.under_way for house in self._houses.values())
 
+    @property
+    def spent(self) -> None:
+        """Nothing that this process knows of: the agents have budgets of their own."""
+
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Have games played: those that a house has begun by that house, the others wherever there is room."""
         with self._lock:

@@ -23,9 +23,8 @@ from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.line import check_seal, line_of
 from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_checked, read_record
 from wolfbus.study.agenda import Finished
-from wolfbus.study.counts import GameCounts
 from wolfbus.study.folder import Manifest, StudyFolder
-from wolfbus.study.journal import GameResult, Spent
+from wolfbus.study.journal import GameCounts, GameResult, Spent
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
 

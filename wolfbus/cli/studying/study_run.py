@@ -18,11 +18,11 @@ import click
 
 import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import open_cassette, quiet_brains
+from wolfbus.cli.brains import open_brain_context, quiet_brains
 from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.reading import take_stock
-from wolfbus.cli.studying.workers import LocalPlayers, workers_for
+from wolfbus.cli.studying.workers import LocalPlayers, divided, workers_for
 from wolfbus.errors import ConfigError, reason_of
 from wolfbus.study.folder import Manifest, StudyFolder, differences, utc_now
 from wolfbus.study.journal import Spent
@@ -33,7 +33,7 @@ from wolfbus.study.showing import design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.budget import Amount, Budget
+    from players.llm.budget import Amount
 
 _PATIENCE_S: Final = 5.0
 
@@ -143,12 +143,12 @@ class StudyRun:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
-            with self._brain_context(before) as (brain_context, budget):
+            with self._brain_context(_amount(before)) as brain_context:
                 folder.write(FILE, self.manifest.pieces(utc_now()))
                 if not pending and not self._is_left_open(folder):
                     return "through"
                 self._tell_what_is_expected(pending)
-                return self._conduct(folder, pending, brain_context, budget)
+                return self._conduct(folder, pending, brain_context, _amount(before))
 
     def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
         """Tell before anything is spent what the games that are missing will about take."""
@@ -158,16 +158,6 @@ class StudyRun:
         from wolfbus.cli.brains import tell_expected
 
         tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
-
-    def _budget(self, spent: Spent) -> Budget | None:
-        settings = self.study.settings
-        if settings.budget is None and settings.budget_tokens is None:
-            return None
-        from players.llm.budget import Amount
-        from players.llm.budget import Budget as Kept
-
-        before = Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
-        return Kept(settings.budget, settings.budget_tokens, before)
 
     # -- what is there
 
@@ -230,35 +220,31 @@ class StudyRun:
     # -- playing
 
     @contextlib.contextmanager
-    def _brain_context(self, spent: Spent) -> Iterator[tuple[BrainContext | None, Budget | None]]:
+    def _brain_context(self, before: Amount) -> Iterator[BrainContext | None]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        if self.options.houses:
-            yield None, None
-            return
-        from players.context import BrainContext
-        from players.spec import check
+        how, brains, settings = self.options, self.plan.agents, self.study.settings
+        if how.houses:
+            yield None
+        elif how.share is not None:
+            from players.context import BrainContext
+            from players.llm.budget import Budget
 
-        settings, brains = self.study.settings, self.plan.agents
-        budget = self._budget(spent)
-        alone = settings.workers in {None, 1}
-        tape = open_cassette(self.options.cassette, self.options.replay_cassette) if alone else None
-        logs = self.folder / "stderr"
-        with BrainContext(self.study.models, budget, tape, logs, give_up=self.options.give_up) as brain_context:
-            if budget is not None:
-                budget.check(brain_context.models_of(brains))
-            if self.options.share is not None:
-                # workers have the brains, and see whether theirs can be made
-                yield None, budget
-                return
-            check(brains, brain_context)
-            if self.options.replay_cassette is None or tape is not None:
-                brain_context.check(brains)
-                if self.options.probe:
-                    brain_context.probe(brains)
-            yield brain_context, budget
+            # workers have the brains, and see whether theirs can be made
+            with BrainContext(self.study.models) as unasked:
+                Budget(settings.budget, settings.budget_tokens).check(unasked.models_of(brains))
+            yield None
+        else:
+            calls = self._calls()
+            if settings.workers not in {None, 1}:
+                # each worker records into a file of its own
+                calls["cassette"] = None
+            with open_brain_context(
+                brains, self.study.models, before=before, probe=how.probe, **calls
+            ) as brain_context:
+                yield brain_context
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], brain_context: BrainContext | None, budget: Budget | None
+        self, folder: StudyFolder, pending: list[PlannedGame], brain_context: BrainContext | None, before: Amount
     ) -> Ending:
         from wolfbus.cli.embedded import tune_garbage_collection
 
@@ -266,12 +252,12 @@ class StudyRun:
         news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
             scheduler = StudyScheduler(folder, self.manifest, pending, news, progress)
-            orders = self._orders(folder, len(pending), brain_context)
+            left = len(pending)
             pending.clear()
             hasty = True
             interrupted = False
             try:
-                scheduler.run(self._players(scheduler, folder, brain_context, budget, news, orders))
+                scheduler.run(self._players(scheduler, folder, left, brain_context, before, news))
                 hasty = scheduler.halted is not None
                 if scheduler.halted is not None:
                     scheduler.break_off(scheduler.halted.why)
@@ -296,16 +282,13 @@ class StudyRun:
         self,
         scheduler: StudyScheduler,
         folder: StudyFolder,
+        left: int,
         brain_context: BrainContext | None,
-        budget: Budget | None,
+        before: Amount,
         news: queue.SimpleQueue[StudyNews],
-        orders: Orders,
     ) -> StudyPlayers:
-        """Return those who play: agents of a house, workers anywhere, or this machine."""
-        from players.llm.budget import NOTHING
-
+        """Return those who play what is left: agents of a house, workers anywhere, or this machine."""
         how, say = self.options, scheduler.say
-        before = budget.spent if budget is not None else NOTHING
         if how.houses:
             addresses, settings = how.addresses(), self.study.settings
             if len(addresses) == 1:
@@ -320,14 +303,9 @@ class StudyRun:
 
             where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
             shared = SharedPlayers(how.url, how.share, self.study, self.folder, before, news)
-            if budget is not None:
-                scheduler.spent = lambda: _spent(shared.spent)
             say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
             return shared
-        players = LocalPlayers(orders, brain_context, before, scheduler.clear, news)
-        if budget is not None:
-            scheduler.spent = lambda: _spent(players.spent or budget.spent)
-        return players
+        return LocalPlayers(self._orders(folder, left, brain_context), brain_context, scheduler.clear, news)
 
     def _workers(self, pending: int) -> int:
         """Return how many processes play: as many as was told, or else as many as play soonest."""
@@ -344,27 +322,34 @@ class StudyRun:
 
             words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
             models = {each: brain_context.settled(model_of(each, self.study.models)) for each in words}
-        settings = self.study.settings
+        settings, workers = self.study.settings, self._workers(pending)
+        brains = {"brains": self.plan.agents, "models": divided(models, workers), **self._calls()}
         return Orders(
             url=self.options.url,
             config=self.plan.config,
             folder=self.folder,
-            logs=self.folder / "stderr",
-            brains=self.plan.agents,
-            models=models,
-            workers=self._workers(pending),
+            workers=workers,
             at_once=settings.at_once,
-            budget=settings.budget,
-            budget_tokens=settings.budget_tokens,
-            cassette=self.options.cassette,
-            replay_cassette=self.options.replay_cassette,
-            give_up=self.options.give_up,
+            brains=brains,
             lock_fd=folder.lock_fd,
         )
 
+    def _calls(self) -> dict[str, Any]:
+        """Return how models are called, as `open_brain_context` takes it."""
+        return {
+            "budget": self.study.settings.budget,
+            "budget_tokens": self.study.settings.budget_tokens,
+            "cassette": self.options.cassette,
+            "replay_cassette": self.options.replay_cassette,
+            "give_up": self.options.give_up,
+            "logs": self.folder / "stderr",
+        }
 
-def _spent(amount: Amount) -> dict[str, Any]:
-    return Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens).model_dump()
+
+def _amount(spent: Spent) -> Amount:
+    from players.llm.budget import Amount as Of
+
+    return Of(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
 
 
 def _no_room(error: OSError) -> Halt:

@@ -6,25 +6,26 @@ import contextlib
 import logging
 import os
 import queue
-import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
-from wolfbus.cli.studying.own_worker import Wire
-from wolfbus.errors import BudgetSpent, WolfError
+from wolfbus.cli.studying.own_worker import Line
+from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.study.agenda import LocalAgenda, Taken
-from wolfbus.study.journal import GameResult
+from wolfbus.study.agenda import LocalAgenda
+from wolfbus.study.journal import Spent
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Halt, StudyNews
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.budget import Amount, SharedBudget
+    from players.llm.budget import SharedBudget
 
 logger = logging.getLogger(__name__)
 
@@ -53,13 +54,26 @@ def _usable_cores() -> int:
         return os.cpu_count() or 1
 
 
+def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
+    """Return models whose endpoints may be pressed by one of several workers as hard as its share allows."""
+    return {name: _share(model, workers) for name, model in models.items()}
+
+
+def _share(model: Any, workers: int) -> Any:
+    endpoint = model.endpoint
+    limits: dict[str, Any] = {"at_once": max(1, endpoint.at_once // workers)}
+    for name in ("requests_per_minute", "tokens_per_minute"):
+        if getattr(endpoint, name) is not None:
+            limits[name] = getattr(endpoint, name) / workers
+    return model.model_copy(update={"endpoint": endpoint.model_copy(update=limits)})
+
+
 class LocalPlayers:
     """Plays the games of a study on this machine, in this process or in several.
 
     Args:
         orders: how.
-        brain_context: what the brains of this process share, where it plays itself; None for a fresh one.
-        before: what was spent before of the orders' budget.
+        brain_context: what the brains of this process share, and what is spent so far; None for a fresh one.
         back: called with a game that was broken off, before anybody plays it again.
         news: where all that happens is told.
 
@@ -71,11 +85,11 @@ class LocalPlayers:
         self,
         orders: Orders,
         brain_context: BrainContext | None,
-        before: Amount,
         back: Callable[[PlannedGame], None],
         news: queue.SimpleQueue[StudyNews],
     ) -> None:
         self._orders = orders
+        self._brain_context = brain_context
         self._news = news
         self._closing = False
         self._agenda = LocalAgenda(news.put, back)
@@ -85,10 +99,12 @@ class LocalPlayers:
         if orders.workers == 1:
             self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
-        if orders.budget is not None or orders.budget_tokens is not None:
-            from players.llm.budget import SharedBudget
+        usd, tokens = orders.brains.get("budget"), orders.brains.get("budget_tokens")
+        if usd is not None or tokens is not None:
+            from players.llm.budget import NOTHING, SharedBudget
 
-            self._budget = SharedBudget(orders.budget, orders.budget_tokens, before)
+            before = brain_context.spent if brain_context is not None else None
+            self._budget = SharedBudget(usd, tokens, before or NOTHING)
         try:
             for key in range(orders.workers):
                 self._workers[key] = _WorkerProcess(key, orders, self)
@@ -99,9 +115,11 @@ class LocalPlayers:
             raise
 
     @property
-    def spent(self) -> Amount | None:
-        """What workers have spent of the budget that they share; None where there is none."""
-        return self._budget.spent if self._budget is not None else None
+    def spent(self) -> Spent | None:
+        """What is spent of the study's budget; None where there is none."""
+        own = self._brain_context.spent if self._brain_context is not None else None
+        amount = self._budget.spent if self._budget is not None else own
+        return None if amount is None else Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens)
 
     @property
     def cpu_s(self) -> float:
@@ -125,7 +143,7 @@ class LocalPlayers:
         if self._player is not None:
             self._player.end(reason)
         for worker in list(self._workers.values()):
-            worker.wire.say("end", reason)
+            worker.line.say("end", reason)
 
     def close(self, *, hasty: bool) -> None:
         """Be through; in haste, without waiting for the bus."""
@@ -134,46 +152,37 @@ class LocalPlayers:
         if self._player is not None:
             self._player.close(hasty=hasty)
         for worker in list(self._workers.values()):
-            worker.wire.say("close")
+            worker.line.say("close")
             if hasty:
-                worker.wire.say("end", "the study ends")
+                worker.line.say("end", "the study ends")
         for worker in list(self._workers.values()):
             worker.close(hasty=hasty)
         self._agenda.lose()
 
-    # -- what workers say, each from a thread of its own
+    # -- for workers, each from a thread of its own
 
-    def take_in(self, worker: _WorkerProcess, word: Any) -> None:
-        """Do what a worker's word says.
+    def services(self, worker: int) -> dict[str, Callable[..., Any]]:
+        """Return what a worker may have done here, by the verbs that it says."""
+        name, agenda, budget = str(worker), self._agenda, self._budget
+        found: dict[str, Callable[..., Any]] = {
+            "take": partial(agenda.take, name),
+            "give back": partial(agenda.give_back, name),
+            "finish": lambda taken, result: agenda.finish(taken, name, result),
+        }
+        if budget is not None:
+            found |= {
+                "reserve": partial(budget.reserve, holder=worker),
+                "settle": partial(budget.settle, holder=worker),
+            }
+        return found
 
-        Raises:
-            ValueError: it says nothing that is known here.
-        """
-        name = str(worker.key)
-        match word:
-            case ("take", int(at_most)):
-                worker.wire.say("taken", self._agenda.take(name, at_most))
-            case ("finish", Taken() as taken, GameResult() as result):
-                self._agenda.finish(taken, name, result)
-            case ("give back", str(entry)):
-                self._agenda.give_back(name, entry)
-            case ("reserve", int(key), amount, str(what)) if self._budget is not None:
-                try:
-                    fits, refusal = self._budget.reserve(key, amount, what, worker.key), None
-                except BudgetSpent as error:
-                    fits, refusal = False, str(error)
-                worker.wire.say("answer", fits, refusal)
-            case ("settle", int(key), amount) if self._budget is not None:
-                self._budget.settle(key, amount, worker.key)
-            case ("halt", Halt() as halt):
-                self._news.put(halt)
-            case _:
-                raise ValueError(f"a worker said {word!r:.200}")
+    def halt(self, halt: Halt) -> None:
+        """Tell that no more can be played."""
+        self._news.put(halt)
 
     def replace(self, lost: _WorkerProcess) -> None:
         """Have the games of a worker that is gone played by others, with a new one in its place."""
         self._workers.pop(lost.key, None)
-        lost.close(hasty=True)
         if self._budget is not None:
             self._budget.lose(lost.key)
         self._agenda.lose(str(lost.key))
@@ -237,7 +246,7 @@ class _WorkerProcess:
 
     Attributes:
         key: as told.
-        wire: the line to it.
+        line: the line to it.
         cpu_s: seconds of CPU that it took to play, once it has ended by itself.
     """
 
@@ -245,10 +254,9 @@ class _WorkerProcess:
         self.key = key
         self._players = players
         self.cpu_s = 0.0
-        self._closing = False
-        self._through = threading.Event()
+        self._ending = False
         self._ready: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        ours, its = socket.socketpair()
+        ours, its = Pipe()
         lock = () if orders.lock_fd is None else (orders.lock_fd,)
         with its:
             # a session of its own: Ctrl-C ends the parent's games first, which then ends the workers
@@ -258,9 +266,10 @@ class _WorkerProcess:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self.wire = Wire(ours)
-        self.wire.say("orders", orders.share(key))
-        threading.Thread(target=self._listen, name=f"worker {key}", daemon=True).start()
+        self.line = Line(ours)
+        self.line.say("orders", orders.share(key))
+        self._listener = threading.Thread(target=self._listen, name=f"worker {key}", daemon=True)
+        self._listener.start()
 
     def wait_ready(self) -> None:
         """Return once it can play.
@@ -275,37 +284,43 @@ class _WorkerProcess:
             raise WolfError(trouble)
 
     def close(self, *, hasty: bool) -> None:
-        """See that it ends."""
-        self._closing = True
-        self._through.wait(1.0 if hasty else _CLOSE_S)
-        # whatever it still does, it hears this
-        self.wire.close()
+        """See that it ends, and that all was heard that it has said."""
+        self._ending = True
         try:
-            self._process.wait(_CLOSE_S)
+            self._process.wait(1.0 if hasty else _CLOSE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+        self._listener.join()
 
     def _listen(self) -> None:
+        services = self._players.services(self.key)
         try:
-            for word in self.wire.heard():
-                match word:
-                    case ("closed", float(cpu_s)):
-                        self.cpu_s = cpu_s
-                        self._closing = True
-                        self._through.set()
-                    case ("ready",):
-                        self._ready.put(None)
-                    case ("error", str(trouble)):
-                        self._ready.put(trouble)
-                        self._closing = True
-                    case _:
-                        self._players.take_in(self, word)
+            for verb, *what in self.line.heard():
+                if verb == "ready":
+                    self._ready.put(None)
+                elif verb == "error":
+                    self._ready.put(*what)
+                    self._ending = True
+                elif verb == "closed":
+                    halt, self.cpu_s = what
+                    self._ending = True
+                    if halt is not None:
+                        self._players.halt(halt)
+                else:
+                    self.line.say("answer", _answer(services[verb], what))
         except Exception:
             # it speaks another language than we do: it is of no use, and its games are played again
             logger.exception("a worker cannot be understood")
-        self.wire.close()
-        self._through.set()
+            self._process.kill()
+        self._process.wait()
+        self.line.close()
         self._ready.put("a worker ended before it could play")
-        if not self._closing:
+        if not self._ending:
             self._players.replace(self)
+
+
+def _answer(service: Callable[..., Any], what: Iterable[Any]) -> Any:
+    try:
+        return service(*what)
+    except WolfError as error:
+        return error
