@@ -243,8 +243,6 @@ class CallBook:
         self.path = 0
         self._sums: dict[CallKey, Usage] = {}
         self._names = RequestNames()
-        self._unnamed: list[Asked] = []
-        """Batches that went out before the first call: most games have none, and need no names."""
         self._began: dict[str, int] = {}
         """Length of the path when a kind of a batch was asked for, by ``round/phase/turn/kind``."""
         self._through: dict[str, int] = {}
@@ -252,21 +250,12 @@ class CallBook:
 
     def ask(self, event: Asked) -> None:
         """Take in a batch of requests."""
-        if self._sums:
-            self._name(event)
-        else:
-            self._unnamed.append(event)
-
-    def _name(self, event: Asked) -> None:
         stem = self._names.ask(event)
         for asking in event.asks:
             self._began[stem + asking.kind] = self.path
 
     def call(self, event: ModelCall) -> None:
         """Take in a call."""
-        for batch in self._unnamed:
-            self._name(batch)
-        self._unnamed.clear()
         key = (event.seat, event.model, sort_of(event))
         sums = self._sums.get(key)
         if sums is None:

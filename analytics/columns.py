@@ -1,7 +1,7 @@
 """`Columns`: any number of games as flat arrays of numbers, for what numpy, scipy and scikit-learn
 compute.
 
-A judgement takes 55 bytes here, so two million of them take 110 MB. Words are not kept; see
+A judgement takes 51 bytes here, so two million of them take some 100 MB. Words are not kept; see
 `analytics.rows`.
 """
 

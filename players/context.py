@@ -133,7 +133,7 @@ class BrainContext(Closable):
         return model if self._gateway is None else self._gateway.settled(model)
 
     def close(self) -> None:
-        """Give up all calls and end the gateway's thread."""
+        """Give up all calls, end the gateway's thread, and close the cassette."""
         if self._gateway is not None:
             self._gateway.close()
         if self._budget is not None:

@@ -201,7 +201,8 @@ def declined_by(brain_spec: str) -> tuple[Kind, ...]:
     _check_name(brain_spec)
     if brain_spec.startswith((MODEL, COMMAND)):
         return ()
-    return _class_of(brain_spec).declines()
+    # one of one's own may return a list, and a kind twice
+    return tuple(dict.fromkeys(_class_of(brain_spec).declines()))
 
 
 def _class_of(brain_spec: str) -> type[Agent]:

@@ -27,7 +27,7 @@ class SessionNews:
         another: name of a session that began before this one closed, "" for none: the bus has lost the end of ours.
     """
 
-    def __init__(self, past: Collection[str] = ()) -> None:
+    def __init__(self, past: Collection[str]) -> None:
         self.session = ""
         self.closed: HouseClosed | None = None
         self.another = ""

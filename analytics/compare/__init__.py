@@ -90,7 +90,7 @@ _KINDS: Final = {(True, True): 0, (True, False): 1, (False, True): 2}
 """The order of units by whether A and B have them: pairs first."""
 
 
-def by_block(columns: Columns, one: int, other: int) -> Units:
+def by_agents(columns: Columns, one: int, other: int) -> Units:
     """Return the blocks in which either of two agents plays; in every one of them the two may be
     swapped.
 
@@ -191,7 +191,7 @@ def compare_agents(
         ValueError: there is no such agent.
     """
     codes = (columns.agents.index(a), columns.agents.index(b))
-    units = by_block(columns, *codes)
+    units = by_agents(columns, *codes)
     study = Study(columns)
     sides = []
     for name in (a, b):

@@ -180,20 +180,20 @@ def _about(side: Result) -> str:
     if "seats" not in side:
         return games
     roles = ", ".join(f"{role} {number_}" for role, number_ in side["roles"].items())
-    return f"{games}, {side['seats']} seats: {roles}"
+    return f"{games}, {of(side['seats'], 'seat')}: {roles}"
 
 
 def _pairing(result: Result) -> str:
     pairing = result["pairing"]
-    tested = f"{result['permutations']} rearrangements" + (", all there are" if result["exact"] else "")
+    tested = of(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
     if pairing["by"] == "block":
         return f"swapped within {pairing['pairs']} games or blocks; {tested}"
     if pairing["by"] is None:
         against = f"{pairing['unpaired_a']} against {pairing['unpaired_b']}"
         return f"no seed in common, so nothing is paired: {against}; {tested}"
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
-    games = f"{pairing['paired_games_a']} games of A, {pairing['paired_games_b']} of B"
-    told = f"{pairing['pairs']} pairs by seed ({games})"
+    games = f"{of(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
+    told = f"{of(pairing['pairs'], 'pair')} by seed ({games})"
     left = f", {pairing['unpaired_a']} of A and {pairing['unpaired_b']} of B without a partner" if alone else ""
     return f"{told}{left}; {tested}"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
-from analytics.export.inspect_measures import measures
+from analytics.export.inspect_samples import measures
 from analytics.export.tables import TABLES, ExportTable
 from analytics.rows.fields import Column
 

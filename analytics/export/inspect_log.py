@@ -1,4 +1,6 @@
-"""`write_inspect`: files of records into logs of the evaluation tool Inspect (inspect_ai), by its own log API."""
+"""`write_inspect`: files of records into logs of the evaluation tool Inspect (inspect_ai), by its own log API;
+a game is a sample.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,18 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final
 
-from analytics.export.inspect_measures import (
+from analytics.export.inspect_samples import (
     TABLES,
+    CallTexts,
     InspectLibrary,
+    Transcript,
     UsageBook,
     called_by,
     measures,
     model_of,
     models_by_agent,
+    outcome,
 )
-from analytics.export.inspect_samples import CallTexts, instant, sample_of, started
 from analytics.export.table_files import Landing
 from analytics.export.tables import ExportedGame, read_games
 from analytics.export.writing import Exported
@@ -28,6 +32,7 @@ from analytics.gather import Collection, Criteria, FileNote, collect
 from analytics.gather.reading import checks
 from wolfbus import __version__
 from wolfbus.canonical import canonical, sha256_hex
+from wolfbus.config import rules_text
 from wolfbus.messages.calls import ChatRole, ModelCall
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook, WholeCalls
@@ -38,6 +43,105 @@ TASK: Final = "wolf"
 
 _TOLD: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolfbus", "python")
 """What of a study's manifest goes into the log."""
+
+
+_FOREIGN = "A game of Werewolf, played by the paper's own code: its log does not hold the rules."
+
+
+def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> Any:
+    """Return the ``EvalSample`` of a game.
+
+    Its target is who the Werewolves are, which is what the others have to find out; its output says how it ended. A
+    game whose file does not hold to its end has an error. A score that is undefined is left out, and the metadata
+    ``undefined`` say why.
+
+    Args:
+        library: inspect_ai.
+        game: the game.
+        prompts: prompts of model calls by line; those that are not there are left out.
+    """
+    rows, opened, usage = game.rows, game.rows.opened, UsageBook(library)
+    usage.add(game)
+    scores, undefined = scores_of(library, game)
+    transcript = Transcript(library, game, prompts)
+    problem = game.note.problem
+    return library.log.EvalSample(
+        id=game.id,
+        epoch=1,
+        input=_FOREIGN if opened is None else rules_text(opened.config),
+        target=[seat.name for seat in rows.seats.values() if seat.role == "Werewolf"],
+        messages=transcript.messages(),
+        output=_output(library, game),
+        scores=scores,
+        metadata={**_metadata(game), "undefined": undefined, "usage_by_agent": usage.by_agent()},
+        events=list(transcript.events()),
+        model_usage=usage.models,
+        role_usage=usage.roles,
+        started_at=instant(started(game)),
+        completed_at=None if rows.seconds is None else instant(started(game) + rows.seconds),
+        total_time=rows.seconds,
+        working_time=rows.seconds,
+        uuid=sha256_hex(game.id.encode(), rows.seed.encode())[:22],
+        error=None if problem is None else library.log.EvalError(message=problem, traceback="", traceback_ansi=""),
+    )
+
+
+def scores_of(library: InspectLibrary, game: ExportedGame) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the scores of a game that are defined, and why each of the others is not."""
+    board = Metrics()
+    board.add(game.rows)
+    result = board.sections(*TABLES)
+    scores: dict[str, Any] = {}
+    undefined: dict[str, str] = {}
+    for measure in measures():
+        value = measure.value(result)
+        if value is None:
+            undefined[measure.name] = measure.undefined
+        else:
+            scores[measure.name] = library.scorer.Score(value=value, metadata={"n": measure.counted(result)})
+    return scores, undefined
+
+
+def started(game: ExportedGame) -> float:
+    """Return when a game began, in Unix seconds; of a log that does not say, when its file was last changed."""
+    opened = game.rows.opened
+    return Path(game.note.path).stat().st_mtime if opened is None else opened.started
+
+
+def instant(seconds: float) -> str:
+    """Return Unix seconds as Inspect writes times."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _output(library: InspectLibrary, game: ExportedGame) -> Any:
+    rows, agents = game.rows, {seat.agent for seat in game.rows.seats.values()}
+    said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
+    return library.model.ModelOutput.from_content(model_of(agents, called_by(game)), said)
+
+
+def _metadata(game: ExportedGame) -> dict[str, Any]:
+    rows, planned, opened = game.rows, game.planned, game.rows.opened
+    return {
+        "winner": rows.winner,
+        "reason": rows.reason,
+        "finished": rows.finished,
+        "rounds": rows.rounds,
+        "statements": len(rows.statements),
+        "judgements": len(rows.judgements),
+        "roles": {seat.name: seat.role for seat in rows.seats.values()},
+        "agents": {seat.name: seat.agent for seat in rows.seats.values()},
+        "seed": rows.seed or None,
+        "digest": game.digest,
+        "study": None if planned is None else planned.study,
+        "number": None if planned is None else planned.number,
+        "block": game.block,
+        "protocol": rows.protocol,
+        "alpha": rows.alpha,
+        "prior": rows.prior,
+        "include_defaulted": rows.include_defaulted,
+        "wolfbus": None if opened is None else opened.version,
+        "file": Path(game.note.path).name,
+    }
 
 
 @dataclass(slots=True)

@@ -1,31 +1,161 @@
-"""A game as a sample of an Inspect log: its chat, its events and its scores."""
+"""What Inspect is told of one game, in its own classes: scores, what model calls took, chat and events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import importlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from analytics import Result
-from analytics.export.inspect_measures import (
-    TABLES,
-    InspectLibrary,
-    UsageBook,
-    called_by,
-    measures,
-    model_of,
-    usage_of,
-)
+from analytics import Result, at
 from analytics.export.tables import ExportedGame
-from analytics.findings import Metrics
 from analytics.rows import JudgementRow, Noted, StatementRow, Step
 from analytics.rows.fields import call_id, statement_id
-from wolfbus.canonical import sha256_hex
-from wolfbus.config import rules_text
-from wolfbus.messages.calls import ChatRole, ModelCall
+from wolfbus.errors import ConfigError
+from wolfbus.messages.calls import Call, ChatRole, ModelCall
 from wolfbus.messages.events import Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
+from wolfbus.package_data import PackageData, read_data
 from wolfbus.printable import counted, storable
+
+TABLES: Final = ("outcomes", "production", "headline", "labels")
+"""The sections that scores come from, of one game or of many."""
+
+
+class InspectMeasure(PackageData):
+    """One score.
+
+    Attributes:
+        name: its name.
+        meaning: what it says of a game.
+        undefined: why a game may lack it.
+        of: where it stands in the `TABLES` of `analytics.findings.Metrics`.
+        n: where the number of observations stands that it rests on.
+    """
+
+    name: str
+    meaning: str
+    undefined: str
+    of: str
+    n: str
+
+    def value(self, found: Result) -> float | None:
+        """Return the score of one game or of many, None where it is undefined."""
+        value: float | None = at(found, self.of)
+        return value
+
+    def counted(self, found: Result) -> int:
+        """Return how many observations it rests on."""
+        return int(at(found, self.n))
+
+
+class _Measures(PackageData):
+    measures: tuple[InspectMeasure, ...]
+
+
+@functools.cache
+def measures() -> tuple[InspectMeasure, ...]:
+    """Return all scores, in their order in a log."""
+    return read_data("analytics.export", "inspect_measures", _Measures).measures
+
+
+class InspectLibrary:
+    """The modules of inspect_ai that make a log.
+
+    Attributes:
+        log: ``inspect_ai.log``.
+        model: ``inspect_ai.model``.
+        event: ``inspect_ai.event``.
+        scorer: ``inspect_ai.scorer``.
+        version: of the package.
+
+    Raises:
+        ConfigError: it is not installed, or too old.
+    """
+
+    def __init__(self) -> None:
+        try:
+            package: Any = importlib.import_module("inspect_ai")
+            self.log: Any = importlib.import_module("inspect_ai.log")
+            self.model: Any = importlib.import_module("inspect_ai.model")
+            self.event: Any = importlib.import_module("inspect_ai.event")
+            self.scorer: Any = importlib.import_module("inspect_ai.scorer")
+        except ImportError as error:
+            if error.name == "inspect_ai":
+                raise ConfigError('Inspect logs need inspect-ai: pip install "wolfbus[inspect]"') from None
+            reason = f'inspect-ai cannot be imported ({error}): pip install --upgrade "wolfbus[inspect]"'
+            raise ConfigError(reason) from None
+        self.version: str = package.__version__
+
+
+def usage_of(library: InspectLibrary, call: Call) -> Any:
+    """Return the ``ModelUsage`` of one call.
+
+    Inspect counts cached tokens apart from the others. What a server did not count is 0 there, and a cost that is not
+    known is none. Replies from a cassette have the tokens of the recorded call and no cost.
+    """
+    prompt, completion = call.prompt_tokens or 0, call.completion_tokens or 0
+    cached = min(call.cached_tokens or 0, prompt)
+    return library.model.ModelUsage(
+        input_tokens=prompt - cached,
+        output_tokens=completion,
+        total_tokens=prompt + completion,
+        input_tokens_cache_read=None if call.cached_tokens is None else cached,
+        total_cost=None if call.cassette else call.cost_usd,
+    )
+
+
+class UsageBook:
+    """Adds up usage by model, by the role of the seat, and by what answers for it.
+
+    Attributes:
+        models: by the model's name, as the server was told.
+        roles: by role in the game.
+        agents: by brain, as it was asked for.
+    """
+
+    def __init__(self, library: InspectLibrary) -> None:
+        self._library = library
+        self.models: dict[str, Any] = {}
+        self.roles: dict[str, Any] = {}
+        self.agents: dict[str, Any] = {}
+
+    def add(self, game: ExportedGame) -> None:
+        """Take in the calls of a game."""
+        for row in game.rows.call_rows:
+            usage = usage_of(self._library, row.call)
+            for book, name in ((self.models, row.model), (self.roles, row.role), (self.agents, row.agent)):
+                book[name] = book[name] + usage if name in book else usage
+
+    def by_agent(self) -> dict[str, Any]:
+        """Return the usage by agent as plain values."""
+        return {agent: usage.model_dump(exclude_none=True) for agent, usage in sorted(self.agents.items())}
+
+
+def model_of(agents: Iterable[str], called: Mapping[str, Collection[str]]) -> str:
+    """Return what Inspect is told is the model of some agents: theirs, all of them with ``+`` between if there are
+    several, an agent's own name where it called none.
+
+    Args:
+        agents: the agents.
+        called: the models that each called.
+    """
+    return "+".join(sorted({model for agent in agents for model in called.get(agent, (agent,))}))
+
+
+def called_by(game: ExportedGame) -> dict[str, set[str]]:
+    """Return the models that every agent of a game called."""
+    called: dict[str, set[str]] = {}
+    for row in game.rows.call_rows:
+        called.setdefault(row.agent, set()).add(row.model)
+    return called
+
+
+def models_by_agent(game: ExportedGame) -> dict[str, str]:
+    """Return for every agent of a game the model that it called, its own name if that is none or several."""
+    called = called_by(game)
+    names = {seat.agent for seat in game.rows.seats.values()}
+    return {name: next(iter(called[name])) if len(called.get(name, ())) == 1 else name for name in names}
 
 
 class CallTexts(NamedTuple):
@@ -73,68 +203,50 @@ class Transcript:
             if not isinstance(step.event, NightOutcome)
         ]
 
-    def events(self) -> list[Any]:
-        """Return spans of rounds and phases with what happened in them, model calls too, in the record's order."""
-        event = self._library.event
-        found: list[Any] = []
-        open_spans: list[str] = []
-
-        def close(down_to: int, at: float) -> None:
-            while len(open_spans) > down_to:
-                found.append(
-                    event.SpanEndEvent(id=open_spans[-1], **self._place(open_spans, at, f"end:{open_spans[-1]}"))
-                )
-                open_spans.pop()
-
-        place: tuple[int, str] | None = None
+    def events(self) -> Iterator[Any]:
+        """Yield spans of rounds and phases with what happened in them, model calls too, in the record's order."""
+        spans: list[str] = []
         time = 0.0
         for noted in self._noted():
-            time, where = noted.time, self._where(noted)
-            if where is not None and where != place:
-                same_round = place is not None and place[0] == where[0]
-                close(1 if same_round else 0, time)
-                names = [where[1]] if same_round else [f"round {where[0]}", where[1]]
-                for name in names:
-                    span = f"{self._game.id}:{where[0]}" + ("" if not open_spans else f":{name}")
-                    parent = open_spans[-1] if open_spans else None
-                    kind = "phase" if open_spans else "round"
-                    found.append(
-                        event.SpanBeginEvent(
-                            id=span,
-                            name=name,
-                            type=kind,
-                            parent_id=parent,
-                            **self._place([span], time, f"begin:{span}"),
-                        )
-                    )
-                    open_spans.append(span)
-                place = where
-            found.append(self._event(noted, open_spans))
-        close(0, time)
-        return found
+            time = noted.time
+            # a model call stays where the game is
+            wanted = _spans_of(noted.event) or spans
+            yield from self._ends(spans, wanted, time)
+            for name in wanted[len(spans) :]:
+                yield self._begin(spans, name, time)
+                spans.append(name)
+            yield self._event(noted, spans)
+        yield from self._ends(spans, [], time)
 
-    def _noted(self) -> Iterator[Noted[Any]]:
+    def _noted(self) -> list[Noted[Any]]:
         rows = self._game.rows
-        all_of_it: list[Noted[Any]] = [*rows.course, *(Noted(row.line, row.time, row.call) for row in rows.call_rows)]
-        return iter(sorted(all_of_it, key=lambda noted: noted.line))
+        calls = (Noted(row.line, row.time, row.call) for row in rows.call_rows)
+        return sorted([*rows.course, *calls], key=lambda noted: noted.line)
 
-    def _where(self, noted: Noted[Any]) -> tuple[int, str] | None:
-        """Return round and phase of an event; a model call stays where the game is."""
-        happened = noted.event
-        if isinstance(happened, NightOutcome | Dawn):
-            return happened.round, "night"
-        if isinstance(happened, Statement):
-            return happened.round, happened.phase
-        if isinstance(happened, Silence):
-            return happened.round, "debate"
-        if isinstance(happened, Tally | Exile):
-            return happened.round, "vote"
-        return None
+    def _begin(self, spans: list[str], name: str, time: float) -> Any:
+        span = self._span(name)
+        return self._library.event.SpanBeginEvent(
+            id=span,
+            name=name.rpartition(":")[2] if spans else f"round {name}",
+            type="phase" if spans else "round",
+            parent_id=self._span(spans[-1]) if spans else None,
+            **self._place([name], time, f"begin:{span}"),
+        )
+
+    def _ends(self, spans: list[str], wanted: list[str], time: float) -> Iterator[Any]:
+        """Close, from within outwards, the spans that are open and not wanted."""
+        while spans != wanted[: len(spans)]:
+            span = self._span(spans[-1])
+            yield self._library.event.SpanEndEvent(id=span, **self._place(spans, time, f"end:{span}"))
+            spans.pop()
+
+    def _span(self, name: str) -> str:
+        return f"{self._game.id}:{name}"
 
     def _place(self, spans: list[str], time: float, name: str) -> dict[str, Any]:
         return {
             "uuid": f"{self._game.id}#{name}",
-            "span_id": spans[-1] if spans else None,
+            "span_id": self._span(spans[-1]) if spans else None,
             "timestamp": self._start + timedelta(seconds=time),
             "working_start": time,
         }
@@ -213,6 +325,15 @@ class Transcript:
         }
 
 
+_PHASES: Final = {"night_outcome": "night", "dawn": "night", "silence": "debate", "tally": "vote", "exile": "vote"}
+
+
+def _spans_of(event: Step | ModelCall) -> list[str]:
+    """Return the spans in which an event is, round and phase: "2", "2:night"; none where it does not say."""
+    phase = event.phase if isinstance(event, Statement) else _PHASES.get(event.type)
+    return [] if phase is None or isinstance(event, ModelCall | Ended) else [f"{event.round}", f"{event.round}:{phase}"]
+
+
 def announced(event: Step) -> str:
     """Return what everybody learns of an event, as a sentence."""
     if isinstance(event, Dawn):
@@ -243,105 +364,4 @@ def _settings(call: ModelCall) -> dict[str, Any]:
         if isinstance(value := call.parameters.get(name), int | float)
         and not isinstance(value, bool)
         and (kind is float or isinstance(value, int))
-    }
-
-
-_FOREIGN = "A game of Werewolf, played by the paper's own code: its log does not hold the rules."
-
-
-def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> Any:
-    """Return the ``EvalSample`` of a game.
-
-    Its target is who the Werewolves are, which is what the others have to find out; its output says how it ended. A
-    game whose file does not hold to its end has an error. A score that is undefined is left out, and the metadata
-    ``undefined`` say why.
-
-    Args:
-        library: inspect_ai.
-        game: the game.
-        prompts: prompts of model calls by line; those that are not there are left out.
-    """
-    rows, opened, usage = game.rows, game.rows.opened, UsageBook(library)
-    usage.add(game)
-    scores, undefined = scores_of(library, game)
-    transcript = Transcript(library, game, prompts)
-    error = None
-    if game.note.problem is not None:
-        error = library.log.EvalError(message=game.note.problem, traceback="", traceback_ansi="")
-    return library.log.EvalSample(
-        id=game.id,
-        epoch=1,
-        input=_FOREIGN if opened is None else rules_text(opened.config),
-        target=[seat.name for seat in rows.seats.values() if seat.role == "Werewolf"],
-        messages=transcript.messages(),
-        output=_output(library, game),
-        scores=scores,
-        metadata={**_metadata(game), "undefined": undefined, "usage_by_agent": usage.by_agent()},
-        events=transcript.events(),
-        model_usage=usage.models,
-        role_usage=usage.roles,
-        started_at=instant(started(game)),
-        completed_at=None if rows.seconds is None else instant(started(game) + rows.seconds),
-        total_time=rows.seconds,
-        working_time=rows.seconds,
-        uuid=sha256_hex(game.id.encode(), rows.seed.encode())[:22],
-        error=error,
-    )
-
-
-def scores_of(library: InspectLibrary, game: ExportedGame) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the scores of a game that are defined, and why each of the others is not."""
-    board = Metrics()
-    board.add(game.rows)
-    result: Result = board.sections(*TABLES)
-    scores: dict[str, Any] = {}
-    undefined: dict[str, str] = {}
-    for measure in measures():
-        value = measure.value(result)
-        if value is None:
-            undefined[measure.name] = measure.undefined
-        else:
-            scores[measure.name] = library.scorer.Score(value=value, metadata={"n": measure.counted(result)})
-    return scores, undefined
-
-
-def started(game: ExportedGame) -> float:
-    """Return when a game began, in Unix seconds; of a log that does not say, when its file was last changed."""
-    opened = game.rows.opened
-    return Path(game.note.path).stat().st_mtime if opened is None else opened.started
-
-
-def instant(seconds: float) -> str:
-    """Return Unix seconds as Inspect writes times."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
-
-
-def _output(library: InspectLibrary, game: ExportedGame) -> Any:
-    rows, agents = game.rows, {seat.agent for seat in game.rows.seats.values()}
-    said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
-    return library.model.ModelOutput.from_content(model_of(agents, called_by(game)), said)
-
-
-def _metadata(game: ExportedGame) -> dict[str, Any]:
-    rows, planned, opened = game.rows, game.planned, game.rows.opened
-    return {
-        "winner": rows.winner,
-        "reason": rows.reason,
-        "finished": rows.finished,
-        "rounds": rows.rounds,
-        "statements": len(rows.statements),
-        "judgements": len(rows.judgements),
-        "roles": {seat.name: seat.role for seat in rows.seats.values()},
-        "agents": {seat.name: seat.agent for seat in rows.seats.values()},
-        "seed": rows.seed or None,
-        "digest": game.digest,
-        "study": None if planned is None else planned.study,
-        "number": None if planned is None else planned.number,
-        "block": game.block,
-        "protocol": rows.protocol,
-        "alpha": rows.alpha,
-        "prior": rows.prior,
-        "include_defaulted": rows.include_defaulted,
-        "wolfbus": None if opened is None else opened.version,
-        "file": Path(game.note.path).name,
     }

@@ -255,7 +255,7 @@ def write_tables(
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
         raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
     beside = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
-    builder = ColumnsBuilder()
+    of_all, builder = [table for table in chosen if table.whole], ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
     with Landing(folder, [*paths.values(), *beside], force=force) as landing:
@@ -268,10 +268,10 @@ def write_tables(
                     continue
                 for table in chosen:
                     counts[table.name] += writers[table.name].add(tuple(table.rows(game)))
-                builder.add(game.rows, game.block)
-            for table in chosen:
-                if table.whole:
-                    counts[table.name] += writers[table.name].add(tuple(table.cells(results_of(builder.columns()))))
+                if of_all:
+                    builder.add(game.rows, game.block)
+            for table in of_all:
+                counts[table.name] += writers[table.name].add(tuple(table.cells(results_of(builder.columns()))))
             for writer in writers.values():
                 writer.finish()
         except BaseException:

@@ -3,12 +3,13 @@ give their intervals.
 
 - `frames`: what is summed, any combination of sums (totals, blocks, draws), and a `Formula` of them; `sums`: sums by
   game and group, and the intervals of figures; `summing`: how columns are summed.
-- `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap.
+- `formulas`: figures of counts, areas under curves among them; `bootstrap`: the one bootstrap, of sums
+  and of penalised fits.
 - `tables`, `rounds`: the paper's tables and figures; `truth`: claims against the hidden state, and how
   deception goes.
 - `headlines`: the registry of headline metrics, each a `Measure`; `study`: their values and intervals;
   `agents`: by agent, and who wins; `primary`: what a study is judged by, tested and adjusted together.
 - `scores`, `table4`, `maps`, `recalibration`: suspicion as a probability, and made into flags.
-- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale; `penalised`: intervals of such fits.
+- `abilities`, `joint_model`, `likelihood`: detectors and deceivers on one scale.
 - `bias`: what suspicion follows that it should not; `ledger`: how replies were read, what calls took.
 """

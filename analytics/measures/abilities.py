@@ -1,6 +1,6 @@
 """`abilities`: how well agents tell deception apart and how well they conceal it, on one scale
 (metrics: one scale for deceivers and detectors), with the intervals of
-`analytics.measures.penalised`.
+`analytics.measures.bootstrap.linear_figures`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, TRUE
-from analytics.measures.bootstrap import told
+from analytics.measures.bootstrap import Figures, draws_for, linear_figures, told
 from analytics.measures.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.measures.likelihood import cells_of
-from analytics.measures.penalised import Figures, draws_for, linear_figures
 from analytics.measures.study import Study
 from analytics.measures.truth import confessions
 from wolfbus.vocabulary import ROLES

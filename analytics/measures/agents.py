@@ -18,11 +18,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import FEWEST_BLOCKS, by_block, draws_of, told
+from analytics.measures.bootstrap import (
+    FEWEST_BLOCKS,
+    Figures,
+    PenalisedFit,
+    bind,
+    by_block,
+    draws_of,
+    linear_figures,
+    told,
+)
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import OVER, UNINFORMED, cube, quotient
 from analytics.measures.headlines import MEASURES
-from analytics.measures.penalised import Figures, PenalisedFit, bind, linear_figures
 from analytics.measures.recalibration import FOLDS, folds_of
 from analytics.measures.study import Sheet, Study
 from analytics.rows import WINNERS
@@ -168,9 +176,9 @@ def fit_skill(games: WonGames) -> PenalisedFit:
         at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
         if float(np.abs(step).max(initial=0.0)) < 1e-8:
             break
-    by_block = np.zeros((games.blocks, size))
-    np.add.at(by_block, games.block, games.parts * (games.won - chance)[:, None])
-    return PenalisedFit(at, np.linalg.inv(information), by_block)
+    gradients = np.zeros((games.blocks, size))
+    np.add.at(gradients, games.block, games.parts * (games.won - chance)[:, None])
+    return PenalisedFit(at, np.linalg.inv(information), gradients)
 
 
 def skill(study: Study) -> Result:

@@ -3,18 +3,18 @@ Tables 3 and 4).
 
 Flags are counted as ``[class][flag]``, scores as ``[class][cell]`` with the cells in ascending
 order. So one formula serves the total over all games, every single game, and every draw of the
-bootstrap.
+bootstrap. And Wilson's interval of rates of games.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import isnan
+from math import isnan, sqrt
 from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
+from analytics.measures.bootstrap import FEW_BLOCKS, LEVEL, Interval
 
 if TYPE_CHECKING:
     from analytics.columns import Array
@@ -151,48 +151,17 @@ MEASURES: Final[Mapping[str, Callable[[Array], Array]]] = {
 """What Table 3 tells of flags beside counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """Flags against truth, as counts.
+def confusion(counts: Array) -> Result:
+    """Return flags against truth: counts ``[class][flag]`` by name, and everything that follows from them; undefined is
+    None, never 0 (metrics: Table 3).
 
-    Attributes:
-        tp: deceptive and flagged.
-        tn: truthful and not flagged.
-        fp: truthful and flagged.
-        fn: deceptive and not flagged.
+    ``tp`` is deceptive and flagged, ``tn`` truthful and not flagged, ``fp`` truthful and flagged, ``fn`` deceptive and
+    not flagged; ``n`` are all judgements.
     """
-
-    tp: int = 0
-    tn: int = 0
-    fp: int = 0
-    fn: int = 0
-
-    @classmethod
-    def of(cls, counts: Array) -> Confusion:
-        """Return counts ``[class][flag]`` by name."""
-        (tn, fp), (fn, tp) = counts.tolist()
-        return cls(tp=int(tp), tn=int(tn), fp=int(fp), fn=int(fn))
-
-    @property
-    def n(self) -> int:
-        """Number of judgements."""
-        return self.tp + self.tn + self.fp + self.fn
-
-    def measures(self) -> Result:
-        """Return counts and everything that follows from them; undefined is None, never 0 (metrics:
-        Table 3).
-        """
-        import numpy as np
-
-        counts = np.array([[self.tn, self.fp], [self.fn, self.tp]], np.float64)
-        return {
-            "n": self.n,
-            "tp": self.tp,
-            "tn": self.tn,
-            "fp": self.fp,
-            "fn": self.fn,
-            **{name: number(formula(counts)) for name, formula in MEASURES.items()},
-        }
+    (tn, fp), (fn, tp) = ([int(count) for count in row] for row in counts.tolist())
+    found: Result = {"n": tp + tn + fp + fn, "tp": tp, "tn": tn, "fp": fp, "fn": fn}
+    exact = counts.astype("f8")
+    return {**found, **{name: number(formula(exact)) for name, formula in MEASURES.items()}}
 
 
 # -- of scores
@@ -282,3 +251,60 @@ def theil_sen(points: Sequence[tuple[int, float]]) -> float | None:
 def whole(value: Array | float) -> int:
     """Return a count that was summed as a float."""
     return round(float(value))
+
+
+# -- of rates of games
+
+
+def wilson(k: float, n: float) -> tuple[float, float] | None:
+    """Return Wilson's 95 % score interval for a share of k in n, None for n = 0.
+
+    Unlike the normal approximation it stays inside [0, 1] and is not empty at k = 0 or k = n. An
+    effective n need not be whole.
+    """
+    if not n:
+        return None
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    share = k / n
+    centre = share + z * z / (2 * n)
+    half = z * sqrt(max(0.0, share * (1 - share) / n + z * z / (4 * n * n)))
+    scale = 1 + z * z / n
+    low = 0.0 if k == 0 else max(0.0, (centre - half) / scale)
+    high = 1.0 if k == n else min(1.0, (centre + half) / scale)
+    return low, high
+
+
+def rate_of_games(k: Array, n: Array, most: float) -> Interval:
+    """Return the interval of a rate of games: Wilson's, on the effective number of games.
+
+    That is the number of games, divided by the design effect (the variance of the rate over blocks
+    against that of independent games; never taken for less than 1, nor for more than the blocks
+    allow), and corrected for how few blocks that is known from (Korn and Graubard 1998). Where
+    every game is its own block it is Wilson's interval as it stands.
+
+    Args:
+        k: what counts, by block.
+        n: of how many, by block.
+        most: how many independent games there can be: their number, or fewer where several seats of
+            one game count.
+    """
+    from scipy.special import stdtrit
+
+    held = n > 0
+    k, n, blocks = k[held], n[held], int(held.sum())
+    total = float(n.sum())
+    if not total:
+        return Interval(None, None, "there are none")
+    share = float(k.sum()) / total
+    effective = min(most, total)
+    if 1 < blocks < most:
+        spread = float(((k - share * n) ** 2).sum()) * blocks / (blocks - 1) / total**2
+        simple = share * (1 - share) / max(1.0, effective - 1)
+        if spread > simple > 0:
+            effective = max(effective * simple / spread, min(effective, blocks - 1))
+        z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+        effective *= (z / float(stdtrit(blocks - 1, (1 + LEVEL) / 2))) ** 2
+    elif blocks == 1 < most:
+        return Interval(None, None, FEW_BLOCKS)
+    low, high = wilson(share * effective, effective) or (None, None)
+    return Interval(low, high, None)

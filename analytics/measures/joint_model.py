@@ -26,8 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from analytics.measures.bootstrap import PenalisedFit, bind
 from analytics.measures.likelihood import WIDEST, Cells, slopes, value_of
-from analytics.measures.penalised import PenalisedFit, bind
 from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
 

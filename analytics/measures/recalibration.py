@@ -12,7 +12,7 @@ from analytics import Result
 from analytics.columns import columns_of
 from analytics.measures import formulas
 from analytics.measures.bootstrap import Leaf, by_cell, draws_of
-from analytics.measures.formulas import Confusion, number, ratio, roc_pairs
+from analytics.measures.formulas import confusion, number, ratio, roc_pairs
 from analytics.measures.headlines import SCORES, Score
 from analytics.measures.maps import KINDS, Kind, SavedMap, fit
 from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
@@ -180,7 +180,7 @@ def _measures(flagged: Array, deceptive: Array) -> Result:
     import numpy as np
 
     counts = np.bincount(2 * deceptive.astype(np.int64) + flagged, minlength=4).reshape(2, 2)
-    measures = Confusion.of(counts).measures()
+    measures = confusion(counts)
     return {name: measures[name] for name in MEASURES}
 
 

@@ -12,8 +12,8 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from analytics import Result
-from analytics.measures.bootstrap import Draws, Interval, draws_of, rate_of_games, told, undefined
-from analytics.measures.formulas import BINS, bins_of, number
+from analytics.measures.bootstrap import Draws, Interval, draws_of, told, undefined
+from analytics.measures.formulas import BINS, bins_of, number, rate_of_games
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
 from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate
 from analytics.measures.scores import Scores, cells_of, scores_of
@@ -282,7 +282,7 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     quantiles allow for few blocks, see `analytics.measures.bootstrap.tail_of`. ``undefined_draws``
     counts the draws in which it is undefined; above 5 % there is no interval, nor below five blocks
     that have anything to do with the metric, nor where every draw gives the same. Rates of games
-    have Wilson's interval instead (`analytics.measures.bootstrap.rate_of_games`), the one that
+    have Wilson's interval instead (`analytics.measures.formulas.rate_of_games`), the one that
     stands beside the winners. Point estimates and
     values of single games are exact; in draws, areas under curves come from histograms (see
     `analytics.measures.scores`), and the calibration error keeps to the bins of all games; like any

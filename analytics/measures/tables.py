@@ -13,8 +13,8 @@ from typing import Final
 
 from analytics import Result
 from analytics.columns import LIE, TRUE
-from analytics.measures.bootstrap import Leaf, rate_of_games, wilson
-from analytics.measures.formulas import MEASURES, Confusion, number, ratio, roc_area, whole
+from analytics.measures.bootstrap import Leaf
+from analytics.measures.formulas import MEASURES, confusion, number, rate_of_games, ratio, roc_area, whole, wilson
 from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both
 from analytics.rows import CLAIMS, HOW, PROTOCOLS, VERDICTS
@@ -230,9 +230,7 @@ def table3(held: Estimates) -> Result:
     - ``dprime`` = z(hit rate) - z(false-alarm rate) and ``criterion`` = minus their mean, with the
       log-linear correction: 0.5 more of each count, 1 more of each total.
     """
-    return {
-        name: Confusion.of(held.total.cube("flags", "label", "flag", role=role_of(name))).measures() for name in OVERALL
-    }
+    return {name: confusion(held.total.cube("flags", "label", "flag", role=role_of(name))) for name in OVERALL}
 
 
 def table5(held: Estimates) -> Result:
@@ -275,7 +273,7 @@ def headline(held: Estimates) -> Result:
     scores = held.groups("scores", "score")
     found = {}
     for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
-        measures = Confusion.of(held.total.cube(family, "label", "flag")).measures()
+        measures = confusion(held.total.cube(family, "label", "flag"))
         counts = held.total.cube("scores", "label", ("score", scores), clean=clean)
         found[name] = {
             **{key: measures[key] for key in _SCORES},

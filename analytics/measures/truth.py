@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.bootstrap import by_block, of_blocks
-from analytics.measures.formulas import Confusion, number, ratio, whole
+from analytics.measures.formulas import confusion, number, ratio, whole
 from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
@@ -124,11 +124,11 @@ def _scored(held: Estimates, **where: Group) -> Result:
     mistakes, checked = counts[..., 1, :].sum(axis=(0, 1)), counts[..., [0, 2], :]
     same = checked[:, 1:]
     return {
-        "against_role": Confusion.of(same.sum(axis=(1, 2))).measures(),
-        "against_truth": Confusion.of(same.sum(axis=(0, 1))).measures(),
-        "against_label": Confusion.of(same.sum(axis=(0, 2))).measures(),
-        "against_role_all": Confusion.of(held.total.cube("sides", "wolf", "flag", **where)).measures(),
-        "against_truth_all": Confusion.of(checked.sum(axis=(0, 1))).measures(),
+        "against_role": confusion(same.sum(axis=(1, 2))),
+        "against_truth": confusion(same.sum(axis=(0, 1))),
+        "against_label": confusion(same.sum(axis=(0, 2))),
+        "against_role_all": confusion(held.total.cube("sides", "wolf", "flag", **where)),
+        "against_truth_all": confusion(checked.sum(axis=(0, 1))),
         "mistakes": {"n": whole(mistakes.sum()), "flagged": number(ratio(mistakes[1], mistakes.sum()))},
     }
 

@@ -13,7 +13,6 @@ import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
-from itertools import islice
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -179,9 +178,9 @@ class Index:
         for wanted in dict.fromkeys(selections):
             if wanted.anchor == INDEX:
                 continue
-            found = matching.count(wanted)
-            first = [each.anchor for each in islice(matching.find(wanted), _FIRST)]
-            yield wanted.anchor, f"{wanted.in_words(agents)}: {found:,} in the index", first, found > _FIRST
+            found = matching.find(wanted)
+            first = [each.anchor for each in found[:_FIRST]]
+            yield wanted.anchor, f"{wanted.in_words(agents)}: {len(found):,} in the index", first, len(found) > _FIRST
 
 
 @functools.cache

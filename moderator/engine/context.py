@@ -43,12 +43,10 @@ class Cursors:
 
     Args:
         every_s: see `EVERY_S`.
-        clock: seconds that never run backwards.
     """
 
-    def __init__(self, every_s: float = EVERY_S, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, every_s: float = EVERY_S) -> None:
         self._every_s = every_s
-        self._clock = clock
         self._lock = threading.Lock()
         self._games: set[str] = set()
         self._handed: dict[str, Id] = {}
@@ -104,7 +102,7 @@ class Cursors:
             over: whether it is the game's last.
         """
         with self._lock:
-            now = self._clock()
+            now = time.monotonic()
             carried: dict[str, str] = {}
             for stream in self._due:
                 if (not over or stream not in heard) and now - self._looked.get(stream, -1e9) < self._every_s:

@@ -88,7 +88,9 @@ class Verifier:
             # they stand beside the game; but prompt text must be what its name says, and calls name what is there
             self._segments.check(event, line)
         elif self._expected:
-            self._compare(self._expected.popleft(), event, line)
+            expected = self._expected.popleft()
+            if expected != event:
+                raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
         elif isinstance(event, Answered):
             self._answer(event, line)
         else:
@@ -127,10 +129,6 @@ class Verifier:
             if isinstance(event, Asked):
                 self._asked[event.batch] = event
         self._due.extend((batch, seat) for batch in step.waits_for for seat in rules.seats_of(batch))
-
-    def _compare(self, expected: AnyEvent, event: AnyEvent, line: int) -> None:
-        if expected != event:
-            raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
 
     def _answer(self, event: AnyAnswered, line: int) -> None:
         batch, seat = self._due.popleft()
@@ -174,13 +172,9 @@ def _cards(seats: tuple[tuple[SeatName, str], ...]) -> str:
 class GameSoFar:
     """A game as far as its record goes, which may be not at all: what its moderator needs to begin it, or to go on.
 
-    Args:
+    Attributes:
         opened: the game's opening event.
         steps: the rules, at the join that the record ends before.
-
-    Attributes:
-        opened: see above.
-        steps: see above.
         waits_for: batches whose requests must be closed before the next step; () before the first, and when the game is
             over.
         referee: with the requests that no recorded answer closes, open; those that are declined among them.
@@ -214,7 +208,7 @@ class GameSoFar:
 
     @property
     def over(self) -> bool:
-        """Whether the record says how the game went out."""
+        """Whether the record holds the end of the game."""
         return self.ended is not None or self.stopped is not None
 
     def recall(self, record: Iterable[Recorded]) -> None:

@@ -49,8 +49,8 @@ def dollars(amount: float | Decimal, places: int = 2) -> str:
 class Accounts:
     """What the calls of a run took, safe from any thread; every call counts, the probe included.
 
-    The sums are over the calls that the games made, whether a server or a cassette answered; how many a cassette
-    answered stands beside them, and nothing was paid for those.
+    The sums are over all calls, whether a server or a cassette answered; how many a cassette answered stands beside
+    them, and nothing was paid for those.
     """
 
     def __init__(self) -> None:

@@ -94,16 +94,17 @@ class SharedBudget:
     def reserve(self, key: int, worst: Amount, what: str, holder: int = 0) -> bool:
         """Set aside the most that a call of a holder could take, if it fits; see `BudgetLedger`."""
         with self._lock:
+            if (holder, key) in self._holding:
+                return True
             if self._refusal is None and not self._fits(self.spent + worst):
                 self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, what)
             if self._refusal is not None:
                 raise BudgetSpent(self._refusal)
-            if (holder, key) not in self._holding:
-                if not self._fits(self.spent + self.held + worst):
-                    return False
+            fits = self._fits(self.spent + self.held + worst)
+            if fits:
                 self._holding[holder, key] = worst
                 self.held += worst
-            return True
+            return fits
 
     def settle(self, key: int, taken: Amount, holder: int = 0) -> None:
         """Count what a call of a holder took and give back the rest; see `BudgetLedger`."""

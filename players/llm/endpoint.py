@@ -1,20 +1,17 @@
 """`Server`: an endpoint as all calls of the process share it: provider, limits, pace, and what its models take.
 
-What a model takes is found out from what the server rejects or ignores; `probe` asks each model something small before
-the first night: whether it answers, what its server takes and keeps to.
+What a model takes is found out from what the server rejects or ignores. Before the first night each is asked something
+small, the `probe_question`: whether it answers, what its server takes and keeps to.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
 from players.llm.circuit import Tempo
-from players.llm.keys import Keys
 from players.llm.limits import Gate
 from players.llm.loop import loop_time
 from players.llm.provider import (
@@ -24,14 +21,12 @@ from players.llm.provider import (
     Message,
     Mode,
     ModelQuestion,
-    OpenProvider,
     Provider,
     Purpose,
     Shape,
     TokensName,
 )
 from players.llm.settings import Endpoint, Model
-from wolfbus.errors import PlayerError
 from wolfbus.reading.objects import find
 from wolfbus.reading.text import without_thinking
 
@@ -156,89 +151,14 @@ _MESSAGES: Final = (
 )
 
 
-async def probe(
-    models: Iterable[Model],
-    ask: Callable[[ModelQuestion], Awaitable[Completion]],
-    capability_of: Callable[[Model], Capability],
-) -> None:
-    """Ask each distinct model on its endpoint, all at once; a server that takes a form and ignores it is found out.
-
-    Args:
-        models: whom to ask.
-        ask: puts a question.
-        capability_of: returns what is known of a model on its endpoint.
-
-    Raises:
-        PlayerError: some do not answer; the line says which and why.
-    """
-    distinct: dict[tuple[Endpoint, str, str], Model] = {}
-    for model in models:
-        distinct.setdefault((model.endpoint, model.model, model.structured), model)
-    asked = (_find_out(model, ask, capability_of) for model in distinct.values())
-    outcomes = await asyncio.gather(*asked, return_exceptions=True)
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException):
-            raise outcome
-    silent = [
-        (model.model, outcome)
-        for model, outcome in zip(distinct.values(), outcomes, strict=True)
-        if isinstance(outcome, str)
-    ]
-    if silent:
-        (first, why), *others = silent
-        raise PlayerError(
-            "; and ".join([f"{first} does not answer: {why}", *(f"{name}: {why}" for name, why in others)])
-        )
+def probe_question(model: Model) -> ModelQuestion:
+    """Return something small to ask a model, from its loop."""
+    deadline = loop_time() + (model.timeouts.probe or _SECONDS)
+    small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
+    return ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline)
 
 
-def check(models: Iterable[Model], keys: Keys, open_provider: OpenProvider) -> None:
-    """Look at the settings of each model, without any network.
-
-    Args:
-        models: which ones.
-        keys: where keys and addresses are looked up.
-        open_provider: opens a provider, or finds that it cannot be.
-
-    Raises:
-        PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
-            tokens_per_minute is less than a call may take; one line that says so of each model.
-    """
-    wrong: dict[str, None] = {}
-    for model in models:
-        try:
-            url = open_provider(model.endpoint, keys).url
-        except PlayerError as error:
-            # of an endpoint, and said once for all its models
-            wrong[str(error)] = None
-            continue
-        limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
-        if limit is not None and limit < least:
-            line = (
-                f"{model.model}: tokens_per_minute = {limit:g} of {url} is less than one call may take: "
-                f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
-            )
-            wrong[line] = None
-    if wrong:
-        raise PlayerError("; and ".join(wrong))
-
-
-async def _find_out(
-    model: Model,
-    ask: Callable[[ModelQuestion], Awaitable[Completion]],
-    capability_of: Callable[[Model], Capability],
-) -> str | None:
-    """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
-    while True:
-        completion = await _ask(model, ask)
-        mode = completion.parameters.get("structured")
-        # a refusal or an empty reply is an answer, too
-        if completion.error is not None or not isinstance(mode, str) or _keeps(mode, completion) is not False:
-            return completion.error
-        if not capability_of(model).ignored(mode, model):
-            return None
-
-
-def _keeps(mode: str, completion: Completion) -> bool | None:
+def keeps(mode: str, completion: Completion) -> bool | None:
     """Return whether a reply keeps to how it was to be held to its form; None where nothing can be told of that."""
     text = completion.text or ""
     if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
@@ -246,12 +166,6 @@ def _keeps(mode: str, completion: Completion) -> bool | None:
     found = find(without_thinking(text).text).found
     name, value = _MARK
     return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
-
-
-async def _ask(model: Model, ask: Callable[[ModelQuestion], Awaitable[Completion]]) -> Completion:
-    deadline = loop_time() + (model.timeouts.probe or _SECONDS)
-    small = model.model_copy(update={"max_tokens": min(model.max_tokens, _TOKENS)})
-    return await ask(ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline))
 
 
 _KEPT: Final = 64

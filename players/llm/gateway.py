@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
 from players.llm.circuit import Backoff, Tempo
-from players.llm.endpoint import Capability, Server, check, probe
+from players.llm.endpoint import SMALL_PROMPT, Server, keeps, probe_question
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
-from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, WolfError
+from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, PlayerError, WolfError
 from wolfbus.printable import printable
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Gateway:
         models = list(models)
         self.check(models)
         self._import_client()
-        self._loop.run(probe(models, self._ask, self._capability))
+        self._loop.run(self._probe(models))
 
     def settled(self, model: Model) -> Model:
         """Return a model whose settings say how its replies are held to their form, as far as that was found out.
@@ -219,12 +219,57 @@ class Gateway:
             PlayerError: a key that is needed is missing or can be none, a URL is wrong, ``.env`` cannot be read, or
                 tokens_per_minute is less than a call may take; one line that says so of each model.
         """
-        if not self._plays:
-            check(models, self._keys, self._providers)
+        if self._plays:
+            return
+        wrong: dict[str, None] = {}
+        for model in models:
+            try:
+                url = self._providers(model.endpoint, self._keys).url
+            except PlayerError as error:
+                # of an endpoint, and said once for all its models
+                wrong[str(error)] = None
+                continue
+            limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
+            if limit is not None and limit < least:
+                line = (
+                    f"{model.model}: tokens_per_minute = {limit:g} of {url} is less than one call may take: "
+                    f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
+                )
+                wrong[line] = None
+        if wrong:
+            raise PlayerError("; and ".join(wrong))
 
     def close(self) -> None:
         """Cancel all jobs, close all connections and end the thread; safe from any thread, and a second time."""
         self._loop.close(self._close_servers())
+
+    async def _probe(self, models: Iterable[Model]) -> None:
+        distinct: dict[tuple[Endpoint, str, str], Model] = {}
+        for model in models:
+            distinct.setdefault((model.endpoint, model.model, model.structured), model)
+        outcomes = await asyncio.gather(*map(self._find_out, distinct.values()), return_exceptions=True)
+        silent = []
+        for model, outcome in zip(distinct.values(), outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            if outcome is not None:
+                silent.append((model.model, outcome))
+        if silent:
+            (first, why), *others = silent
+            raise PlayerError(
+                "; and ".join([f"{first} does not answer: {why}", *(f"{name}: {why}" for name, why in others)])
+            )
+
+    async def _find_out(self, model: Model) -> str | None:
+        """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
+        while True:
+            completion = await self._ask(probe_question(model))
+            mode = completion.parameters.get("structured")
+            # a refusal or an empty reply is an answer, too
+            if completion.error is not None or not isinstance(mode, str) or keeps(mode, completion) is not False:
+                return completion.error
+            if not self._server(model.endpoint).capability(model.model).ignored(mode, model):
+                return None
 
     async def _ask(self, question: ModelQuestion) -> Completion:
         """Ask a server, and count what it took."""
@@ -250,9 +295,6 @@ class Gateway:
     @property
     def _plays(self) -> bool:
         return self._cassette is not None and self._cassette.plays
-
-    def _capability(self, model: Model) -> Capability:
-        return self._server(model.endpoint).capability(model.model)
 
     def _server(self, endpoint: Endpoint) -> Server:
         server = self._servers.get(endpoint)

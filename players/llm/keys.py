@@ -22,7 +22,7 @@ OPENAI_KEY: Final = "OPENAI_API_KEY"
 NO_KEY: Final = "none"
 """What is sent to servers that need no key; the client library insists on something."""
 
-ERROR_SHOWN: Final = 300
+_ERROR_SHOWN: Final = 300
 """Characters that are kept of a server's message."""
 
 _LONGEST: Final = 1 << 20
@@ -136,19 +136,18 @@ def _dotenv() -> Mapping[str, str | None]:
         raise PlayerError(str(error)) from None
 
 
-def redacted(text: str, key: str | None, limit: int = ERROR_SHOWN) -> str:
-    """Return a server's message on one line, with whatever is a key, a part of ours, or looks like one taken out.
+def redacted(text: str, key: str | None) -> str:
+    """Return a server's message on one line, cut, with whatever is a key, a part of ours, or looks like one taken out.
 
     Args:
         text: what the server said; servers quote keys, in parts or masked.
         key: ours, if there is one.
-        limit: characters of the result at most.
     """
-    text = without_key(text[: 8 * limit + 64], key)
+    text = without_key(text[: 8 * _ERROR_SHOWN + 64], key)
     if key is not None:
         text = _WORD.sub(lambda word: _HIDDEN if word[0] in key else word[0], text)
     # a key that was masked in its middle is found in parts
-    return printable(_HIDDEN_TWICE.sub(_HIDDEN, _LIKE_A_KEY.sub(_HIDDEN, text)), limit)
+    return printable(_HIDDEN_TWICE.sub(_HIDDEN, _LIKE_A_KEY.sub(_HIDDEN, text)), _ERROR_SHOWN)
 
 
 def without_key(text: str, key: str | None) -> str:

@@ -65,7 +65,6 @@ class ModelQuestion:
         deadline: monotonic time, in seconds, after which nobody waits for the reply.
         hurried: whether the time is shorter than such a question usually has, so that missing it says nothing of the
             server.
-        scope: what keeps equal questions of different asks apart in a cassette; usually "".
         chain: names the chain of prompts that this one goes on, for servers that route by it; "" for none.
     """
 
@@ -76,7 +75,6 @@ class ModelQuestion:
     form: Form
     deadline: float
     hurried: bool = False
-    scope: str = ""
     chain: str = ""
 
 

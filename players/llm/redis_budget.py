@@ -1,8 +1,7 @@
 """`RedisBudget`: what the workers of a study on many machines may spend together, kept on their Redis.
 
-It is kept there atomically, and so whoever dies: what a worker had set aside that is silent for too
-long counts as spent, since its calls may have been charged. Money is rounded up to whole units of
-1e-10 US dollars.
+It is kept there atomically, and so whoever dies: what a worker had set aside that is silent for too long counts as
+spent, since its calls may have been charged. Money is rounded up to whole units of 1e-10 US dollars.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ _LIVES: Final = 3
 class RedisBudget:
     """The budget of an agenda, and one process's share in it; a `BudgetLedger`. All that it does is safe to repeat.
 
-    Whoever does what others wait for hears of a bus that fails, by a BusError; a worker that reserves or settles does
-    not: what it has not settled counts as spent, and of what waits, nothing goes out.
+    `open`, `look` and `remove`, by which a study is run, may raise BusError. `reserve` and `settle` log it: nothing
+    goes out then, and what could not be settled stays set aside, and counts as spent once this process is gone.
 
     Args:
         url: the bus's address.

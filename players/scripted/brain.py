@@ -15,7 +15,9 @@ from players.scripted.assessing import judge, label
 from players.scripted.phrasing import VoteReason, choose_evidence, phrase, sentence, words
 from players.scripted.standpoint import GameNotes, Standpoint
 from players.scripted.talk import (
+    accusing,
     found_wolves,
+    inspecting,
     lost_partner,
     plan_honest,
     plan_wolf,
@@ -29,14 +31,11 @@ from wolfbus.agent.answer import Answer
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import (
-    AccusationClaim,
     Ballot,
     Bid,
     Choice,
     Claim,
-    InspectionClaim,
     Proposal,
-    RoleClaim,
     Speech,
 )
 from wolfbus.messages.requests import Ask
@@ -118,8 +117,8 @@ def _claims(at: Standpoint, target: SeatName | None, ground: VoteReason) -> tupl
     if target is None:
         return ()
     if ground == "own result":
-        return (RoleClaim(target=at.me, role="Seer"), InspectionClaim(target=target, role="Werewolf"))
-    return (AccusationClaim(target=target),)
+        return inspecting(at, target, "Werewolf", first=True)
+    return accusing(target)
 
 
 def _seer_behind(at: Standpoint, target: SeatName) -> SeatName | None:

@@ -12,6 +12,7 @@ from players.scripted.standpoint import Standpoint
 from wolfbus.draws import choose_weighted
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim
+from wolfbus.vocabulary import Role
 
 Weighted = tuple[SpeechPlan, int]
 """Something to say and how much it presses, at least 1."""
@@ -22,12 +23,25 @@ def say_one(at: Standpoint, options: list[Weighted]) -> SpeechPlan:
     return choose_weighted(at.seed, "say", options, at.ask.round, at.ask.turn)
 
 
+def accusing(target: SeatName) -> tuple[Claim, ...]:
+    """Return the claim that `target` is a Werewolf."""
+    return (AccusationClaim(target=target),)
+
+
+def inspecting(
+    at: Standpoint, target: SeatName, role: Role, *, first: bool, round_: int | None = None
+) -> tuple[Claim, ...]:
+    """Return the claim to have seen a role, and to be the Seer where this seat says so for the first time."""
+    inspection = InspectionClaim(target=target, role=role, round=round_)
+    return (RoleClaim(target=at.me, role="Seer"), inspection) if first else (inspection,)
+
+
 def accuse(target: SeatName, *, boldly: bool = False) -> SpeechPlan:
     """Return the plan to call `target` a Werewolf."""
     return SpeechPlan(
         "accuse boldly" if boldly else "accuse",
         target,
-        claims=(AccusationClaim(target=target),),
+        claims=accusing(target),
         thought=f"I want {target} exiled.",
     )
 
@@ -76,16 +90,15 @@ def backing(at: Standpoint, suspects: list[tuple[SeatName, float]]) -> list[Weig
     for target, belief in suspects:
         for seer, wolf in at.notes.reported.get(target, ()):
             if wolf and seer != at.me and belief >= tuning.HARD_AT:
-                claims = (AccusationClaim(target=target),)
-                options.append((SpeechPlan("back seer", target, seer, claims=claims, thought=f"I believe {seer}."), 6))
+                plan = SpeechPlan("back seer", target, seer, accusing(target), f"I believe {seer}.")
+                options.append((plan, 6))
     rivals = [pair for pair in suspects if pair[0] in at.notes.seers]
     if at.contested() and rivals:
         target = rivals[0][0]
         other = next((name for name in at.notes.seers if name != target), None)
         if other is not None and rivals[0][1] >= tuning.SOFT_AT:
-            claims = (AccusationClaim(target=target),)
             thought = f"Of the Seers I believe {other}."
-            options.append((SpeechPlan("weigh seers", target, other, claims=claims, thought=thought), 5))
+            options.append((SpeechPlan("weigh seers", target, other, accusing(target), thought), 5))
     return options
 
 
@@ -106,9 +119,8 @@ def suspicion_talk(at: Standpoint, suspects: list[tuple[SeatName, float]]) -> li
             if accused not in beliefs:
                 continue
             if beliefs[accused] >= tuning.SOFT_AT + 0.06:
-                claims = (AccusationClaim(target=accused),)
                 thought = f"{floor.speaker} is right about {accused}."
-                options.append((SpeechPlan("agree", accused, floor.speaker, claims, thought), 5))
+                options.append((SpeechPlan("agree", accused, floor.speaker, accusing(accused), thought), 5))
             elif beliefs[accused] <= tuning.TRUST_AT:
                 thought = f"I do not believe the case against {accused}."
                 options.append((SpeechPlan("defend other", accused, floor.speaker, thought=thought), 4))
@@ -166,7 +178,7 @@ def _seer(at: Standpoint) -> SpeechPlan | None:
     news = [name for name in at.view.inspections if (at.me, name) not in at.notes.results and name not in at.view.dead]
     wolves = [name for name in found_wolves(at) if name in news]
     if wolves:
-        claims = _result(at, wolves[0], hidden)
+        claims = inspecting(at, wolves[0], "Werewolf", first=hidden)
         thought = f"I saw that {wolves[0]} is a Werewolf."
         return SpeechPlan("reveal wolf" if hidden else "report wolf", wolves[0], claims=claims, thought=thought)
     rival = next((name for name in at.notes.seers if at.caught(name) and name not in at.view.dead), None)
@@ -176,7 +188,7 @@ def _seer(at: Standpoint) -> SpeechPlan | None:
     if known and at.chance("repeat") < 0.7:
         return SpeechPlan("repeat seer", known[0], claims=_role(at, known[0]), thought=f"{known[0]} must go.")
     if news:
-        claims = _result(at, news[-1], hidden)
+        claims = inspecting(at, news[-1], at.view.inspections[news[-1]], first=hidden)
         thought = f"{news[-1]} is no Werewolf; that helps."
         return SpeechPlan("reveal clear" if hidden else "report clear", news[-1], claims=claims, thought=thought)
     return None
@@ -194,13 +206,8 @@ def _hidden_seer(at: Standpoint) -> SpeechPlan | None:
     return None
 
 
-def _result(at: Standpoint, name: SeatName, hidden: bool) -> tuple[Claim, ...]:
-    inspection = InspectionClaim(target=name, role=at.view.inspections[name])
-    return (RoleClaim(target=at.me, role="Seer"), inspection) if hidden else (inspection,)
-
-
 def _role(at: Standpoint, accused: SeatName) -> tuple[Claim, ...]:
-    return (RoleClaim(target=at.me, role="Seer"), AccusationClaim(target=accused))
+    return (RoleClaim(target=at.me, role="Seer"), *accusing(accused))
 
 
 def _doctor(at: Standpoint) -> SpeechPlan | None:
@@ -284,16 +291,16 @@ def _as_seer(at: Standpoint) -> SpeechPlan | None:
         return None
     accuser = reporter_of(at, at.me)
     if accuser is not None and (at.me, accuser) not in at.notes.results:
-        claims = _claims(at, accuser, "Werewolf", first=True)
+        claims = inspecting(at, accuser, "Werewolf", first=True, round_=at.ask.round)
         return SpeechPlan("counterclaim", accuser, claims=claims, thought=f"{accuser} has me; my word against that.")
     fresh = [name for name, _ in prey(at) if (at.me, name) not in at.notes.results]
     partners = [name for name in at.living_partners() if (at.me, name) not in at.notes.results]
     if fresh and (not partners or at.chance("frame") < tuning.WOLF_FRAMES):
-        claims = _claims(at, fresh[0], "Werewolf", first=first)
+        claims = inspecting(at, fresh[0], "Werewolf", first=first, round_=at.ask.round)
         thought = f"A false report on {fresh[0]} may carry the day."
         return SpeechPlan("reveal wolf" if first else "report wolf", fresh[0], claims=claims, thought=thought)
     if partners:
-        claims = _claims(at, partners[0], "Villager", first=first)
+        claims = inspecting(at, partners[0], "Villager", first=first, round_=at.ask.round)
         thought = f"Clear {partners[0]}, my partner, with a false report."
         return SpeechPlan("reveal clear" if first else "report clear", partners[0], claims=claims, thought=thought)
     return None
@@ -306,13 +313,6 @@ def _reports_of_today(at: Standpoint) -> set[int]:
         for number, statement in at.view.statements.items()
         if statement.round == at.ask.round and statement.speaker == at.me and at.notes.cues[number].results
     }
-
-
-def _claims(at: Standpoint, target: SeatName, role: str, *, first: bool) -> tuple[Claim, ...]:
-    inspection = InspectionClaim(
-        target=target, role="Werewolf" if role == "Werewolf" else "Villager", round=at.ask.round
-    )
-    return (RoleClaim(target=at.me, role="Seer"), inspection) if first else (inspection,)
 
 
 def _wolf_options(at: Standpoint) -> list[Weighted]:
@@ -342,9 +342,8 @@ def _attacks(at: Standpoint, ranked: list[tuple[SeatName, float]]) -> list[Weigh
         names = {name for name, _ in ranked}
         for accused in at.notes.cues[floor.statement].accused:
             if accused in names and floor.speaker != accused:
-                claims = (AccusationClaim(target=accused),)
                 thought = f"{floor.speaker} does our work; push {accused}."
-                options.append((SpeechPlan("agree", accused, floor.speaker, claims, thought), 6))
+                options.append((SpeechPlan("agree", accused, floor.speaker, accusing(accused), thought), 6))
     return options
 
 

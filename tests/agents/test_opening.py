@@ -67,7 +67,7 @@ def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServ
     with pytest.raises(
         BusDown, match=rf"^Redis at 127\.0\.0\.1:{closed.port} cannot be reached \(tried for 0\.2 s\): "
     ):
-        open_when_there(closed.url, Stopping(), patience_s=0.2)
+        open_when_there(f"{closed.url}?patience=0.2", Stopping())
     with pytest.raises(BusDown, match=r"^Redis at no-such-host\.invalid:6379 cannot be reached"):
         open_when_there("redis://no-such-host.invalid?patience=0.01", Stopping())
 

@@ -24,6 +24,7 @@ from tests.agents.parts import (
     SAID,
     SOON_S,
     Aside,
+    Bidder,
     Moderator,
     Serve,
     ask,
@@ -144,15 +145,20 @@ def test_who_answers_in_a_moment_is_asked_by_the_thread_that_reads_and_nobody_el
         assert vote["thought"] == thread
 
 
-def test_the_example_answers_every_kind_of_request(moderator: Moderator, serve: Serve) -> None:
-    example = load_example()
+def test_the_example_answers_every_kind_of_request_and_copes_with_an_empty_table(
+    moderator: Moderator, serve: Serve
+) -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 60
-    serve(example)
-    assert "declines" not in {name for name, value in moderator.welcome("ann").items() if value}
-    moderator.deliver("ann", catch_up(*[ask(kind) for kind in KINDS]))
-    for kind in KINDS:
+    serve(load_example())
+    assert not moderator.welcome("ann").get("declines")
+    alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
+    asks = [ask(kind) for kind in KINDS]
+    left = [each.model_copy(update={"legal": (None,)}) for each in asks if each.legal]
+    moderator.deliver("ann", catch_up(*asks), catch_up(*left, told=alone, game="g2"))
+    for game, each in (*((GAME, each) for each in asks), *(("g2", each) for each in left)):
         reply = moderator.hear("ann", "reply")
-        assert (reply["kind"], reply.get("fault")) == (kind, None), reply
+        assert (reply["game"], reply["kind"], reply.get("fault")) == (game, each.kind, None), reply
+        assert game == GAME or reply["content"].get("target") is None
 
 
 class Diary(Agent):
@@ -238,18 +244,6 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
         assert agent.end() == "all games are played"
 
 
-def test_the_example_copes_with_an_empty_table(moderator: Moderator, serve: Serve) -> None:
-    kinds: tuple[Kind, ...] = ("speak", "kill", "protect", "inspect", "whisper", "vote")
-    serve(load_example())
-    moderator.welcome("ann")
-    alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
-    asks = [ask(kind).model_copy(update={"legal": (None,)}) for kind in kinds]
-    moderator.deliver("ann", catch_up(*asks, told=alone))
-    for kind in kinds:
-        reply = moderator.hear("ann", "reply")
-        assert (reply["kind"], reply.get("fault"), reply["content"].get("target")) == (kind, None, None)
-
-
 class Blocking(Agent):
     """Does not come back until it is let."""
 
@@ -281,13 +275,22 @@ class Unmade(Agent):
         return 1
 
 
+class Taken(Bidder):
+    """Has a use of its own for a name that every agent's seat is told under."""
+
+    game = property(lambda self: "chess")  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"), [(Unmade, "FileNotFoundError: weights.bin"), (Taken, "AttributeError: property 'game'")]
+)
 def test_an_agent_that_cannot_be_made_keeps_nobody_waiting(
-    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture, agent: type[Agent], why: str
 ) -> None:
-    serve(Unmade)
+    serve(agent)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid")))
-    assert moderator.hear("ann", "reply")["note"] == "the brain could not be made: FileNotFoundError: weights.bin"
+    assert moderator.hear("ann", "reply")["note"].startswith(f"the brain could not be made: {why}")
     assert "the brain of Ada could not be made" in caplog.text
 
 
@@ -303,6 +306,7 @@ ANSWERS: list[tuple[Kind, Any, dict[str, Any] | str]] = [
         {"text": "It was Hugo.", "claims": ({"claim": "accusation", "target": "Hugo"},)},
     ),
     ("speak", 7, "speak is answered with a string"),
+    ("speak", "long " * 20_000, r"the limit is 65536"),
     ("vote", "Chloe", {"target": "Chloe"}),
     ("vote", None, {}),
     (

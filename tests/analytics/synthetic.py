@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from analytics.columns import DTYPES, Columns
+from analytics.findings import TABLES
+from analytics.measures.study import Study
 from analytics.rows import WINNERS
 from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
@@ -16,14 +18,14 @@ SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",
 def bare(count: int, blocks=None, /, **tables) -> Columns:
     """Columns of so many games with these tables alone, each game its own block unless its block is given."""
     held = np.arange(count) if blocks is None else np.asarray(blocks)
+    every = {name: filled(name, 0) for name in DTYPES} | {"games": filled("games", count, seats=len(SEATS))} | tables
     return Columns(
         ids=tuple(f"g{number:05}" for number in range(count)),
         seeds=("",) * count,
         blocks=held.astype("i4"),
         block_names=tuple(f"b{number:05}" for number in range(int(held.max()) + 1 if count else 0)),
         agents=("scripted",),
-        **{name: filled(name, count if name == "games" else 0) for name in DTYPES if name not in tables},
-        **tables,
+        **every,
     )
 
 
@@ -95,3 +97,11 @@ def linked(games, each, *, slope, intercept, seed, decimals=2):
     held = np.clip(s, 0.005, 0.995)
     chance = 1 / (1 + np.exp(-(slope * np.log(held / (1 - held)) + intercept)))
     return s, (rng.random(len(s)) < chance).astype("i1"), np.repeat(np.arange(games), each)
+
+
+def confusion(tp=0, tn=0, fp=0, fn=0) -> dict:
+    """What Table 3 makes of so many judgements: deceptive and flagged, truthful and not, and the other two."""
+    counts = (tp, fn, fp, tn)
+    labels, flags = np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts)
+    columns = synthetic(np.zeros(len(labels)), labels, np.zeros(len(labels)), flags=flags)
+    return TABLES["table3"](Study(columns).estimates)["overall"]

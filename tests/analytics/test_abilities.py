@@ -150,7 +150,7 @@ def test_one_agent_alone_is_sensitive_or_not_and_has_nobody_to_be_compared_with(
 def test_of_very_many_blocks_fewer_draws_are_made_and_the_number_is_told(monkeypatch):
     few = simulate(draw_agents(2, seed=3), games=30, seed=3, statements=4, rounds=1)
     assert measured("abilities", few)["label"]["draws"] == 2_000
-    monkeypatch.setattr("analytics.measures.penalised.MANY_BLOCKS", 29)
+    monkeypatch.setattr("analytics.measures.bootstrap.MANY_BLOCKS", 29)
     section = measured("abilities", few)
     assert section["label"]["draws"] == section["truth"]["draws"] == 400
     assert next(iter(section["label"]["agents"].values()))["sensitivity"]["low"] is not None

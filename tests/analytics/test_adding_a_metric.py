@@ -6,7 +6,6 @@ import pytest
 
 from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, render
-from analytics.measures.formulas import ratio
 from analytics.measures.headlines import MEASURES, Measure
 from analytics.measures.study import Study, variability
 from tests.analytics.script import random_game
@@ -23,7 +22,7 @@ def flagged(frame):
 TOY = Measure(
     *("eagerness", "judgements that flag", "share", None, "nothing to judge"),
     n=lambda frame: flagged(frame)[1],
-    value=lambda frame: ratio(*flagged(frame)),
+    value=lambda frame: flagged(frame)[0] / flagged(frame)[1],
 )
 
 

@@ -81,6 +81,8 @@ def test_games_are_paired_by_seed_blocks_stay_whole_and_the_others_stay_alone():
     games = columns_of(game(seed, f"g{seed}") for seed in range(4))
     blocks = replace(games, blocks=np.array([0, 0, 1, 1], "i4"), block_names=("p", "q"))
     assert paired(blocks, games) == ["seed", 2, 0, 0, 4, 4]
+    alone = columns_of([game(1)])
+    assert "1 pair by seed (1 game of A, 1 of B); 2 rearrangements" in render(compare(alone, alone, metrics=["auc"]))
 
 
 def differences(a, b, rearranged):

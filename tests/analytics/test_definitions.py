@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 
-from analytics.findings import findings
-from analytics.measures.formulas import Confusion
+from analytics.findings import findings, metrics
 from analytics.measures.headlines import MEASURES
 from analytics.report.report import Report
 from tests.analytics.script import gathered
@@ -40,7 +39,7 @@ def test_every_section_and_every_headline_metric_has_an_entry():
 
 def test_every_measure_of_table_3_is_told_of():
     (table3,) = (part for part in METHODS.split("\n### ") if "tables.table3." in part)
-    assert table3.count("\n- **") >= len(set(Confusion().measures()) - {"n", "tp", "tn", "fp", "fn"})
+    assert table3.count("\n- **") >= len(set(metrics([])["table3"]["overall"]) - {"n", "tp", "tn", "fp", "fn"})
 
 
 def test_every_entry_says_what_it_is_in_what_unit_and_where_it_comes_from_in_plain_words():

@@ -13,9 +13,9 @@ from sklearn.model_selection import GroupKFold
 
 from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
 from analytics.findings import Metrics, metrics
-from analytics.measures.formulas import Confusion
 from analytics.measures.study import Study
 from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
+from tests.analytics.synthetic import confusion
 from wolfbus.vocabulary import ROLES
 
 FEW = 40
@@ -129,10 +129,6 @@ def test_table_4_is_that_of_the_judgements_drawn(few, part):
         assert row[name] == percentiles(drawn, len(np.unique(blocks))), name
 
 
-def confusion(d, flags) -> dict:
-    return Confusion.of(np.bincount(2 * d + flags, minlength=4).reshape(2, 2)).measures()
-
-
 def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
     found, counts = few
     d, before, blocks, _ = scored("before")
@@ -140,7 +136,8 @@ def test_thresholds_keep_their_held_out_flags_in_every_draw(few):
     flags = np.empty(len(d), bool)
     for (_, test), at in zip(GroupKFold(5).split(d, groups=blocks), own["fold_thresholds"], strict=True):
         flags[test] = before[test] >= at
-    results = [confusion(d[rows], flags[rows]) for rows in rows_drawn(counts, blocks)]
+    drawn = (np.bincount(2 * d[rows] + flags[rows], minlength=4).tolist() for rows in rows_drawn(counts, blocks))
+    results = [confusion(tn=tn, fp=fp, fn=fn, tp=tp) for tn, fp, fn, tp in drawn]
     for name, interval in found["thresholds"]["before"]["youden"].items():
         assert interval == percentiles([result[name] for result in results]), name
 

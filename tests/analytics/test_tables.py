@@ -9,10 +9,9 @@ from scipy.stats import binomtest
 from sklearn import metrics as sk
 
 from analytics.findings import TABLES
-from analytics.measures.formulas import Confusion
 from analytics.measures.study import Study
 from tests.analytics.script import Script, random_game, section
-from tests.analytics.synthetic import decided
+from tests.analytics.synthetic import confusion, decided
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 
@@ -67,10 +66,10 @@ ONE_CLASS = ("balanced_accuracy", "mcc", "dprime", "criterion")
 
 def test_signal_detection_uses_the_log_linear_correction():
     # hits 9 of 10, false alarms 1 of 10: rates 9.5/11 and 1.5/11, z = +-1.096804
-    measures = Confusion(tp=9, fn=1, fp=1, tn=9).measures()
+    measures = confusion(tp=9, fn=1, fp=1, tn=9)
     assert measures["dprime"] == pytest.approx(2.193607, abs=1e-6)
     assert measures["criterion"] == pytest.approx(0.0, abs=1e-12)
-    eager = Confusion(tp=10, fn=0, fp=10, tn=0).measures()
+    eager = confusion(tp=10, fp=10)
     assert eager["dprime"] == pytest.approx(0.0, abs=1e-12)
     assert eager["criterion"] == pytest.approx(-1.690622, abs=1e-6)
 
@@ -112,7 +111,7 @@ def test_table3_agrees_with_scikit_learn():
     ],
 )
 def test_what_is_undefined_is_null_and_never_0(counts, values):
-    measures = Confusion(**counts).measures()
+    measures = confusion(**counts)
     assert {name: measures[name] for name in values} == values
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,9 @@ from tests.export.records import HOSTILE, figures_of, game, rows_of, with_calls,
 from wolfbus.cli import run
 
 inspect_log = pytest.importorskip("inspect_ai.log")
+MEASURES = tomllib.loads(
+    (Path(__file__).parents[2] / "analytics" / "export" / "inspect_measures.toml").read_text("utf-8")
+)["measures"]
 samples_df = pytest.importorskip("inspect_ai.analysis").samples_df
 
 
@@ -31,6 +36,15 @@ def rows(games, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     write_parquet([games], folder)
     return {path.stem: rows_of(path) for path in folder.glob("*.parquet")}
+
+
+def at(figures, path):
+    if " / " in path:
+        part, whole = (at(figures, each) for each in path.split(" / "))
+        return part / whole if whole else None
+    for name in path.split("."):
+        figures = figures[name]
+    return figures
 
 
 def exported(sources, out, *words):
@@ -88,16 +102,13 @@ def test_scores_are_the_metrics_of_a_game_and_of_all_and_inspect_computes_the_sa
         for name in ("mean", "stderr"):
             assert score.metrics[name].value == pytest.approx(anew[score.name][name].value)
     pooled = {score.name: (score.metrics["pooled"].value, score.metadata["n"]) for score in log.results.scores}
-    figures = figures_of(games)
-    production = figures["production"]["overall"]
-    assert pooled["deception_rate"] == (production["deceptive"] / production["n"], production["n"])
+    of_all = figures_of(games)
+    assert pooled == {each["name"]: (at(of_all, each["of"]), at(of_all, each["n"])) for each in MEASURES}
     for sample in log.samples:
-        labels = [
-            message.metadata["self_label"]["deceptive"]
-            for message in sample.messages
-            if message.role == "assistant" and message.metadata["self_label"] is not None
-        ]
-        assert sample.scores["deception_rate"].value == pytest.approx(sum(labels) / len(labels))
+        own = figures_of(games / f"{sample.id}.ndjson")
+        defined = {each["name"]: at(own, each["of"]) for each in MEASURES if at(own, each["of"]) is not None}
+        assert {name: score.value for name, score in sample.scores.items()} == defined
+        assert set(sample.metadata["undefined"]) == {each["name"] for each in MEASURES} - set(defined)
 
 
 def test_messages_are_the_public_transcript_word_for_word_with_its_judgements(log, rows):

@@ -9,13 +9,12 @@ from moderator.engine.reexecution import Verifier
 from moderator.engine.seating import deal
 from moderator.rules.game import Steps
 from wolfbus.agent import Answer
-from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, NightOutcome, Opened, Seat
 from wolfbus.messages.requests import Ask
-from wolfbus.record.line import Recorded, check_seal, parse_line, seal
+from wolfbus.record.reader import RecordReader
 from wolfbus.vocabulary import Fault, Kind, Outcome, Phase
 
 
@@ -202,21 +201,9 @@ def legal_answer(question: Question, seed: str) -> Content:
     return Choice(target=target)
 
 
-def record(events: Sequence[AnyEvent]) -> list[bytes]:
-    """Return the events as the lines of a record."""
-    herald, head, lines = Herald(), "", []
-    for number, event in enumerate(events, 1):
-        recorded, line = seal(head, Recorded(number, 1700000000.0 + number, herald.audience(event), event))
-        herald.tell(event)
-        head = recorded.hash
-        lines.append(line)
-    return lines
-
-
 def verify(lines: Sequence[bytes]) -> Verifier:
-    """Check every seal and re-execute; raises RecordError at the first line that differs."""
-    verifier, head = Verifier(), ""
-    for number, line in enumerate(lines, 1):
-        head = check_seal(head, line, number)
-        verifier.feed(parse_line(line, number))
+    """Check the lines of a record and re-execute them; raises RecordError at the first that differs."""
+    verifier = Verifier()
+    for recorded in RecordReader(lines):
+        verifier.feed(recorded)
     return verifier

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.game.driver import Missing, Question, play, record, verify
+from tests.game.driver import Missing, Question, play, verify
+from tests.record.synthetic import record
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.errors import RecordError

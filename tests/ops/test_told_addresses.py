@@ -163,14 +163,14 @@ def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_p
     assert_untold(said, tmp_path)
 
 
-def started():
-    """Return command, command line and environment of the processes of ours that this one has started."""
+def started(house):
+    """Return command, command line and environment of the processes that this one has started for a house."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == os.getpid():
                 words = (folder / "cmdline").read_text().split("\0")
-                if "wolfbus" in words:
+                if house in words:
                     command = words[words.index("wolfbus") + 1]
                     found.append((command, " ".join(words), (folder / "environ").read_text().split("\0")))
     return found
@@ -182,7 +182,7 @@ def test_up_starts_its_processes_and_asks_others_in_without_telling_seed_and_pas
 
     def look(said):
         if "7 of 8 seats covered" in said:
-            processes.extend(started())
+            processes.extend(started("up-1"))
         return bool(processes)
 
     game = "--players scripted*7,open --games 3 --at-once 2 --seed long-s33d-of-mine"

@@ -219,23 +219,6 @@ def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
     bus.close()
 
 
-def test_the_command_tries_a_program_that_speaks_lines(tmp_path) -> None:
-    program = tmp_path / "agent.sh"
-    program.write_text(
-        "while IFS= read -r line; do\n"
-        """  id=$(printf '%s' "$line" | sed -n 's/.*"type":"ask","id":"\\([^"]*\\)".*/\\1/p')\n"""
-        """  [ -n "$id" ] && printf '{"id":"%s","bid":1,"text":"Well.","target":null,"deceptive":false,"""
-        """"suspicion":0.1,"confidence":1}\\n' "$id"\n"""
-        "done\n"
-    )
-    result = CliRunner().invoke(cli, ["check-agent", "--json", "--", "sh", str(program)], standalone_mode=False)
-    assert result.return_value == 1
-    found = {each["check"]: each for each in json.loads(result.stdout)["findings"]}
-    assert found["kind bid"]["verdict"] == found["kind vote"]["verdict"] == found["hostile words"]["verdict"] == "ok"
-    assert "illegal answer" in found["kind kill"]["faults"][0]
-    assert '"target" must name a player' in found["kind kill"]["faults"][0]
-
-
 SLOPPY = """
 import json, sys
 for line in sys.stdin:
@@ -261,7 +244,10 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
     program.write_text(SLOPPY)
     words = ["check-agent", "--json", "--deadline", "5", "--", sys.executable, "-IS", str(program)]
     result = CliRunner().invoke(cli, words, standalone_mode=False)
-    found = {each["check"]: each["faults"] for each in json.loads(result.stdout)["findings"]}
+    assert result.return_value == 1
+    findings = json.loads(result.stdout)["findings"]
+    assert {each["check"] for each in findings if each["verdict"] == "ok"} > {"joins", "game over", "goodbye"}
+    found = {each["check"]: each["faults"] for each in findings}
     for kind, said in {
         "bid": r'/bid/\w+: it had to be coerced: "bid": "3" was read as 3 \(asked for a bid as Villager\)$',
         "speak": r'/speak/\w+: .*"text": \["Good", "morning\."\] was read as "Good\\nmorning\."',

@@ -13,8 +13,9 @@ import pytest
 
 from players.baselines import RandomBrain, SilentBrain
 from players.scripted import ScriptedBrain
-from tests.game.driver import record, verify
+from tests.game.driver import verify
 from tests.players.table import CONFIGS, answer_of, digest, play
+from tests.record.synthetic import record
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView

@@ -44,6 +44,11 @@ class Odd(Agent):
     def declines(cls):
         return ("sleep",)
 
+class Listed(Agent):
+    @classmethod
+    def declines(cls):
+        return ["vote", "vote"]
+
 class Stringy(Agent):
     declines = "vote"
 
@@ -110,6 +115,7 @@ def test_mistakes_are_named_in_one_line(spec: str, says: tuple[str, ...]):
 def test_what_a_brain_declines_is_known_before_it_plays(mine: str):
     assert declined_by(f"{mine}:Mine") == ("assess_own",)
     assert declined_by(f"{mine}:Duck") == ()
+    assert declined_by(f"{mine}:Listed") == ("vote",)
     assert declined_by(f"{mine}:Broken") == KINDS, "nothing is made to find out"
     assert declined_by("scripted") == ()
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from wolfbus.reading import Question, read
+from wolfbus.reading import Question, read, read_parts
 from wolfbus.vocabulary import Kind
 
 SIZE = 200_000
@@ -44,6 +44,15 @@ def test_200_kb_of_garbage_cost_a_moment(kind: Kind, garbage: str) -> None:
     read(garbage, Question(kind, legal=["Ana", "Bram", None], names=["Ana", "Bram", "Dilara"]))
     # about 0.05 s on one core; the bound only has to tell it from the seconds and minutes of a quadratic search
     assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("depth", [101, 300, 450, 600, 950, 100_000])
+@pytest.mark.parametrize(("opening", "closing"), ["[]", ('{"a":', "}")], ids=["lists", "objects"])
+@pytest.mark.parametrize("reply", ['{"bid": 7, "aside": %s}', "%s", "{'bid': %s,}", "Well: {bid: %s"])
+def test_what_is_nested_deeper_than_any_answer_is_refused(reply: str, opening: str, closing: str, depth: int) -> None:
+    text = reply % (opening * depth + "1" + closing * depth)
+    assert read(text, Question("bid")).fault == "unparseable"
+    assert read_parts(text, {"bid": Question("bid"), "vote": Question("vote")})["bid"].fault == "unparseable"
 
 
 def test_a_reply_beyond_all_bounds_is_not_looked_at() -> None:

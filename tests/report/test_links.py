@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from functools import cache
 from urllib.parse import parse_qsl
-
-import pytest
 
 from analytics.findings import tables_of
 from analytics.gather import Gathered
@@ -107,9 +106,13 @@ def test_few_statements_are_all_there_and_of_many_the_same_whole_games(monkeypat
     assert 0 <= shown(page()) < STATEMENTS
 
 
-@pytest.mark.parametrize("read", [READ, gathered([])], ids=["games", "none"])
-def test_a_page_stands_on_its_own(read):
-    text = page(read)
-    assert text.startswith("<!doctype html>")
-    assert text.rstrip().endswith("</html>")
-    assert not re.search(r"<(?:img|iframe|link)\b|@import|url\(", text)
+def test_a_page_of_a_hundred_talkative_games_stays_under_12_megabytes():
+    talkative = [
+        replace(
+            row, game=f"g{number}", statements=tuple(replace(each, text="Ω & <b> " * 100) for each in row.statements)
+        )
+        for number, row in enumerate(GAMES * 34)
+    ]
+    text = page(gathered(talkative), statements=100_000)
+    assert len(text.encode()) < 12_000_000
+    assert len(re.findall(r'<h3 id="game-\d', text)) == 102

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analytics.gather import FileNote, StudySource
-from analytics.report.html import section_html, selections_of
-from analytics.report.report import ORDER, Report
+from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
 from tests.report.sample import line, sections, tables
 from wolfbus.document.blocks import TableBlock
-from wolfbus.document.writers import section_markdown
 
 READ = gathered(sample.games())
+KEYS = (*sections({}, gathered([])), "cite")
 
 
 @pytest.fixture
@@ -29,21 +28,23 @@ def found():
 
 
 def markdown(found, read=READ) -> dict[str, str]:
-    return {key: section_markdown(section) for key, section in sections(found, read).items()}
+    told = re.split(r"^(?=## )", Report(found, read).markdown(), flags=re.MULTILINE)[1:]
+    return dict(zip(KEYS, told, strict=True))
 
 
 @pytest.mark.parametrize(
     "change", [lambda found: found, sample.undefined, lambda _: {}], ids=["whole", "none", "missing"]
 )
-def test_a_section_stands_on_whole_undefined_and_missing_findings(change, found):
+def test_a_report_stands_on_whole_undefined_and_missing_findings(change, found):
+    report = Report(change(found), READ)
+    page, text = report.html().partition("<script>")[0], report.markdown()
+    for told in (page, text):
+        assert not re.search(r"None\b|\bnan\b", told)
+    assert page.count("<table") == page.count("<caption")
+    assert "style=" not in page
     for section in sections(change(found), READ).values():
-        page, text = str(section_html(section)), section_markdown(section)
-        assert text.startswith("## ")
-        for told in (page, text):
-            assert section.title.split(":")[0] in told
-            assert not re.search(r"None|\bnan\b", told)
-        assert page.count("<table") == page.count("<caption")
-        assert "style=" not in page
+        assert section.title in html.unescape(page)
+        assert f"## {section.title}" in text
         rows = [row for block in section.blocks if isinstance(block, TableBlock) for row in block.rows]
         empty = [cell for row in rows for cell in row.cells if cell.text == "–" and not cell.under]
         assert all(cell.reason is not None or cell.link is None for cell in empty)
@@ -61,8 +62,6 @@ def test_numbers_stand_beside_the_papers_and_lead_to_their_statements(found):
     assert seer[2].text == str(found["table3"]["Seer"]["fp"])
     assert seer[2].link.anchor == "statements?observer=Seer&judged=fp"
     assert [cell.paper for cell in made["table3-baselines"].rows[-1].cells[1:3]] == ["71.8\u00a0%", "71.8\u00a0%"]
-    for selection in selections_of(sections(found, READ).values()):
-        assert selection.in_words(("big", "small"))
 
 
 def test_what_is_left_out_lacking_or_contradicts_itself_is_told(found):
@@ -103,18 +102,18 @@ VERDICTS = {
 @pytest.mark.parametrize("name", VERDICTS)
 def test_a_primary_metric_lets_say_what_its_adjusted_test_does(found, name):
     def told() -> str:
-        tested = section_markdown(ORDER[1](found, Report({}, READ).context))
-        return tested + "\n".join(Report(found, READ).headlines())
+        return markdown(found)["primary"] + "\n".join(Report(found, READ).headlines())
 
     row, said = found["primary"]["metrics"].pop(name), set()
     for verdict, words in zip(("above", "below", "unclear", "few"), VERDICTS[name], strict=True):
         found["primary"]["metrics"] = {name: row | {"verdict": verdict}}
-        assert words in told()
-        said.add(told())
+        said.add(text := told())
+        assert words in text
     assert len(said) == 4
     # whatever its interval: nobody declared it
     found["primary"]["metrics"] = {}
-    assert not any(words in told() for words in VERDICTS[name])
+    text = told()
+    assert not any(words in text for words in VERDICTS[name])
 
 
 @pytest.mark.parametrize(
@@ -149,15 +148,19 @@ def test_the_answer_names_the_best_agent_only_where_the_test_says_so(found):
 
 
 def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_script_is(found):
-    context = replace(Report({}, READ).context, agents=("scripted", "llm:big@http://host/v1", "llm:big"))
     found["settings"]["include_defaulted"] = [False, True]
     found["outcomes"]["mixed_protocols"] = True
-    told = section_markdown(ORDER[0](found, context))
+
+    def shown(*agents: str) -> tuple[str, ...]:
+        return Report(found, gathered(sample.games(1, agents))).context.shown
+
+    told = markdown(found, gathered(sample.games(1, ("scripted", "llm:big"))))["answer"]
     assert len(tables(found, READ)["answer-table"].columns) == 6
     assert "scripted is a script, not a model" in told
     assert told.count("**Warning:**") == 3
-    assert context.shown == ("scripted", "llm:big@http://host/v1", "llm:big"), "two servers' models are told apart"
-    assert replace(context, agents=("llm:maker/big@http://host/v1", "exec:bot")).shown == ("big", "bot")
+    servers = ("llm:big", "llm:big@http://host/v1", "scripted")
+    assert shown(*servers) == servers, "two servers' models are told apart"
+    assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
 
 
 def test_the_headlines_of_nothing_say_so():

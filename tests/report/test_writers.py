@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from analytics.report.html import section_html
+from analytics.gather import StudySource
 from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
@@ -16,7 +18,6 @@ from wolfbus.document.blocks import (
     LinkText,
     Listing,
     Row,
-    Section,
     Strong,
     TableBlock,
     TermList,
@@ -24,18 +25,7 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.writers import escaped, written
-
-
-def test_words_of_strangers_are_escaped_and_visible_wherever_they_stand():
-    hostile = '"><script>\u202e'
-    row = Row(Cell(hostile), (Cell(hostile, hostile, hostile, reason=hostile),))
-    table = TableBlock("t", hostile, columns(hostile, hostile), (row,), (hostile,))
-    made = section_html(Section("s", hostile, (plain(hostile, LinkText(hostile, hostile)), table, Listing(hostile))))
-    assert "<script" not in made
-    assert "\u202e" not in made
-    assert made.count("&gt;&lt;script&gt;[U+202E]") == 14
-    assert 'href="#&#34;&gt;' in made
+from wolfbus.document.writers import written
 
 
 @pytest.mark.parametrize(
@@ -54,17 +44,15 @@ def test_words_of_strangers_are_escaped_and_visible_wherever_they_stand():
 )
 def test_what_hides_or_turns_text_around_is_made_visible(hostile: str, shown: str):
     assert written([plain(f"({hostile})")]) == f"({shown})\n"
-    assert f"({shown})" in section_html(Section("s", "S", (plain(f"({hostile})"),)))
+    study = StudySource(Path("s"), {"name": f"({hostile})"})
+    assert f"<h1><bdi>WOLF: ({shown})</bdi></h1>" in Report({}, gathered([], studies=(study,))).html()
 
 
 def test_words_have_no_meaning_for_markdown():
-    assert escaped("a|b <script> `x` [l](u) *e* _u_ & \u202e") == (
-        r"a\|b \<script\> \`x\` \[l\](u) \*e\* \_u\_ &amp; \[U+202E\]"
-    )
-    agents = ("evil|agent\n# heading", "llm:small")
+    agents = ("a|b <script> `x` [l](u) *e* _u_ & \u202e\n# h", "llm:small")
     told = Report(sample.findings(agents), gathered(sample.games(1, agents))).markdown()
-    assert "evil\\|agent" in told
-    assert "\n# heading" not in told
+    assert r"a\|b \<script\> \`x\` \[l\](u) \*e\* \_u\_ &amp; \[U+202E\]" in told
+    assert "\n# h" not in told
 
 
 def test_every_block_has_a_form_in_the_terminal():

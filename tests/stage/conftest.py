@@ -12,7 +12,7 @@ import pytest
 from tests.golden.played import unpacked
 from tests.golden.running import wolfbus
 from tests.stage.watching import Watched, watch
-from wolfbus.cli.viewing import served_with
+from wolfbus.cli.view import served_with
 from wolfbus.stage.serving import StageServer
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.options import with_patience
-from wolfbus.cli.viewing import served_with
+from wolfbus.cli.view import served_with
 from wolfbus.config import GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed

@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.export.records import write
 from tests.stage.served import data, fetched
 from wolfbus.cli import run
-from wolfbus.cli.viewing import served_with
+from wolfbus.cli.view import served_with
+from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.serving import StageServer
+
+ACCUSED = {"accusation": "Werewolf"}
+"""The role that a page shows of claims that name none."""
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +32,32 @@ def test_a_game_s_title_stands_in_the_library_and_on_its_page(tmp_path):
         assert [game["title"] for game in data(stage.url, "/library.json")["games"]] == ["Seven"]
         assert data(stage.url, "/g/g/data.json")["game"]["title"] == "Seven"
         assert "title" not in data(stage.url, "/g/g/data.json?as=public")["game"]
+
+
+def test_claims_that_are_heard_in_words_alone_have_the_moderator_s_verdicts(tmp_path):
+    assert run(["play", "--seed", "7", "--game", "given", "--out", str(tmp_path), "--json"]) == 0
+    events = [each.event for each in read_record(open_lines(tmp_path / "given.ndjson"))]
+    write(tmp_path, [event for event in events if event.type != "claim_truth"], "heard")
+    with StageServer(served_with(tmp_path), port=0) as stage:
+        given, heard = (
+            {
+                (beat["spoken"]["statement"], each["claim"], each["target"], each.get("role")): each["verdict"]
+                for beat in data(stage.url, f"/g/{name}/data.json")["beats"]
+                for each in beat.get("spoken", {}).get("claims", ())
+                if each["found"] == (name == "heard")
+            }
+            for name in ("given", "heard")
+        )
+    moderator = {
+        (event.statement, claim.claim, claim.target, getattr(claim, "role", ACCUSED.get(claim.claim))): each.verdict
+        for event in events
+        if event.type == "claim_truth"
+        for each in event.claims
+        for claim in [each.claim]
+    }
+    assert {key: verdict for key, verdict in given.items() if key in moderator} == moderator
+    assert heard == {key: moderator[key] for key in heard}
+    assert {claim for _, claim, *_ in heard} == {"role", "inspection"}
 
 
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):

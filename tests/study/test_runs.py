@@ -12,17 +12,16 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
+import threading
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
 import redis
 
 from tests.study.runs import (
-    ENVIRONMENT,
     SHORT,
     STUDY,
-    WOLFBUS,
     assert_like,
     begin,
     children_of,
@@ -103,7 +102,7 @@ provider = "mock"
 """
 
 
-def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out):
+def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out, monkeypatch):
     rules = tmp_path / "rules.toml"
     rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
     words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
@@ -112,20 +111,27 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
     taken = min((tmp_path / "first" / "records").iterdir())
     (out / "records").mkdir(parents=True)
     (out / "records" / taken.name).touch()
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "160")):
+        monkeypatch.setenv(name, value)
     ours, its = pty.openpty()
-    environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "160"}
-    with subprocess.Popen(
-        [*WOLFBUS, "run", *words, out], stdin=its, stdout=subprocess.DEVNULL, stderr=its, env=environment
-    ) as process:
-        os.close(its)
-        os.write(ours, b"3\n")
-        shown = b""
+    shown: list[bytes] = []
+
+    def look():
         with contextlib.suppress(OSError):
             while part := os.read(ours, 65536):
-                shown += part
+                shown.append(part)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    with os.fdopen(os.dup(its)) as keys, os.fdopen(its, "w") as screen, redirect_stderr(screen):
+        monkeypatch.setattr("sys.stdin", keys)
+        os.write(ours, b"3\n")
+        code = cli.run(["run", *map(str, words), str(out)])
+    watcher.join()
     os.close(ours)
-    assert (process.returncode, b"Games [20]: " in shown) == (1, True), shown
-    last = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).rsplit("3/3", 1)[1]
+    told = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(shown).decode())
+    assert (code, "Games [20]: " in told) == (1, True), told
+    last = told.rsplit("3/3", 1)[1]
     assert re.search(r"games/s, \d+ s left, wolves \d, villagers \d, nobody \d, 1 failed, \$\d+\.\d\d", last), last
 
 

@@ -120,12 +120,18 @@ def pack_reply(game: str, seat: str, ask: Ask, answer: Answer, limit: int | None
         answer: what `answer_of` returned.
         limit: bytes a reply may have; what is beside the content is cut to fit, and the note says
             so. None for no limit.
+
+    Raises:
+        ValueError: the content alone is longer than that: it would be rejected unread, and waited for in vain.
     """
     reply = _plain(game, ask.id, seat, ask.kind, answer)
-    beside = len(answer.raw or "") + len(answer.thought or "")
-    if limit is not None and 4 * beside > limit and len(pack(reply)) > limit:
-        _cut(reply, limit)
-    return pack(reply)
+    body = pack(reply)
+    if limit is None or len(body) <= limit:
+        return body
+    body = _cut(reply, limit)
+    if len(body) > limit:
+        raise ValueError(f"the answer has {len(body)} bytes; the limit is {limit}")
+    return body
 
 
 def pack_local(reply: LocalReply) -> bytes:
@@ -179,11 +185,13 @@ def is_local(answer: Answer, wanted: type[Content], limit: int) -> bool:
     return 4 * length + _BESIDE <= limit
 
 
-def _cut(reply: dict[str, object], limit: int) -> None:
-    """Shorten the private text beside a reply's content: an oversized reply is rejected whole."""
+def _cut(reply: dict[str, Any], limit: int) -> bytes:
+    """Shorten the private text beside a reply's content, and return its bytes."""
     note = str(reply.get("note") or "")
-    reply["note"] = "; ".join(filter(None, [note, "raw text and thought were cut to fit"]))
+    if "raw" in reply or "thought" in reply:
+        reply["note"] = "; ".join(filter(None, [note, "raw text and thought were cut to fit"]))
     for name in ("raw", "thought"):
         over = len(pack(reply)) - limit
-        if over > 0 and isinstance(reply.get(name), str):
-            reply[name] = str(reply[name]).encode()[:-over].decode("utf-8", "ignore")
+        if over > 0 and name in reply:
+            reply[name] = reply[name].encode()[:-over].decode("utf-8", "ignore")
+    return pack(reply)

@@ -63,7 +63,7 @@ class _Missed:
 
 
 class AgentState:
-    """What is known of an agent outside its actors; its methods are safe from any thread.
+    """What is known of an agent's seats outside its actors; its methods are safe from any thread.
 
     Attributes:
         playing: games under way.
@@ -76,12 +76,6 @@ class AgentState:
         self.playing = self.played = self.seats = 0
         self.quick: set[str] = set()
         self._changed = threading.Condition()
-
-    def behind(self, why: str) -> None:
-        """Hear that something was missed, and only joining anew helps; to be overridden."""
-
-    def caught_up(self) -> None:
-        """Hear that nothing is missing any more; to be overridden."""
 
     def count(self, seats: int) -> None:
         """Count seats in, or out if less than 0."""
@@ -105,13 +99,17 @@ class SeatRouter(PooledActor):
     Args:
         outbox: where messages go.
         make: makes the agent of a seat; a failure closes every request of the seat.
-        state: hears how it goes; None where nobody wants to know.
+        member: joins anew where something was missed; None for an agent that never joined.
+        state: is kept; one of its own unless given.
     """
 
-    def __init__(self, outbox: Outbox, make: MakeAgent, state: AgentState | None = None) -> None:
+    def __init__(
+        self, outbox: Outbox, make: MakeAgent, member: Member | None = None, state: AgentState | None = None
+    ) -> None:
         super().__init__()
         self.outbox = outbox
         self._make = make
+        self._member = member
         self._state = state or AgentState()
         self._games: dict[str, dict[str, ActorRef[SeatActor]]] = {}
         self._heard: dict[str, float] = {}
@@ -212,8 +210,8 @@ class SeatRouter(PooledActor):
         game = delivery.game
         if delivery.type == "catch_up":
             self._behind.discard(game)
-            if not self._behind:
-                self._state.caught_up()
+            if not self._behind and self._member is not None:
+                self._member.caught_up()
         seats = self._games.get(game, {})
         known = len(seats)
         for part in delivery.seats:
@@ -254,7 +252,8 @@ class SeatRouter(PooledActor):
         """Tell once that a game is behind, until it is caught up."""
         if game not in self._behind:
             self._behind.add(game)
-            self._state.behind(f"game {game}: {why}")
+            if self._member is not None:
+                self._member.rejoin(f"game {game}: {why}")
 
     def _leave(self, game: str) -> None:
         """Leave a game; unknown ones are ignored."""
@@ -305,12 +304,14 @@ class SeatRouter(PooledActor):
 
     def _agent(self, seated: Seated, make: MakeAgent) -> Agent:
         try:
-            return make(seated.brain)
+            agent = make(seated.brain)
+            agent.game, agent.seat = seated.game, seated.seat
         except BaseException as error:
             # it may fail in any way; every request of the seat is closed, and the record says why
             where = {"game": seated.game}
             logger.exception("the brain of %s could not be made", seated.seat, extra=where)
-            return _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+            agent = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
+        return agent
 
     def _make_in_turn(self, label: str) -> Agent:
         here = sum(map(len, self._games.values()))
@@ -355,7 +356,7 @@ class Seats(AgentState):
         super().__init__()
         self._member = member
         self._pool = ActorPool(threads)
-        self._router = SeatRouter.start_in(self._pool, member.outbox, make, self)
+        self._router = SeatRouter.start_in(self._pool, member.outbox, make, member, self)
 
     def deliver(self, entries: Sequence[Entry]) -> None:
         """Take what is said of games, from any thread, and answer on it where that keeps it for a moment only."""
@@ -379,14 +380,6 @@ class Seats(AgentState):
         """Return whether it plays, waits or joins, and how many games it plays and has played."""
         state = "playing" if self.playing else "waiting" if self._member.welcome else "joining"
         return state, {"games": self.playing, "played": self.played}
-
-    def behind(self, why: str) -> None:
-        """Have the member join anew."""
-        self._member.rejoin(why)
-
-    def caught_up(self) -> None:
-        """Tell the member that nothing is missing."""
-        self._member.caught_up()
 
     def close(self) -> None:
         """End every seat, and return when nothing more will be sent."""

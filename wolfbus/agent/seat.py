@@ -79,13 +79,13 @@ class SeatNews(NamedTuple):
         part: the seat's own facts and requests.
         asked_at: for a `catch_up`, which holds all that the seat may know: when `join` was said last, on the clock of
             `time.monotonic`; for an opening, which does so too, minus infinity; None for what is merely new.
-        heard: when it came, on the clock of `time.monotonic`; 0 where that does not matter.
+        heard: when it came, on the clock of `time.monotonic`.
     """
 
     facts: Sequence[Public]
     part: SeatPart | None
-    asked_at: float | None = None
-    heard: float = 0.0
+    asked_at: float | None
+    heard: float
 
 
 def goes_on(view: SeatView, news: SeatNews) -> bool:
@@ -167,7 +167,7 @@ class SeatActor(PooledActor):
     Args:
         game: the game's id.
         seat: the seat's name.
-        agent: what answers.
+        agent: what answers; it knows its game and seat.
         context: takes what it sends, and makes agents.
     """
 
@@ -211,7 +211,6 @@ class SeatActor(PooledActor):
             self._context.left()
 
     def _begin(self, agent: Agent) -> None:
-        agent.game, agent.seat = self._game, self._seat
         kind = type(agent)
         self._agent = agent
         self._closed = self._seated = False

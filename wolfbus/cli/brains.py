@@ -1,4 +1,5 @@
-"""Who plays: brains in the seats of the roles they are to have, how language models are called, and what that takes.
+"""Who plays: what a config file says of players, models and rules, brains in the seats of the roles they are to have,
+how language models are called, and what that takes.
 
 Names and roles are drawn from the seed whoever plays, so a game with ``--role`` is dealt as it is without; only who
 sits where differs. The record's opening says which brain has which seat, and is verified like any other.
@@ -11,14 +12,17 @@ import difflib
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
 from wolfbus.cli.options import GIVE_UP
+from wolfbus.config import GameConfig, config_from_table, read_toml_file
 from wolfbus.document.formats import money
+from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES, Role
 
@@ -26,7 +30,6 @@ if TYPE_CHECKING:
     from players.context import BrainContext
     from players.llm.budget import Amount, BudgetLedger
     from players.llm.settings import Model
-    from wolfbus.config import GameConfig
     from wolfbus.stage.people import People
 
 Wish: TypeAlias = tuple[str, Role]
@@ -38,6 +41,115 @@ _SHOWN: Final = 60
 _SEED: Final = "rehearsal"
 _PATIENCE_S: Final = 30.0
 """Longest time that a rehearsal may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a config file says.
+
+    Attributes:
+        config: the rules.
+        players: a spec, or a brain per seat; None where the file does not say.
+        models: language models by alias.
+        tables: the models' and endpoints' tables as the file has them.
+    """
+
+    config: GameConfig
+    players: str | tuple[str, ...] | None
+    models: Mapping[str, Model]
+    tables: Mapping[str, Any]
+
+    def brains(self, players: str | None, expand: Callable[[str, int], tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the brain of every seat: by `players` where somebody named them, else as the file says.
+
+        Args:
+            players: a spec; None for none.
+            expand: reads a spec for so many seats.
+        """
+        chosen = players if players is not None else self.players if self.players is not None else "scripted"
+        return expand(chosen, self.config.seats) if isinstance(chosen, str) else chosen
+
+
+def load_config(path: Path | None) -> Loaded:
+    """Return what a TOML file says; the default rules without a file.
+
+    The file holds the fields of `GameConfig` at its top level, a ``[deadlines]`` table, ``players``: one spec such as
+    ``"scripted*6,random*2"``, a list of one brain per seat, or a table of seat name to brain (then ``names`` must be
+    given; ``default`` is for the rest), and ``[models.*]`` and ``[endpoints.*]`` tables. An ``[agents]``
+    table is left alone.
+
+    Raises:
+        ConfigError: one line that names the file, the field and the reason.
+    """
+    if path is None:
+        return Loaded(GameConfig(), None, {}, {})
+    table = read_toml_file(path)
+    players = table.pop("players", None)
+    if isinstance(table.get("agents"), dict):
+        del table["agents"]
+    tables = take_models(table)
+    models = models_of_tables(tables, str(path))
+    for name in table:
+        # a table that is not ours is most likely one of these
+        if name not in GameConfig.model_fields and (
+            close := difflib.get_close_matches(name, _TABLES, n=1, cutoff=0.75)
+        ):
+            raise ConfigError(f"{path}: {name}: no such field; did you mean {close[0]!r}?")
+    config = config_from_table(table, str(path))
+    told = None if players is None else _read_players(players, config, str(path))
+    return Loaded(config, told, models, tables)
+
+
+def take_models(table: dict[str, Any]) -> dict[str, Any]:
+    """Take the tables of models and endpoints out of what a file says, and return them."""
+    return {name: table.pop(name) for name in ("models", "endpoints") if name in table}
+
+
+def models_of_tables(tables: Mapping[str, Any], source: str) -> Mapping[str, Model]:
+    """Return the language models of ``models`` and ``endpoints`` tables by alias; raises ConfigError."""
+    if not tables:
+        return {}
+    from players.llm.settings import models_from_tables
+
+    return models_from_tables(tables, source)
+
+
+def _read_players(players: Any, config: GameConfig, source: str) -> str | tuple[str, ...]:
+    if isinstance(players, str):
+        return players
+    if isinstance(players, list | dict):
+        brains = players if isinstance(players, list) else players.values()
+        if all(isinstance(brain, str) for brain in brains):
+            return brains_of_seats(players, config, source)
+    raise ConfigError(f"{source}: players: a spec, a list of brains, or a table of seat name to brain")
+
+
+def brains_of_seats(
+    players: Sequence[str] | Mapping[str, str], config: GameConfig, source: str, where: str = ""
+) -> tuple[str, ...]:
+    """Return the brain of every seat, from a list of them or a table of seat name to brain.
+
+    Args:
+        players: the list, or the table, whose ``default`` is for whom it does not name.
+        config: the rules.
+        source: where they stand.
+        where: what to say of the place in it where the rules have their ``names``.
+
+    Raises:
+        ConfigError: one line that names the source and the seats.
+    """
+    if not isinstance(players, Mapping):
+        if len(players) != config.seats:
+            raise ConfigError(f"{source}: players: {len(players)} brains for {config.seats} seats")
+        return tuple(players)
+    if config.names is None:
+        raise ConfigError(f"{source}: players by name need `names`{where}, in seating order")
+    rest = players.get("default")
+    if stranger := next((name for name in players if name not in {*config.names, "default"}), None):
+        raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
+    if rest is None and (nobody := [name for name in config.names if name not in players]):
+        raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
+    return tuple(players.get(name, rest or "") for name in config.names)
 
 
 @contextlib.contextmanager
@@ -206,7 +318,7 @@ def _bad(reason: str) -> click.BadParameter:
 
 
 def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
-    """Tell on stderr what games will about take; nothing where no model plays or models cost nothing.
+    """Tell on stderr what games will about take; nothing where no model plays, or only ones of this very process.
 
     One game of the same rules and seats is played here and now by models that answer at once; its
     prompts are the real ones, its replies are short. So calls and prompt tokens are those of a
@@ -259,3 +371,6 @@ def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mo
             return {}
         total: dict[str, Any] = brain_context.accounts.summary()["total"]
         return total
+
+
+_TABLES: Final = ("players", "models", "endpoints", "agents")

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED, options
-from wolfbus.cli.brains import cast, open_brain_context, tell_expected
-from wolfbus.cli.config_file import load_config
+from wolfbus.cli.brains import cast, load_config, open_brain_context, quiet_brains, tell_expected
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import play_back_with_keys, shown
-from wolfbus.cli.viewing import on_a_page
+from wolfbus.cli.view import on_a_page
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
@@ -130,8 +129,7 @@ def play(
     # it stays when all else of the command is done
     page = context.with_resource(on_a_page(game_id, out, host, port, persons=persons)) if view else None
     with contextlib.ExitStack() as around:
-        # whatever a brain prints is not a result
-        around.enter_context(contextlib.redirect_stdout(sys.stderr))
+        around.enter_context(quiet_brains())
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
         brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus import __version__
-from wolfbus.cli.brains import open_brain_context
-from wolfbus.cli.config_file import load_config
+from wolfbus.cli.brains import load_config, open_brain_context, quiet_brains
 from wolfbus.cli.options import (
     config_option,
     model_options,
@@ -26,7 +24,7 @@ from wolfbus.cli.options import (
     stream_name,
     together,
 )
-from wolfbus.cli.viewing import page_server, people_of
+from wolfbus.cli.view import page_server, people_of
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -135,8 +133,7 @@ def run(membership: Membership, brain: str, brain_context: BrainContext, health:
     configure_logs(log, service="player", house=membership.house, agent=membership.introduction.agent)
     if brain == "human":
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))
-    # whatever a brain prints is not a result
-    with contextlib.redirect_stdout(sys.stderr), Stopping() as stopping, Health(health) as told:
+    with quiet_brains(), Stopping() as stopping, Health(health) as told:
         return serve(membership, brain, brain_context, stopping, told)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from wolfbus.cli.config_file import load_config
+from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import config_option
 from wolfbus.config import GameConfig, rules_text
 from wolfbus.package_data import PackageData, field_docs, read_data

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wolfbus.cli.config_file import load_config
+from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import config_option, seconds_option, seed_option, service_options, stream_name
 
 if TYPE_CHECKING:

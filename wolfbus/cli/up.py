@@ -21,9 +21,9 @@ from players.spec import expand
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
-from wolfbus.cli.config_file import load_config
+from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import LOG_STYLES, config_option, seed_option, shared_bus, stream_name, view_options
-from wolfbus.cli.viewing import page_server, served_with
+from wolfbus.cli.view import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
 from wolfbus.record.digest import digest_of

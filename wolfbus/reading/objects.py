@@ -21,6 +21,7 @@ from wolfbus.reading.text import (
     has_quoted_key,
     lenient,
     looks_like_object,
+    shallow,
     strict,
     strict_at,
     worse,
@@ -135,7 +136,7 @@ class Search:
         import json_repair  # most replies never need it
 
         try:
-            guess = json_repair.loads(source, skip_json_loads=True)
+            guess = shallow(json_repair.loads(source, skip_json_loads=True))
         except _TRIPS:
             return None, None
         return (_bounded(guess), source) if isinstance(guess, dict) and guess else (None, None)

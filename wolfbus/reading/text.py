@@ -107,6 +107,8 @@ def _split(text: str) -> tuple[list[str], str]:
 
 
 _LONG_NUMBER = 18
+_DEEPEST = 100
+"""Objects and lists within one another."""
 
 
 class Members(dict[str, Any]):
@@ -155,9 +157,24 @@ def lenient(text: str) -> Any:
 
 def _decode(decoder: json.JSONDecoder, text: str) -> Any:
     try:
-        return decoder.decode(text)
+        return shallow(decoder.decode(text))
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def shallow(value: Any) -> Any:
+    """Return a parsed value; raises ValueError if it is nested too deeply to be walked through."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return value
+    raise ValueError("nested too deeply")
 
 
 def strict_at(text: str, start: int) -> tuple[Any, int]:
@@ -167,7 +184,8 @@ def strict_at(text: str, start: int) -> tuple[Any, int]:
         ValueError: there is no JSON there, or it is nested too deeply.
     """
     try:
-        return _STRICT.raw_decode(text, start)
+        value, end = _STRICT.raw_decode(text, start)
+        return shallow(value), end
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -54,7 +54,7 @@ class Health:
     The answer is a JSON object with ``state``, ``ok`` and the details last set; its status is 200, or 503 while not ok.
 
     Args:
-        port: TCP port on 127.0.0.1 (0 for any free one), or (host, port); None serves nothing and keeps the state.
+        place: where to listen, port 0 for any free one; None serves nothing and keeps the state.
 
     Attributes:
         port: the port that is served, None if none is.
@@ -65,8 +65,8 @@ class Health:
         ConfigError: on entering, when the address cannot be listened on.
     """
 
-    def __init__(self, port: int | Place | None) -> None:
-        self._place = (LOOPBACK, port) if isinstance(port, int) else port
+    def __init__(self, place: Place | None) -> None:
+        self._place = place
         self._server: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -228,9 +228,7 @@ class Stopping:
             raise KeyboardInterrupt
 
 
-def open_when_there(
-    url: str, stopping: Stopping, health: Health | None = None, patience_s: float | None = None
-) -> Bus | None:
+def open_when_there(url: str, stopping: Stopping, health: Health | None = None) -> Bus | None:
     """Open the bus at an address, and wait for its server if that is not up yet; one line says so.
 
     How long, the address says (``?patience=120``): for services that start together with their
@@ -241,7 +239,6 @@ def open_when_there(
         url: see `open_bus`.
         stopping: may end the wait.
         health: told that the bus is waited for.
-        patience_s: seconds to wait, > 0; `Address.opening_s` unless given.
 
     Returns:
         The bus; None if somebody asked to stop before it was there.
@@ -254,8 +251,7 @@ def open_when_there(
     if url.startswith("memory:"):
         return open_bus(url)
     address = read_address(url)
-    patience_s = address.opening_s if patience_s is None else patience_s
-    began = time.monotonic()
+    patience_s, began = address.opening_s, time.monotonic()
     told = False
     while not stopping.asked:
         try:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from redis.exceptions import ResponseError
 
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Entry, Owner, every_entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.bus.redis.link import RedisLink, refusal
 from wolfbus.bus.redis.links import Links
 from wolfbus.bus.streams import parse_id
@@ -21,8 +22,6 @@ from wolfbus.messages.base import ID_PATTERN
 from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.house import Join
 from wolfbus.session import Session
-
-T = TypeVar("T")
 
 COUNT_AT_MOST: Final = 1000
 """Entries of one stream that are counted at most; more are told as that many."""
@@ -173,26 +172,32 @@ class Standing:
     def _house(self, house: str, keys: list[str]) -> HouseStanding:
         standing = HouseStanding(house, keys=len(keys))
 
-        owner = _part(standing, "owner", Owner("", 0, 0.0), self._bus.owner, house)
-        if "owner" not in standing.unreadable:
+        with _part(standing, "owner"):
+            owner = self._bus.owner(house)
             standing.holder, standing.epoch, standing.left_s = owner.holder, owner.epoch, owner.left_s
-        none_run: dict[str, int] = {}
-        running = _part(standing, "games", none_run, self._session, standing)
-        games = {game: GameStanding(game, number) for game, number in running.items()}
-        newest = sorted(games.values(), key=lambda game: game.number)[-GAMES_AT_MOST:]
-        games |= {game.game: _part(standing, "records", game, self._game, house, game) for game in newest}
-        standing.running = sorted(games.values(), key=lambda game: game.number)
-        no_cursors: dict[str, str] = {}
-        cursors = _part(standing, "cursors", no_cursors, self._bus.cursors, house)
-        nobody: dict[str, _Knock] = {}
-        knocks = _part(standing, "lobby", nobody, self._knocks, house)
+        running: dict[str, int] = {}
+        with _part(standing, "games"):
+            running = self._session(standing)
+        games = sorted((GameStanding(game, number) for game, number in running.items()), key=lambda game: game.number)
+        for place in range(len(games))[-GAMES_AT_MOST:]:
+            with _part(standing, "records"):
+                games[place] = self._game(house, games[place])
+        standing.running = games
+        cursors: dict[str, str] = {}
+        with _part(standing, "cursors"):
+            cursors = self._bus.cursors(house)
+        knocks: dict[str, _Knock] = {}
+        with _part(standing, "lobby"):
+            knocks = self._knocks(house)
         for name in sorted(_agents(house, [*keys, *cursors]) | set(knocks)):
             cursor = cursors.get(streams.outbox(house, name), "0-0")
-            stranger = AgentStanding(name)
-            agent = _part(standing, "agents", stranger, self._agent, house, name, cursor, knocks.get(name))
+            agent = AgentStanding(name)
+            with _part(standing, "agents"):
+                agent = self._agent(house, name, cursor, knocks.get(name))
             standing.agents.append(agent)
         if keys:
-            standing.memory = _part(standing, "memory", None, self._memory, keys)
+            with _part(standing, "memory"):
+                standing.memory = self._memory(keys)
         return standing
 
     def _session(self, standing: HouseStanding) -> dict[str, int]:
@@ -259,15 +264,15 @@ class Standing:
         return self._links.run(keys[0], work)
 
 
-def _part(standing: HouseStanding, name: str, instead: T, read: Callable[..., T], *what: object) -> T:
-    """Return what `read` returns; where it may not, note that, and return `instead`. Raises BusDown."""
+@contextlib.contextmanager
+def _part(standing: HouseStanding, name: str) -> Iterator[None]:
+    """Read a part of it; one that may not be read is noted, and left as it is. Raises BusDown."""
     try:
-        return read(*what)
+        yield
     except BusDown:
         raise
     except (BusError, MessageError) as error:
         standing.unreadable[name] = "not allowed" if isinstance(error, NotAllowed) else str(error)
-        return instead
 
 
 def _scan(link: RedisLink, pattern: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
 from wolfbus.stage.people import People, PersonSeat
-from wolfbus.stage.sources import GameSource
+from wolfbus.stage.sources import GameSource, open_game
 from wolfbus.stage.watched import WatchedGame, encoded
 
 _COOKIE: Final = "wolfbus-seat-"
@@ -37,7 +37,7 @@ class SeatRoutes:
         games: where games come from, for ghosts.
     """
 
-    def __init__(self, people: People, games: GameSource) -> None:
+    def __init__(self, people: People, games: Sequence[GameSource]) -> None:
         self._people = people
         self._games = games
 
@@ -81,7 +81,7 @@ class SeatRoutes:
             return answer(seat.page())
         if word == PUBLIC:
             return answer({**seat.table.page(), "viewers": [PUBLIC], "problems": []})
-        game = await self._games.open(seat.game)
+        game = await open_game(self._games, seat.game)
         if game is None:
             raise RequestRefused(404, "this server does not have the record of the game")
         return answer(game.page(game.viewer(word)))
@@ -154,7 +154,7 @@ class StageApp:
     """The routes of a server of pages.
 
     Args:
-        games: where games come from.
+        games: where games come from; one that several have is that of the first.
         library: what there is.
         guard: who may ask.
         studies: computes what is told of studies; None to show none.
@@ -163,7 +163,7 @@ class StageApp:
 
     def __init__(
         self,
-        games: GameSource,
+        games: Sequence[GameSource],
         library: Library,
         guard: Guard,
         studies: StudyReader | None = None,
@@ -230,7 +230,7 @@ class StageApp:
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         status = 200
-        if "game" in request.match_info and await self._games.open(request.match_info["game"]) is None:
+        if "game" in request.match_info and await open_game(self._games, request.match_info["game"]) is None:
             status = 404
         return web.Response(body=PAGE.read_bytes(), status=status, content_type="text/html", charset="utf-8")
 
@@ -241,7 +241,7 @@ class StageApp:
         return answer(await asyncio.to_thread(learning))
 
     async def _game(self, request: web.Request) -> WatchedGame:
-        game = await self._games.open(request.match_info["game"])
+        game = await open_game(self._games, request.match_info["game"])
         if game is None:
             raise _Missing(_NO_GAME)
         return game

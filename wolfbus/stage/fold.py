@@ -112,10 +112,7 @@ class BeatFold:
         for fact in facts:
             if isinstance(fact, Answered):
                 self._answer(fact)
-                self._claim(fact)
-                continue
-            handler = self._HANDLERS.get(type(fact))
-            if handler is not None:
+            elif (handler := self._HANDLERS.get(type(fact))) is not None:
                 handler(self, fact)
             self._claim(fact)
         return self.beats[before:]

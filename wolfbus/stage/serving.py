@@ -19,7 +19,7 @@ from wolfbus.stage.answers import Guard
 from wolfbus.stage.app import StageApp
 from wolfbus.stage.library import Library, StudyReader
 from wolfbus.stage.people import People
-from wolfbus.stage.sources import FolderSource, GameSource, Sources
+from wolfbus.stage.sources import FolderSource, GameSource
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765
@@ -121,15 +121,17 @@ class StageServer:
         self._end = self._end or asyncio.Event()
         served, root = self._served, self._served.root
         folder = FolderSource(root, public=served.public) if root is not None else None
-        sources = Sources([source for source in (served.live, folder) if source is not None])
+        sources = [source for source in (served.live, folder) if source is not None]
         seats = served.people.open if served.people is not None else list
         kept = root if root is not None and root.exists() else None
-        library = Library(kept, sources.live, seats, public=served.public)
+        live = served.live.live if served.live is not None else list
+        library = Library(kept, live, seats, public=served.public)
         app = StageApp(sources, library, self._guard, served.studies, served.people).app()
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
         await runner.setup()
         try:
-            sources.start(self._loop)
+            for source in sources:
+                source.start(self._loop)
             if served.people is not None:
                 served.people.start(self._loop)
             await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()
@@ -142,7 +144,8 @@ class StageServer:
             self._ready.set()
         ready(self.url)
         await self._end.wait()
-        await sources.close()
+        for source in sources:
+            await source.close()
         await runner.cleanup()
 
     def _unusable(self, failure: OSError) -> ConfigError:

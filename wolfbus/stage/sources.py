@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -285,34 +285,10 @@ class PlayedSource(LoopCalls, GameSource):
         return self.game if name == self.game.game and self.game.records else None
 
 
-class Sources(GameSource):
-    """Several sources as one; a game is that of the first that has it.
-
-    Args:
-        sources: the sources, in this order.
-    """
-
-    def __init__(self, sources: Sequence[GameSource]) -> None:
-        self._sources = sources
-
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Use this loop from now on; called on it."""
-        for source in self._sources:
-            source.start(loop)
-
-    async def open(self, name: str) -> WatchedGame | None:
-        """Return a game by its name; None if there is none."""
-        for source in self._sources:
-            game = await source.open(name)
-            if game is not None:
-                return game
-        return None
-
-    def live(self) -> list[dict[str, Any]]:
-        """Return what a library tells of the games that go on."""
-        return [told for source in self._sources for told in source.live()]
-
-    async def close(self) -> None:
-        """Stop reading."""
-        for source in self._sources:
-            await source.close()
+async def open_game(sources: Iterable[GameSource], name: str) -> WatchedGame | None:
+    """Return a game of the first source that has it, None if none has."""
+    for source in sources:
+        game = await source.open(name)
+        if game is not None:
+            return game
+    return None

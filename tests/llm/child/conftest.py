@@ -16,13 +16,11 @@ import pytest
 
 from players.context import BrainContext
 from players.spec import build
+from tests.agents.parts import ask, seated
 from wolfbus.agent import Agent
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.messages.requests import Ask, Private, Seated
+from wolfbus.messages.requests import Private
 from wolfbus.view import SeatView
-from wolfbus.vocabulary import Kind
-
-NAMES = ("Ada", "Bruno", "Chloe", "Dmitri", "Esther", "Farid", "Gwen", "Hugo")
 
 BEGINNING = """
 import json, os, signal, sys
@@ -50,20 +48,13 @@ def sit(deadline: float = 60.0) -> SeatView:
     """Return the view of a Villager at the start of a game."""
     view = SeatView(me="Ada")
     config = GameConfig(deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, deadline)))
-    seated = Seated(game="g", seat="Ada", role="Villager", names=NAMES, config=config, brain="exec:x")
-    view.hear_private(Private(n=1, after=0, fact=seated))
+    view.hear_private(Private(n=1, after=0, fact=seated(config=config)))
     return view
-
-
-def ask(number: int = 1, kind: Kind = "bid", deadline: float = 60.0) -> Ask:
-    """Return request `number`."""
-    name = f"g/1/debate/{number}/{kind}/Ada"
-    return Ask(id=name, kind=kind, round=1, phase="debate", turn=number, deadline_s=deadline)
 
 
 def bid_of(brain: Agent, view: SeatView, number: int = 1) -> int | None:
     """Return what the child bids in request `number`; None for no usable answer."""
-    content: Any = brain.answer(ask(number), view).content
+    content: Any = brain.answer(ask("bid", number), view).content
     return None if content is None else content.bid
 
 

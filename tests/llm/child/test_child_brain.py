@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from players.spec import build
+from tests.agents.parts import NAMES, ask
 from wolfbus.agent import NO_ANSWER
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import Bid, Speech
 from wolfbus.messages.events import Dawn, Ended
 from wolfbus.messages.requests import Public, Revealed
 
-from .conftest import NAMES, Lifeline, ask, bid_of, command, farewells_said, sit
+from .conftest import Lifeline, bid_of, command, farewells_said, sit
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,7 +37,7 @@ def test_a_command_that_cannot_run_is_refused_before_the_game(words, says):
 
 def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(brain_of):
     code = 'for each in asks(): say(id=each["id"], text=" ".join(sys.argv[1:]), thought="quietly")'
-    answer = brain_of(code, " '$HOME ; *' x").answer(ask(kind="speak"), sit())
+    answer = brain_of(code, " '$HOME ; *' x").answer(ask("speak"), sit())
     assert answer.content == Speech(text="$HOME ; * x")
     assert (answer.thought, answer.reading, answer.raw, answer.note) == ("quietly", "clean", None, None)
 
@@ -47,7 +48,7 @@ def test_a_child_gets_neither_the_way_to_the_bus_nor_keys(brain_of, monkeypatch)
     for name in (*ours, *secret, "MY_REDIS_URL", "MY_API_KEYS"):
         monkeypatch.setenv(name, "hunter2")
     code = 'for each in asks(): say(id=each["id"], text=" ".join(n for n, v in os.environ.items() if v == "hunter2"))'
-    answer = brain_of(code).answer(ask(kind="speak"), sit())
+    answer = brain_of(code).answer(ask("speak"), sit())
     assert set(answer.content.text.split()) == {"MY_REDIS_URL", "MY_API_KEYS"}
 
 
@@ -62,8 +63,8 @@ def test_a_child_gets_neither_the_way_to_the_bus_nor_keys(brain_of, monkeypatch)
     ],
 )
 def test_what_is_meant_as_a_reply_and_cannot_be_used_closes_its_request_and_is_kept(brain_of, line, fault, note):
-    line = line.replace(b"ID", ask().id.encode())
-    answer = brain_of(f"next(asks()); os.write(1, {line!r} + b'\\n'); next(asks())").answer(ask(), sit())
+    line = line.replace(b"ID", ask("bid").id.encode())
+    answer = brain_of(f"next(asks()); os.write(1, {line!r} + b'\\n'); next(asks())").answer(ask("bid"), sit())
     assert (answer.content, answer.fault) == (None, fault)
     assert note in (answer.note or "")
     assert answer.raw.encode()[:3] == line.decode("utf-8", "replace").encode()[:3]
@@ -78,11 +79,11 @@ def test_a_late_reply_is_passed_over_and_the_next_one_counts(brain_of):
         for each in everything: say(bid=7)
     """)
     began = time.monotonic()
-    assert brain.answer(ask(1, deadline=0.2), sit(0.2)) is NO_ANSWER
+    assert brain.answer(ask("bid", 1, deadline_s=0.2), sit(0.2)) is NO_ANSWER
     assert 0.2 <= time.monotonic() - began < 5
-    answer = brain.answer(ask(2), sit())
+    answer = brain.answer(ask("bid", 2), sit())
     assert (answer.content, answer.note) == (Bid(bid=1), "1 line was passed over, late or not asked for")
-    assert brain.answer(ask(3), sit()).note is None
+    assert brain.answer(ask("bid", 3), sit()).note is None
 
 
 def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain_of, caplog):
@@ -91,7 +92,7 @@ def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain
             print('{"bid": 3}', flush=True)
             print("4", flush=True)
     """)
-    assert [brain.answer(ask(number, deadline=0.3), sit(0.3)) for number in (1, 2)] == [NO_ANSWER] * 2
+    assert [brain.answer(ask("bid", number, deadline_s=0.3), sit(0.3)) for number in (1, 2)] == [NO_ANSWER] * 2
     (told,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
     assert told.endswith("""printed "{"bid": 3}", which is no answer: it lacks the request's id""")
 
@@ -102,7 +103,7 @@ def test_what_is_printed_is_shown_in_part_and_without_what_a_terminal_would_obey
         sys.stdout.buffer.write({printed[:20]!r} + b"x" * {len(printed) - 20} + b"\\n")
         for each in asks(): say(id=each["id"], bid=1)
     """)
-    answer = brain.answer(ask(), sit())
+    answer = brain.answer(ask("bid"), sit())
     assert answer.content == Bid(bid=1)
     assert "it printed " in answer.note
     assert len(answer.note) < 120
@@ -113,7 +114,7 @@ def test_an_exit_closes_the_request_and_says_how_and_after_three_more_starts_the
     brain_of, tmp_path, caplog
 ):
     brain = brain_of("next(asks()); sys.stderr.write('first\\nno \\x1b[31mmore tokens\\n\\n'); sys.exit(3)")
-    answers = [brain.answer(ask(number), sit()) for number in range(1, 7)]
+    answers = [brain.answer(ask("bid", number), sit()) for number in range(1, 7)]
     assert {(answer.content, answer.fault) for answer in answers} == {(None, "failed")}
     assert re.fullmatch(r"`.*` exited with code 3: no more tokens", answers[0].note), answers[0].note
     assert ["not again" in answer.note for answer in answers] == [False] * 4 + [True] * 2
@@ -179,19 +180,19 @@ def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
     lifeline = Lifeline(tmp_path)
     brain = brain_of(f"{lifeline.code}\nfor each in asks(): os.write(line, b'!')")
     given = []
-    waiting = threading.Thread(target=lambda: given.append(brain.answer(ask(), sit(1000.0))))
+    waiting = threading.Thread(target=lambda: given.append(brain.answer(ask("bid"), sit(1000.0))))
     waiting.start()
     lifeline.word()
     brain.close()
     waiting.join(30)
     assert given == [NO_ANSWER]
-    assert brain.answer(ask(2), sit()) is NO_ANSWER
+    assert brain.answer(ask("bid", 2), sit()) is NO_ANSWER
     lifeline.wait()
 
 
 def test_error_output_without_a_folder_comes_through_with_the_seat_before_it(tmp_path, capfd):
     brain = build("exec:" + command(tmp_path, "sys.stderr.write('one\\n\\x1b[2Jtwo\\nthree'); sys.exit(4)"))
-    assert brain.answer(ask(), sit()).note.endswith("exited with code 4: three")
+    assert brain.answer(ask("bid"), sit()).note.endswith("exited with code 4: three")
     brain.close()
     farewells_said()
     assert capfd.readouterr().err == "Ada: one\nAda: two\nAda: three\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.agents.parts import NAMES
 from tests.golden.running import wolfbus
 from tests.players.table import CONFIGS
 from tests.whole.house import HASTY, play_many
@@ -17,7 +18,7 @@ from wolfbus.config import GameConfig
 from wolfbus.reading import Question, read
 from wolfbus.vocabulary import KINDS
 
-from .conftest import NAMES, command
+from .conftest import command
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "line-protocol.md").read_text(encoding="utf-8")
 EXAMPLES = {kind: json.loads(text) for kind, text in re.findall(r"```json (\w+)\n(.*?)```", DOCUMENT, re.DOTALL)}

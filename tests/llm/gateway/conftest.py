@@ -6,9 +6,9 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -152,8 +152,7 @@ class Asking:
             raise
 
 
-class MakeGateway(Protocol):
-    def __call__(self, **arguments: Any) -> Asking: ...
+MakeGateway: TypeAlias = Callable[..., Asking]
 
 
 def scripted() -> Iterator[ScriptedServer]:

@@ -73,7 +73,7 @@ class ScriptedServer:
         self._end = asyncio.Event()
         self._loop = asyncio.new_event_loop()
         listens: Future[str] = Future()
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(listens),))
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(listens),), daemon=True)
         self._thread.start()
         self.url = listens.result(10)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.config_file import brains_of_seats, load_config, models_of_tables
+from wolfbus.cli.brains import brains_of_seats, load_config, models_of_tables, take_models
 from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
@@ -109,24 +109,18 @@ def _study_of(
     from players.spec import expand
 
     rules = table.pop("rules", None)
-    tables: dict[str, Any] = {name: table.pop(name) for name in ("models", "endpoints") if name in table}
-    config, models = GameConfig(), models_of_tables(tables, source)
-    players: Any = None
-    if config_file is not None:
-        loaded = load_config(config_file)
-        config, players = loaded.config, loaded.players
-        if not tables:
-            models = loaded.models
-            told = read_toml_file(config_file)
-            tables = {name: told[name] for name in ("models", "endpoints") if name in told}
-    if rules is not None:
-        config = rules_from_table(rules, source)
+    loaded = load_config(config_file)
+    config = loaded.config if rules is None else rules_from_table(rules, source)
+    tables: Mapping[str, Any] = take_models(table)
+    models = models_of_tables(tables, source)
+    if not tables:
+        models, tables = loaded.models, loaded.tables
     given = {name: value for name, value in options.items() if value is not None}
     if "players" in given:
         table.pop("agents", None)
     settings = settings_from_table({**table, **given}, source)
     if settings.players is None and settings.agents is None:
-        settings = _without_players(settings, players, source, house=house)
+        settings = _without_players(settings, loaded.players, source, house=house)
     chosen = settings.players
     seats: tuple[str, ...] | None = None
     if isinstance(chosen, str):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
-from wolfbus.cli.viewing import WordClaims
+from wolfbus.cli.view import WordClaims
 from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
 from wolfbus.document.formats import percent
 from wolfbus.document.writers import written

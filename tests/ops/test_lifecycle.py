@@ -1,0 +1,105 @@
+"""What a watcher is told of a service, and how the service is asked to stop."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from wolfbus.errors import ConfigError
+from wolfbus.service.lifecycle import Health, Stopping
+
+ANY = ("127.0.0.1", 0)
+"""Any free port of this machine."""
+
+
+def ask(port, path="/health", method="GET"):
+    assert port is not None
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request(method, path)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def test_a_service_is_not_healthy_until_it_says_so():
+    with Health(ANY) as health:
+        status, body = ask(health.port)
+        assert (status, json.loads(body)) == (503, {"state": "starting", "ok": False})
+        health.set("playing", games=2, last=OSError("odd"))
+        status, body = ask(health.port)
+        assert (status, json.loads(body)) == (200, {"state": "playing", "ok": True, "games": 2, "last": "odd"})
+        health.set("waiting for the bus", ok=False)
+        assert ask(health.port)[0] == 503
+        assert ask(health.port, "/health?probe", "HEAD") == (503, b"")
+        assert ask(health.port, "/secrets")[0] == 404
+
+
+def test_a_client_that_says_nothing_keeps_nobody_waiting():
+    with Health(ANY) as health:
+        health.set("playing")
+        with socket.create_connection(("127.0.0.1", health.port)):
+            assert ask(health.port)[0] == 200
+
+
+def test_without_a_port_nothing_is_served_but_the_state_is_kept():
+    with Health(None) as health:
+        health.set("playing")
+        assert (health.port, health.state, health.ok) == (None, "playing", True)
+
+
+def test_a_port_in_use_is_told_in_one_line():
+    with Health(ANY) as first, pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{first.port}: address already in use"):
+        Health(("127.0.0.1", first.port)).__enter__()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_is_a_question_and_handlers_are_restored(number):
+    before = signal.getsignal(number)
+    with Stopping() as stopping:
+        assert not stopping.wait(0)
+        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+        assert stopping.wait(None)
+        assert (stopping.asked, stopping.why) == (True, number.name)
+    assert signal.getsignal(number) == before
+
+
+def test_the_second_interrupt_does_not_wait_for_anything():
+    with Stopping() as stopping:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stopping.wait(10)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_command_that_is_through_ends_with_its_own_exit_code_whoever_asks_it_to_stop_by_then():
+    code = (
+        "import atexit, os, signal, sys, threading\n"
+        "from wolfbus.service.lifecycle import Stopping\n"
+        "class Late:\n"
+        "    def __del__(self, kill=os.kill, pid=os.getpid()): kill(pid, 15)\n"
+        "sys.late = Late()\n"  # goes when Python has put back the system's own handlers
+        "atexit.register(os.kill, os.getpid(), signal.SIGTERM)\n"
+        "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"  # as the command line does
+        "with Stopping(): pass\n"
+        "sys.exit(1)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
+
+
+def test_a_handler_that_runs_while_its_own_thread_asks_does_not_lock_up():
+    with Stopping() as stopping:
+        for _ in range(200):
+            os.kill(os.getpid(), signal.SIGTERM)
+            stopping.ask("here")
+            assert stopping.wait(0)
