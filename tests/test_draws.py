@@ -70,17 +70,3 @@ def test_a_shuffle_is_a_permutation_and_leaves_its_input_alone(seed: str, items:
     before = list(items)
     assert sorted(shuffled(seed, "names", items)) == sorted(items)
     assert items == before
-
-
-@quick
-@given(SEEDS, st.lists(st.tuples(st.integers(), st.integers(1, 9)), min_size=1, max_size=6))
-def test_only_options_given_are_chosen(seed: str, options: list[tuple[int, int]]) -> None:
-    assert choose_weighted(seed, "floor", options) in {option for option, _ in options}
-    assert choose(seed, "floor", options) in options
-    assert 0 <= unit(seed, "floor") < 1
-
-
-def test_every_part_of_the_place_counts() -> None:
-    places = [("kill", 1, 2, 3), ("bill", 1, 2, 3), ("kill", 2, 1, 3), ("kill", 1, 3, 2), ("kill", 12, 0, 3)]
-    assert len({draw("7", *place) for place in places}) == len(places)
-    assert draw("7", "kill") != draw("8", "kill")

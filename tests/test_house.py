@@ -69,7 +69,7 @@ def test_tests_hang_on_the_seams_and_import_nothing_else():
     assert not seams - set(found), "no test needs these any more"
 
 
-HEAVY = ("sklearn", "scipy", "openai", "numpy", "redis", "rich")
+HEAVY = ("sklearn", "scipy", "openai", "numpy", "redis", "rich", "pydantic")
 
 
 def loaded(code: str) -> set[str]:

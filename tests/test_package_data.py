@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
+import runpy
 import tomllib
 from pathlib import Path
 from typing import get_args
@@ -12,38 +10,31 @@ from typing import get_args
 import pytest
 
 from players.scripted.phrasing import Intent, Wordings
+from wolfbus.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("wolfbus", "moderator", "players", "analytics")
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wolfbus beside this one, whose data files may be changed."""
-    folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(ROOT / "wolfbus", folder / "wolfbus", ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[Villager]\nteam = ", "not TOML: Invalid value"),
-        ("[Villager]\ngoal = 3", "Villager.team: Field required"),
-        ("[Hunter]", "Hunter"),
+        (b"[Villager]\nteam = ", "not TOML: Invalid value"),
+        (b"[Villager]\nteam = '\xff'", "not TOML: 'utf-8' codec"),
+        (b"[Villager]\ngoal = 3", "Villager.team: Field required"),
+        (b"[Hunter]", "Hunter"),
         (None, "No such file or directory"),
     ],
 )
-def test_a_fault_in_a_data_file_is_one_line_that_names_file_and_key(copy: Path, content: str | None, said: str) -> None:
-    path = copy / "wolfbus" / "roles.toml"
-    path.unlink(missing_ok=True)
+def test_a_fault_in_the_file_of_roles_is_one_line_that_names_file_and_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, said: str
+) -> None:
     if content is not None:
-        path.write_text(content)
-    told = subprocess.run(
-        [sys.executable, "-m", "wolfbus", "rules"], cwd=copy, capture_output=True, text=True, check=False
-    )
-    assert (told.returncode, told.stdout, told.stderr.count("\n")) == (2, "", 1)
-    assert told.stderr.startswith(f"wolfbus: wolfbus/roles.toml: {said}")
+        (tmp_path / "roles.toml").write_bytes(content)
+    monkeypatch.setattr("wolfbus.package_data.folder_of", lambda _: tmp_path)
+    with pytest.raises(ConfigError, match=f"^wolfbus/roles.toml: {said}") as told:
+        runpy.run_path(str(ROOT / "wolfbus" / "roles.py"))
+    assert "\n" not in str(told.value)
 
 
 def test_scripted_players_have_words_for_everything_they_mean_to_say():

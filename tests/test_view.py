@@ -19,6 +19,7 @@ from wolfbus.errors import RulesError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Proposal
 from wolfbus.messages.events import (
+    AnsweredAssessOther,
     AnsweredWhisper,
     AnyEvent,
     Ended,
@@ -44,12 +45,11 @@ class Ear:
         self.order: list[Public | Private] = []
         for event in events:
             told = herald.tell(event)
-            heard = [Public(n=news.n, fact=news.fact) for news in told.public]
-            own = [Private(n=news.n, after=news.after, fact=news.fact) for name, news in told.private if name == seat]
-            self.public += heard
+            own = [news for name, news in told.private if name == seat]
+            self.public += told.public
             self.private += own
             # within a step an agent hears public facts first
-            self.order += [*heard, *own]
+            self.order += [*told.public, *own]
 
 
 def hear(view: SeatView, news: Public | Private) -> bool:
@@ -167,6 +167,14 @@ class TestNumbering:
                 ):
                     hear(view, stream[place + 1])
                 assert knowledge(view) == before
+
+    def test_a_judgement_of_a_statement_that_was_never_told_is_passed_over(self) -> None:
+        judged = next(fact for fact in Ear("Sia", GAME).private if isinstance(fact.fact, AnsweredAssessOther))
+        stray = judged.fact.model_copy(update={"about": 99})
+        view = catch_up("Sia", GAME)
+        before = view.judgements.copy()
+        assert view.hear_private(judged.model_copy(update={"n": view.private_known + 1, "fact": stray}))
+        assert view.judgements == before
 
     def test_a_private_fact_before_its_public_ones_is_refused(self) -> None:
         ear, view = Ear("Sia", GAME), SeatView(me="Sia")

@@ -7,56 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 from wolfbus.draws import brain_seed
-from wolfbus.messages.base import Audience, SeatName
+from wolfbus.messages.base import Audience, SeatName, unchecked
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
-from wolfbus.messages.requests import Ask, PrivateFact, PublicFact, Revealed, Seated, Whispered
-
-
-@dataclass(slots=True)
-class PublicNews:
-    """A numbered public fact; on the wire it is a `Public`."""
-
-    n: int
-    fact: PublicFact
-
-
-@dataclass(slots=True)
-class PrivateNews:
-    """A private fact, numbered within its seat; on the wire it is a `Private`."""
-
-    n: int
-    after: int
-    fact: PrivateFact
-
-
-@dataclass(slots=True)
-class SeatMail:
-    """What of an agent's mail is for one seat; on the wire it is a `SeatPart`."""
-
-    seat: SeatName
-    facts: list[PrivateNews] = field(default_factory=list)
-    asks: list[Ask] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class AgentMail:
-    """What one agent is told with a step, or by a catch-up; on the wire it is a `Delivery`."""
-
-    type: Literal["delivery", "catch_up"]
-    game: str
-    facts: list[PublicNews]
-    seats: list[SeatMail]
+from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered
 
 
 @dataclass(slots=True)
 class Told:
     """What one event tells: at most a few public facts, and private facts by seat."""
 
-    public: list[PublicNews] = field(default_factory=list)
-    private: list[tuple[SeatName, PrivateNews]] = field(default_factory=list)
+    public: list[Public] = field(default_factory=list)
+    private: list[tuple[SeatName, Private]] = field(default_factory=list)
 
 
 class Herald:
@@ -132,11 +95,11 @@ class Herald:
 
     def _add_public(self, told: Told, fact: PublicFact) -> None:
         self._public += 1
-        told.public.append(PublicNews(self._public, fact))
+        told.public.append(unchecked(Public, {"n": self._public, "fact": fact}))
 
     def _add_private(self, told: Told, seat: SeatName, fact: PrivateFact) -> None:
         number = self._private[seat] = self._private.get(seat, 0) + 1
-        told.private.append((seat, PrivateNews(number, self._public, fact)))
+        told.private.append((seat, unchecked(Private, {"n": number, "after": self._public, "fact": fact})))
 
 
 def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:

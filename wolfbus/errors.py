@@ -28,10 +28,11 @@ from __future__ import annotations
 import difflib
 import reprlib
 from collections.abc import Iterable, Sequence
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 
 class WolfError(Exception):
@@ -221,6 +222,8 @@ def fault_of_table(
 
 def _owner(model: type[BaseModel], path: Sequence[str]) -> type[BaseModel]:
     """Return the model that a place within another is of."""
+    from pydantic import BaseModel
+
     for name in path:
         field = model.model_fields.get(name)
         parts = () if field is None else (field.annotation, *get_args(field.annotation))

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 from weakref import WeakValueDictionary
 
-from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.config import GameConfig
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName, slim
@@ -72,7 +71,7 @@ class PublicKnowledge:
         statements: public statements by number.
         tallies: votes by round, voter to target.
         dead: who left and how, in order: name to "night" or "exile".
-        revealed: teams and roles that became public with a death.
+        revealed: teams and roles that became public, with a death or at the end.
         exiles: numbers of the facts that ended a round.
         round: rounds begun.
         ended: set when the game is over.
@@ -192,7 +191,7 @@ class SeatView:
 
     @property
     def revealed(self) -> Mapping[SeatName, Role | Team]:
-        """Teams and roles that became public with a death."""
+        """Teams and roles that became public, with a death or at the end."""
         return self.heard.revealed
 
     @property
@@ -230,7 +229,7 @@ class SeatView:
         """How many private facts it was told."""
         return self._last_private
 
-    def hear_public(self, *news: Public | PublicNews) -> bool:
+    def hear_public(self, *news: Public) -> bool:
         """Take in public facts, passing over those already known; returns whether there was a new one.
 
         Raises:
@@ -252,7 +251,7 @@ class SeatView:
             raise RulesError(f"{self.me}: public fact {gap} came after {known}; some are missing")
         return bool(fresh)
 
-    def hear_private(self, news: Private | PrivateNews) -> bool:
+    def hear_private(self, news: Private) -> bool:
         """Take in a private fact; returns False for one already known.
 
         Raises:
@@ -294,8 +293,10 @@ class SeatView:
 
     def _remember(self, fact: AnyAnswered, round_: int) -> None:
         if fact.kind == "assess_other":
-            if fact.content is not None and fact.about is not None:
-                self._judge(fact.about, fact.content, fact.thought)
+            # one of a statement that was never told says nothing
+            spoken = self.statements.get(fact.about or 0)
+            if fact.content is not None and spoken is not None:
+                self._judge(spoken, fact.content, fact.thought)
             return
         if fact.kind == "bid":
             return
@@ -309,10 +310,10 @@ class SeatView:
         elif fact.kind == "whisper" and fact.content is not None:
             self._proposed = (round_, fact.content)
 
-    def _judge(self, statement: int, judgement: Judgement, thought: str | None) -> None:
-        self.suspicion.judge(self.me, self.statements[statement].speaker, judgement.suspicion)
-        own = self.judgements[statement] = OwnJudgement(
-            statement,
+    def _judge(self, spoken: Statement, judgement: Judgement, thought: str | None) -> None:
+        self.suspicion.judge(self.me, spoken.speaker, judgement.suspicion)
+        own = self.judgements[spoken.statement] = OwnJudgement(
+            spoken.statement,
             judgement.deceptive,
             judgement.suspicion,
             judgement.confidence,

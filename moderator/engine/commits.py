@@ -6,20 +6,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from moderator.engine.context import HouseContext, house_entry
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import Taker
-from wolfbus.audience import AgentMail, Herald, PublicNews, SeatMail
+from wolfbus.audience import Herald
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
 from wolfbus.canonical import canonical_members
-from wolfbus.messages.base import PROTOCOL, SeatName
+from wolfbus.messages.base import PROTOCOL, SeatName, unchecked
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
-from wolfbus.messages.requests import Ask
+from wolfbus.messages.requests import Ask, Delivery, Private, Public, SeatPart
 from wolfbus.record.line import Recorded, on_the_bus, seal
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ class Deliveries:
             events: the step's events, in record order.
             asks: requests to put to their agents.
         """
-        news, parts = _facts(self._herald, events)
-        _add_asks(parts, asks)
+        news, facts = _facts(self._herald, events)
+        asked = _by_seat(asks)
         posts = []
         for agent in self._seats:
             if agent in self._withheld:
@@ -114,7 +115,7 @@ class Deliveries:
                     dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
                     posts.append((streams.inbox(self._house, agent), house_entry(dropped)))
                 continue
-            own = self._own(agent, parts)
+            own = self._own(agent, facts, asked)
             if own or news:
                 posts.append(self._post(agent, "delivery", news, own))
         table = streams.table(self._house, self._game)
@@ -132,55 +133,57 @@ class Deliveries:
             events: the game's events so far, in record order.
             asks: for each agent to be told, the open requests to its seats.
         """
-        news, parts = _facts(Herald(), events)
-        for requests in asks.values():
-            _add_asks(parts, requests)
+        news, facts = _facts(Herald(), events)
+        asked = _by_seat(chain.from_iterable(asks.values()))
         self._behind.difference_update(asks)
-        return [self._post(agent, "catch_up", news, self._own(agent, parts)) for agent in asks if agent in self._seats]
+        here = [agent for agent in asks if agent in self._seats]
+        return [self._post(agent, "catch_up", news, self._own(agent, facts, asked)) for agent in here]
 
-    def _own(self, agent: str, parts: Mapping[SeatName, SeatMail]) -> list[SeatMail]:
-        return [parts[seat] for seat in self._seats[agent] if seat in parts]
+    def _own(
+        self, agent: str, facts: Mapping[SeatName, list[Private]], asked: Mapping[SeatName, list[Ask]]
+    ) -> tuple[SeatPart, ...]:
+        return tuple(
+            unchecked(SeatPart, {"seat": seat, "facts": tuple(facts.get(seat, ())), "asks": tuple(asked.get(seat, ()))})
+            for seat in self._seats[agent]
+            if seat in facts or seat in asked
+        )
 
-    def _post(self, agent: str, sort: Sort, news: list[PublicNews], own: list[SeatMail]) -> tuple[str, Entry]:
+    def _post(self, agent: str, sort: Sort, news: tuple[Public, ...], own: tuple[SeatPart, ...]) -> tuple[str, Entry]:
         """Give an agent the public news, and its own seats' parts."""
-        mail = AgentMail(sort, self._game, news, own)
+        mail = unchecked(Delivery, {"v": PROTOCOL, "type": sort, "game": self._game, "facts": news, "seats": own})
         return streams.inbox(self._house, agent), self._entry(sort, Unpacked(mail, _pack_mail))
 
-    def _pack_news(self, news: PublicNews) -> bytes:
+    def _pack_news(self, news: Public) -> bytes:
         return pack({"v": PROTOCOL, "type": "news", "game": self._game, "n": news.n, "fact": news.fact})
 
     def _entry(self, kind: str, body: Unpacked, number: int = 0, entry_id: str = "") -> Entry:
         return Entry(body, kind, "moderator", self._game, number, entry_id)
 
 
-def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[list[PublicNews], dict[SeatName, SeatMail]]:
+def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[tuple[Public, ...], dict[SeatName, list[Private]]]:
     """Return what events tell everybody, and what they tell single seats."""
-    news: list[PublicNews] = []
-    parts: dict[SeatName, SeatMail] = {}
+    news: list[Public] = []
+    facts: dict[SeatName, list[Private]] = {}
     for event in events:
         told = herald.tell(event)
         news += told.public
         for seat, private in told.private:
-            part = parts.get(seat)
-            if part is None:
-                part = parts[seat] = SeatMail(seat)
-            part.facts.append(private)
-    return news, parts
+            facts.setdefault(seat, []).append(private)
+    return tuple(news), facts
 
 
-def _add_asks(parts: dict[SeatName, SeatMail], asks: Iterable[OpenRequest]) -> None:
+def _by_seat(asks: Iterable[OpenRequest]) -> dict[SeatName, list[Ask]]:
+    asked: dict[SeatName, list[Ask]] = {}
     for request in asks:
-        part = parts.get(request.seat)
-        if part is None:
-            part = parts[request.seat] = SeatMail(request.seat)
-        part.asks.append(request.ask())
+        asked.setdefault(request.seat, []).append(request.ask())
+    return asked
 
 
 def _pack_recorded(recorded: Recorded) -> bytes:
     return pack(on_the_bus(recorded))
 
 
-def _pack_mail(mail: AgentMail) -> bytes:
+def _pack_mail(mail: Delivery) -> bytes:
     """Return a delivery's bytes; what a part is empty of is left out."""
     seats = []
     for part in mail.seats:

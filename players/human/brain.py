@@ -29,7 +29,6 @@ from players.human.words import (
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies
-from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
 from wolfbus.messages.content import Ballot, Bid, Choice, Proposal
@@ -304,7 +303,7 @@ class PageBrain(Agent):
             self._place = self._people.sit(self.game, self.seat)
         return self._place
 
-    def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
+    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
         """Show facts."""
         self._person.told(facts, own)
 

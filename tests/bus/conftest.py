@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import pytest
@@ -47,6 +48,16 @@ def wait_until(condition: Callable[[], bool]) -> None:
     until = time.monotonic() + SOON_S
     while not condition():
         assert time.monotonic() < until, "it did not come about"
+
+
+@contextmanager
+def full_memory(server: RedisServer) -> Iterator[None]:
+    """Let a server have no memory left."""
+    server.command("CONFIG", "SET", "maxmemory", "1")
+    try:
+        yield
+    finally:
+        server.command("CONFIG", "SET", "maxmemory", "0")
 
 
 @pytest.fixture(autouse=True)

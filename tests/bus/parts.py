@@ -99,6 +99,14 @@ def one_landing(results: Sequence[BusError | None]) -> None:
     assert list(results) == [None] * len(results)
 
 
+def following(bus: Bus, *names: str, after: str = "0-0") -> Reader:
+    """A reading session that follows these streams."""
+    reader = bus.reader()
+    for name in names:
+        reader.follow(name, after)
+    return reader
+
+
 def read_all(reader: Reader, count: int, limit: int = 1000) -> dict[str, list[Entry]]:
     """Read until `count` entries came."""
     found: dict[str, list[Entry]] = {}

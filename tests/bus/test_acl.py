@@ -25,6 +25,7 @@ from tests.bus.parts import (
     entries,
     entry,
     epoch_of,
+    following,
     ids,
     message,
     one_landing,
@@ -110,8 +111,7 @@ def test_an_agent_can_do_its_work(enter: Enter, a_game: Bus, redis_server: Redis
     with pytest.raises(StaleWriter) as caught:
         bus.append(OUT, [entry("900-1")])
     assert caught.value.stream == OUT
-    reader = bus.reader()
-    reader.follow(IN_ANN)
+    reader = following(bus, IN_ANN)
     assert ids(reader.read(SOON_S)[0][1]) == ["1-0"]
     reading = InThread(lambda: reader.read(SOON_S))
     wait_blocked(redis_server)
@@ -148,8 +148,7 @@ def test_an_agent_can_do_nothing_else(enter: Enter, a_game: Bus) -> None:
         with pytest.raises(NotAllowed, match="this Redis user may not do that"):
             act()
     for name in others:
-        reader = bus.reader()
-        reader.follow(name)
+        reader = following(bus, name)
         with pytest.raises(NotAllowed):
             reader.read(0)
         reader.close()
@@ -279,9 +278,7 @@ def test_a_moderator_has_no_say_elsewhere(enter: Enter, a_game: Bus) -> None:
 def test_a_spectator_sees_the_tables_and_nothing_else(enter: Enter, a_game: Bus, redis_server: RedisServer) -> None:
     url = enter(rights("spectator", "eve"))
     bus = open_bus(url)
-    reader = bus.reader()
-    reader.follow(TABLE)
-    reader.follow(GAMES)
+    reader = following(bus, TABLE, GAMES)
     assert len(reader.read(SOON_S)) == 2
     nothing_was_denied(redis_server)
     for name in (RECORD, IN_ANN, OUT_BOB, LIVE, streams.lobby(HOUSE), streams.table("elsewhere", GAME)):
@@ -322,8 +319,7 @@ def test_an_agent_whose_rights_are_revoked_is_told_and_not_kept_waiting(
     enter: Enter, redis_server: RedisServer
 ) -> None:
     bus = open_bus(enter(rights("agent", "ann")))
-    reader = bus.reader()
-    reader.follow(IN_ANN)
+    reader = following(bus, IN_ANN)
     reading = InThread(lambda: reader.read(SOON_S))
     wait_blocked(redis_server)
     redis_server.command("ACL", "DELUSER", "guest")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.bus.conftest import Place, wait_blocked
-from tests.bus.parts import HOUSE, SOON_S, InThread, entry, head
+from tests.bus.parts import HOUSE, SOON_S, InThread, entry, following, head
 from tests.bus.test_appends import (  # noqa: F401 - the contract, here at another place
     test_a_batch_longer_than_one_round_trip_keeps_its_order,
     test_a_batch_of_which_a_part_had_landed_is_completed,
@@ -69,8 +69,7 @@ def test_houses_of_all_nodes_are_on_one_bus(place: Place, cluster: RedisClusterS
     bus = place.open()
     steps = [step(house, bus.claim(house, "moderator"), 1) for house in HOUSES]
     assert bus.commit(steps) == [None] * len(HOUSES)
-    reader = bus.reader()
-    reader.follow(streams.inbox(HOUSES[0], "ann"))
+    reader = following(bus, streams.inbox(HOUSES[0], "ann"))
     assert len(reader.read(SOON_S)) == 1
     with pytest.raises(BusError, match="follows streams of one house"):
         reader.follow(streams.inbox(HOUSES[1], "ann"))
@@ -88,8 +87,7 @@ def test_a_house_is_followed_while_its_slot_moves_to_another_node(place: Place, 
     bus = place.open()
     epoch = bus.claim(house, "moderator")
     assert bus.commit([step(house, epoch, 1)]) == [None]
-    reader = bus.reader()
-    reader.follow(streams.inbox(house, "ann"))
+    reader = following(bus, streams.inbox(house, "ann"))
     assert len(reader.read(SOON_S)) == 1
     reading = InThread(reader.read, SOON_S)
     wait_blocked(source)
@@ -119,8 +117,7 @@ def test_a_house_goes_on_at_the_replica_of_a_node_that_died(redis_server: RedisS
         house = next(house for house in HOUSES if cluster.serving(streams.owner(house)) is dying)
         epoch = bus.claim(house, "moderator", 60.0)
         assert bus.commit([step(house, epoch, 1)]) == [None]
-        reader = bus.reader()
-        reader.follow(streams.inbox(house, "ann"))
+        reader = following(bus, streams.inbox(house, "ann"))
         assert len(reader.read(SOON_S)) == 1
         reading = InThread(reader.read, SOON_S)
         wait_blocked(dying)

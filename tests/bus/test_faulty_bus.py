@@ -12,6 +12,7 @@ from tests.bus.parts import (
     OUT,
     SOON_S,
     entries,
+    following,
     ids,
 )
 from tests.faulty_bus import FaultyBus
@@ -49,9 +50,7 @@ def test_late_entries_hold_back_their_own_stream_only(bus: Bus) -> None:
     bus.append(IN_ANN, entries(50))
     bus.append(IN_BOB, entries(50))
     mistreated = faulty(bus, (":in:ann",), delayed=1.0)
-    reader = mistreated.reader()
-    reader.follow(IN_ANN)
-    reader.follow(IN_BOB)
+    reader = following(mistreated, IN_ANN, IN_BOB)
     assert reader.read(0) == [(IN_BOB, entries(50))]
     started = time.monotonic()
     assert reader.read(SOON_S) == [(IN_ANN, entries(50))]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.bus.parts import OUT, entries
+from tests.bus.parts import OUT, entries, following
 from wolfbus.bus import open_bus
 from wolfbus.errors import BusDown, BusError, ConfigError
 from wolfbus.testing.redis_server import RedisServer
@@ -149,8 +149,7 @@ def test_databases_are_kept_apart(redis_url: str) -> None:
 
 def test_a_unix_socket_will_do(redis_server: RedisServer, redis_url: str) -> None:
     bus = open_bus(f"{redis_server.unix_url}?db=2&patience=3")
-    reader = bus.reader()
-    reader.follow(OUT)
+    reader = following(bus, OUT)
     bus.append(OUT, entries(3))
     assert reader.read(1) == [(OUT, entries(3))]
     assert bus.url == f"{redis_server.unix_url}?db=2&patience=3"

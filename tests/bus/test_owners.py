@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.bus.conftest import Place, wait_until
+from tests.bus.conftest import Place, full_memory, wait_until
 from tests.bus.parts import (
     HOUSE,
     IN_ANN,
@@ -132,13 +132,10 @@ def test_a_leased_claim_whose_reply_is_lost_is_held_by_the_one_that_sent_it(
 
 def test_a_full_memory_takes_no_house_from_its_owner(redis_bus: Bus, redis_server: RedisServer) -> None:
     epoch = claim(redis_bus, "first", LONG_S)
-    redis_server.command("CONFIG", "SET", "maxmemory", "1")
-    try:
+    with full_memory(redis_server):
         redis_bus.renew(HOUSE, "first", epoch_of(epoch), LONG_S)
         redis_bus.release(HOUSE, "first", epoch_of(epoch))
         assert claim(redis_bus, "second", LONG_S) == 2
-    finally:
-        redis_server.command("CONFIG", "SET", "maxmemory", "0")
 
 
 def test_a_lease_outlives_a_restart_that_kept_everything(redis_server: RedisServer) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from tests.bus.conftest import Place
+from tests.bus.conftest import Place, full_memory
 from tests.bus.parts import (
     GAME,
     HOUSE,
@@ -367,19 +367,15 @@ def test_a_full_memory_is_said_once_with_what_to_do_and_nothing_queued_is_lost(
     claim(redis_bus)
     errors: Errors = queue.Queue()
     answers: Answers = queue.Queue()
-    redis_server.command("CONFIG", "SET", "maxmemory", "1")
-    try:
-        with BusWriter(redis_bus, errors.put) as writer:
-            writer.append(OUT, entries(1))
-            for _ in range(3):
-                writer.commit(step(1), answers.put)
-                assert isinstance(answers.get(timeout=SOON_S), BusFull)
-            redis_server.command("CONFIG", "SET", "maxmemory", "0")
-            writer.append(OUT, entries(1, start=2))
+    with full_memory(redis_server), BusWriter(redis_bus, errors.put) as writer:
+        writer.append(OUT, entries(1))
+        for _ in range(3):
             writer.commit(step(1), answers.put)
-            one_landing([answers.get(timeout=SOON_S)])
-    finally:
+            assert isinstance(answers.get(timeout=SOON_S), BusFull)
         redis_server.command("CONFIG", "SET", "maxmemory", "0")
+        writer.append(OUT, entries(1, start=2))
+        writer.commit(step(1), answers.put)
+        one_landing([answers.get(timeout=SOON_S)])
     assert whole(redis_bus, OUT) == entries(2)
     assert errors.empty()
     (line,) = [record.getMessage() for record in caplog.records]
@@ -390,11 +386,7 @@ def test_a_full_memory_is_said_once_with_what_to_do_and_nothing_queued_is_lost(
 
 def test_a_writer_closing_while_memory_is_full_gives_up_and_says_so(redis_bus: Bus, redis_server: RedisServer) -> None:
     errors: Errors = queue.Queue()
-    redis_server.command("CONFIG", "SET", "maxmemory", "1")
-    try:
-        with BusWriter(redis_bus, errors.put) as writer:
-            writer.append(OUT, entries(1))
-    finally:
-        redis_server.command("CONFIG", "SET", "maxmemory", "0")
+    with full_memory(redis_server), BusWriter(redis_bus, errors.put) as writer:
+        writer.append(OUT, entries(1))
     assert isinstance(errors.get_nowait(), BusFull)
     assert errors.empty()

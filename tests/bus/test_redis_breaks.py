@@ -20,6 +20,7 @@ from tests.bus.parts import (
     claim,
     entries,
     entry,
+    following,
     head,
     ids,
     message,
@@ -127,8 +128,7 @@ def test_an_outage_shorter_than_the_patience_costs_only_time(far_bus: Bus, proxy
 
 def test_an_outage_longer_than_the_patience_is_told(proxy: Proxy) -> None:
     bus = open_bus(f"redis://127.0.0.1:{proxy.port}?patience=0.2")
-    reader = bus.reader()
-    reader.follow(OUT)
+    reader = following(bus, OUT)
     proxy.refuse()
     proxy.cut()
     for act in (lambda: bus.append(OUT, entries(1)), lambda: bus.commit([step(1)]), lambda: reader.read(SOON_S)):
@@ -154,8 +154,7 @@ def test_a_server_that_falls_silent_counts_as_broken(proxy: Proxy) -> None:
 
 
 def test_closing_the_bus_ends_its_patience(far_bus: Bus, proxy: Proxy) -> None:
-    reader = far_bus.reader()
-    reader.follow(OUT)
+    reader = following(far_bus, OUT)
     proxy.refuse()
     proxy.cut()
     appending = InThread(lambda: far_bus.append(OUT, entries(1)))
@@ -171,8 +170,7 @@ def test_closing_the_bus_ends_its_patience(far_bus: Bus, proxy: Proxy) -> None:
 def test_a_blocked_read_that_is_cut_goes_on_where_it_was(
     far_bus: Bus, proxy: Proxy, redis_bus: Bus, redis_server: RedisServer
 ) -> None:
-    reader = far_bus.reader()
-    reader.follow(OUT)
+    reader = following(far_bus, OUT)
     redis_bus.append(OUT, entries(3))
     assert reader.read(SOON_S) == [(OUT, entries(3))]
     for start in (4, 6, 8):
@@ -188,8 +186,7 @@ def test_a_blocked_read_that_is_cut_goes_on_where_it_was(
 
 def test_a_reply_to_a_read_that_is_lost_or_torn_is_read_again(far_bus: Bus, proxy: Proxy, redis_bus: Bus) -> None:
     redis_bus.append(OUT, entries(300))
-    reader = far_bus.reader()
-    reader.follow(OUT)
+    reader = following(far_bus, OUT)
     assert reader.read(0, limit=100) == [(OUT, entries(100))]
     proxy.lose_replies()
     assert reader.read(0, limit=100) == [(OUT, entries(100, start=101))]
@@ -199,8 +196,7 @@ def test_a_reply_to_a_read_that_is_lost_or_torn_is_read_again(far_bus: Bus, prox
 
 def test_follow_takes_effect_even_while_the_server_is_away(far_bus: Bus, proxy: Proxy, redis_bus: Bus) -> None:
     redis_bus.append(OUT, entries(2))
-    reader = far_bus.reader()
-    reader.follow(IN_ANN)
+    reader = following(far_bus, IN_ANN)
     assert reader.read(0) == []
     proxy.refuse()
     proxy.cut()
@@ -222,8 +218,7 @@ def test_a_restart_that_kept_everything_costs_only_time(lasting_server: RedisSer
     bus = open_bus(lasting_server.url + "?patience=10")
     claim(bus)
     one_landing(bus.commit([step(1), step(2)]))
-    reader = bus.reader()
-    reader.follow(RECORD)
+    reader = following(bus, RECORD)
     assert ids(read_all(reader, 2)[RECORD]) == ["1-0", "2-0"]
     reading = InThread(lambda: read_all(reader, 2))
     wait_blocked(lasting_server)
@@ -238,9 +233,7 @@ def test_a_restart_that_lost_everything_is_told_by_readers_and_commits(own_serve
     bus = open_bus(own_server.url + "?patience=10")
     claim(bus)
     one_landing(bus.commit([step(1), step(2)]))
-    reader = bus.reader()
-    reader.follow(RECORD)
-    reader.follow(OUT)
+    reader = following(bus, RECORD, OUT)
     read_all(reader, 2)
     reading = InThread(lambda: reader.read(SOON_S))
     wait_blocked(own_server)
@@ -258,8 +251,7 @@ def test_a_restart_that_lost_everything_is_told_by_readers_and_commits(own_serve
 def test_a_restart_while_nobody_reads_is_told_by_the_next_read(own_server: RedisServer, start: int, lost: str) -> None:
     bus = open_bus(own_server.url + "?patience=10")
     bus.append(OUT, entries(5))
-    reader = bus.reader()
-    reader.follow(OUT)
+    reader = following(bus, OUT)
     read_all(reader, 5)
     own_server.restart()
     bus.append(OUT, entries(1, start=start))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bus.conftest import wait_blocked
+from tests.bus.conftest import full_memory, wait_blocked
 from tests.bus.parts import (
     GAME,
     HOUSE,
@@ -24,6 +24,7 @@ from tests.bus.parts import (
     claim,
     entries,
     entry,
+    following,
     ids,
     one_landing,
     step,
@@ -77,8 +78,7 @@ def test_a_seat_is_told_what_it_may_not_do(seat: Bus) -> None:
 def test_a_seat_that_may_not_unblock_is_woken_at_once_without_trying(
     seat: Bus, redis_bus: Bus, redis_server: RedisServer
 ) -> None:
-    reader = seat.reader()
-    reader.follow(IN_ANN)
+    reader = following(seat, IN_ANN)
     redis_bus.append(IN_ANN, entries(3))
     redis_bus.append(OUT, entries(1))
     assert reader.read(SOON_S) == [(IN_ANN, entries(3))]
@@ -126,8 +126,7 @@ def test_a_full_memory_refuses_a_step_whole_and_is_survived(redis_bus: Bus, redi
     claim(redis_bus)
     one_landing(redis_bus.commit([step(1)]))
     redis_bus.append(OUT, entries(1))
-    redis_server.command("CONFIG", "SET", "maxmemory", "1")
-    try:
+    with full_memory(redis_server):
         results = redis_bus.commit([step(2), step(3), step(1, game="other")])
         assert all(isinstance(result, BusError) for result in results)
         assert "out of memory" in str(results[0])
@@ -135,8 +134,6 @@ def test_a_full_memory_refuses_a_step_whole_and_is_survived(redis_bus: Bus, redi
         with pytest.raises(BusError, match="out of memory"):
             redis_bus.append(OUT, entries(2))
         assert ids(redis_bus.entries(RECORD)) == ids(redis_bus.entries(IN_BOB)) == ["1-0"]
-    finally:
-        redis_server.command("CONFIG", "SET", "maxmemory", "0")
     one_landing(redis_bus.commit([step(2), step(3), step(1, game="other")]))
     redis_bus.append(OUT, entries(2))
     assert ids(redis_bus.entries(RECORD)) == ["1-0", "2-0", "3-0"]
@@ -151,8 +148,7 @@ def test_entries_are_readable_words_on_redis(redis_bus: Bus, redis_server: Redis
 
 
 def test_what_a_stranger_wrote_is_handed_on_as_far_as_it_can_be_read(redis_bus: Bus, redis_server: RedisServer) -> None:
-    reader = redis_bus.reader()
-    reader.follow(OUT)
+    reader = following(redis_bus, OUT)
     redis_server.command("XADD", OUT, "1-1", "hello", "there")
     redis_server.command("XADD", OUT, "1-2", "body", "B", "n", "many", "type", "bid")
     redis_server.command("XADD", OUT, "1-3", "n", "9" * 400)
@@ -161,8 +157,7 @@ def test_what_a_stranger_wrote_is_handed_on_as_far_as_it_can_be_read(redis_bus: 
 
 
 def test_connections_bear_a_name_and_readers_have_their_own(redis_bus: Bus, redis_server: RedisServer) -> None:
-    reader = redis_bus.reader()
-    reader.follow(OUT)
+    reader = following(redis_bus, OUT)
     reader.read(0)
     named = redis_server.command("CLIENT", "LIST").count(b" name=wolfbus ")
     assert named == 2
@@ -199,8 +194,7 @@ def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> 
     bus = open_bus(tls_server.url)
     claim(bus)
     one_landing(bus.commit([step(1)]))
-    reader = bus.reader()
-    reader.follow(RECORD)
+    reader = following(bus, RECORD)
     assert reader.read(SOON_S) == [(RECORD, bus.entries(RECORD))]
     reading = InThread(lambda: reader.read(SOON_S))
     wait_blocked(tls_server)

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import Said
-from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.content import CONTENT, Choice
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.view import Memory, SeatView
@@ -125,7 +124,7 @@ class Agent:
         """
         raise NotImplementedError
 
-    def received(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews], /) -> None:
+    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
         """Take in facts as they came, numbered and in order, some perhaps again: for agents that show a game.
 
         Called first of all with whatever comes, and at once, so it must not block.

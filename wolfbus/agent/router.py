@@ -21,7 +21,6 @@ from wolfbus.agent.answer import Answer
 from wolfbus.agent.member import Member
 from wolfbus.agent.outbox import Outbox
 from wolfbus.agent.seat import GameLeft, SeatActor, SeatNews
-from wolfbus.audience import AgentMail, SeatMail
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusReader, BusWriter
@@ -185,7 +184,7 @@ class SeatRouter(PooledActor):
 
         The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here could answer it.
         """
-        if isinstance(body, Unpacked) and isinstance(body.message, AgentMail):
+        if isinstance(body, Unpacked) and isinstance(body.message, Delivery):
             self._hand_out(body.message)
             return
         try:
@@ -203,7 +202,7 @@ class SeatRouter(PooledActor):
                     logger.info("game %s is broken off: %s", mail.game, mail.reason, extra=where)
                 self._leave(mail.game)
 
-    def _hand_out(self, delivery: Delivery | AgentMail) -> None:
+    def _hand_out(self, delivery: Delivery) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
         What is for a seat that never was seated is passed over: its game is over here, or a `catch_up` is on its way.
@@ -273,7 +272,7 @@ class SeatRouter(PooledActor):
         self._state.played += 1
         self._state.playing = len(self._games)
 
-    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart | SeatMail) -> None:
+    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
             where = {"game": game, "seat": part.seat}

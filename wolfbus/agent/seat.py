@@ -15,7 +15,6 @@ from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer, Said
 from wolfbus.agent.outbox import Outbox, SeatReplies
-from wolfbus.audience import PublicNews, SeatMail
 from wolfbus.errors import RulesError
 from wolfbus.messages.requests import Ask, Public, Seated, SeatPart
 from wolfbus.view import SeatView
@@ -83,8 +82,8 @@ class SeatNews(NamedTuple):
         heard: when it came, on the clock of `time.monotonic`.
     """
 
-    facts: Sequence[Public | PublicNews]
-    part: SeatPart | SeatMail | None
+    facts: Sequence[Public]
+    part: SeatPart | None
     asked_at: float | None
     heard: float
 

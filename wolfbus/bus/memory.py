@@ -1,11 +1,7 @@
-"""``memory://``: the bus inside one process, with the semantics of Redis Streams and none of its network.
-
-Its reading sessions hear what changed, so that a read does not cost what is merely followed.
-"""
+"""``memory://``: the bus inside one process, with the semantics of Redis Streams and none of its network."""
 
 from __future__ import annotations
 
-import threading
 import time
 import weakref
 from collections.abc import Sequence
@@ -16,114 +12,13 @@ from wolfbus.bus.checks import (
     had_landed,
     house_held,
     land,
-    loss,
     milliseconds,
     not_current,
 )
-from wolfbus.bus.memory_store import Store, with_id
+from wolfbus.bus.memory_store import MemoryReader, Store, store_named, with_id
 from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.streams import START, Id, join_id, parse_id
 from wolfbus.errors import BusDown, BusError
-
-
-class MemoryReader:
-    """See `wolfbus.bus.protocol.Reader`."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._news = threading.Condition(store.lock)
-        self._cursors: dict[str, Id] = {}
-        self._dirty: dict[str, None] = {}  # a dict keeps the order in which streams changed
-        self._asleep = False
-        self._closed = False
-
-    def changed(self, stream: str) -> None:
-        """Hear that a followed stream changed; called by the store under its lock."""
-        held = self._store.streams.get(stream)
-        if held is None or held.last != self._cursors[stream]:
-            # else it was cut behind what was read
-            self._dirty[stream] = None
-            self._rouse()
-
-    def _rouse(self) -> None:
-        if self._asleep:
-            self._asleep = False
-            self._news.notify()
-
-    def follow(self, stream: str, after: str = "0-0") -> None:
-        """Add `stream`, from the entry after id `after`; a stream already followed starts anew from there."""
-        with self._news:
-            self._cursors[stream] = parse_id(after)
-            self._store.followers.setdefault(stream, set()).add(self)
-            self.changed(stream)
-
-    def unfollow(self, stream: str) -> None:
-        """Stop reading `stream`; unknown streams are ignored."""
-        with self._news:
-            self._cursors.pop(stream, None)
-            self._dirty.pop(stream, None)
-            followers = self._store.followers.get(stream, set())
-            followers.discard(self)
-            if not followers:
-                self._store.followers.pop(stream, None)
-
-    def read(self, block_s: float, limit: int = 1000) -> list[tuple[str, list[Entry]]]:
-        """Return new entries per stream; see `Reader.read`."""
-        until = time.monotonic() + block_s
-        with self._news:
-            if self._closed:
-                raise BusDown("this reading session was closed")
-            while not self._closed:
-                if found := self._collect(limit):
-                    return found
-                left = until - time.monotonic()
-                if left <= 0:
-                    break
-                self._asleep = True
-                self._news.wait(left)
-                self._asleep = False
-            return []
-
-    def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
-        for name in list(self._dirty):
-            stream = self._store.stream(name)
-            error = loss(name, self._cursors[name], stream.extent() if stream is not None else None)
-            if error is not None:
-                self.unfollow(name)
-                raise error
-        found: list[tuple[str, list[Entry]]] = []
-        for name in list(self._dirty):
-            stream = self._store.stream(name)
-            entries, last = stream.part(self._cursors[name], limit) if stream is not None else ([], START)
-            if entries:
-                self._cursors[name] = last
-                found.append((name, entries))
-            if len(entries) < limit:
-                del self._dirty[name]
-        return found
-
-    def close(self) -> None:
-        """End the session; a blocked `read` returns an empty list."""
-        with self._news:
-            for stream in list(self._cursors):
-                self.unfollow(stream)
-            self._closed = True
-            self._rouse()
-
-
-_named: weakref.WeakValueDictionary[str, Store] = weakref.WeakValueDictionary()
-_named_lock = threading.Lock()
-
-
-def store_named(name: str) -> Store:
-    """Return the store that all buses ``memory://NAME`` share until the last is closed; "" gives a new one."""
-    if not name:
-        return Store()
-    with _named_lock:
-        store = _named.get(name)
-        if store is None:
-            store = _named[name] = Store()
-        return store
 
 
 class MemoryBus:
@@ -148,8 +43,7 @@ class MemoryBus:
     def append(self, stream: str, entries: Sequence[Entry], within_s: float | None = None) -> None:  # noqa: ARG002 - nothing here waits
         """Append entries with explicit, ascending ids; see `Bus.append`."""
         ids = ascending_ids(entries)
-        store = self._store
-        with store.lock:
+        with self._store as store:
             held = store.stream(stream)
             fresh: list[Entry] = []
             for at, entry in enumerate(entries):
@@ -163,8 +57,7 @@ class MemoryBus:
 
     def post(self, stream: str, entry: Entry) -> str:
         """Append to a stream with many writers; returns the id ``MILLISECONDS-n``."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             held = store.stream(stream)
             last = held.last if held is not None else START
             now = (time.time_ns() // 1_000_000, 0)
@@ -179,8 +72,7 @@ class MemoryBus:
     def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
         """Take ownership of a house; returns a new owner epoch; see `Bus.claim`."""
         until = _until(lease_s)
-        store = self._store
-        with store.lock:
+        with self._store as store:
             owner = self.owner(house)
             if owner.left_s > 0 and owner.holder != holder:
                 raise house_held(house, owner.holder, owner.left_s)
@@ -194,9 +86,8 @@ class MemoryBus:
     def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """Prolong the lease; see `Bus.renew`."""
         until = _until(lease_s)
-        store = self._store
         name = streams.owner(house)
-        with store.lock:
+        with self._store as store:
             found = store.hash(name)
             current = found.get("epoch", ""), found.get("holder", "")
             if current != (str(epoch), holder):
@@ -205,17 +96,15 @@ class MemoryBus:
 
     def release(self, house: str, holder: str, epoch: int) -> None:
         """End the lease; does nothing if this claim is not the current one."""
-        store = self._store
         name = streams.owner(house)
-        with store.lock:
+        with self._store as store:
             found = store.hash(name)
             if (found.get("epoch"), found.get("holder")) == (str(epoch), holder):
                 store.set_field(name, "until", _until(0))
 
     def owner(self, house: str) -> Owner:
         """Return who owns a house."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             found = store.hash(streams.owner(house))
             until = float(found.get("until", "0"))
             left_s = max(0.0, until - time.monotonic())
@@ -223,67 +112,51 @@ class MemoryBus:
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             return store.hash(streams.heads(house)).get(game, "")
 
     def cursors(self, house: str) -> dict[str, str]:
         """Return the durable cursors that commits have stored in a house."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             return dict(store.hash(streams.cursors(house)))
 
     def entries(self, stream: str, after: str = "0-0", limit: int = 1000) -> list[Entry]:
         """Return up to `limit` entries after id `after`, without waiting."""
         cursor = parse_id(after)
-        store = self._store
-        with store.lock:
+        with self._store as store:
             held = store.stream(stream)
             return held.after(cursor, limit) if held is not None else []
 
     def last_id(self, stream: str) -> str:
         """Return the id of the newest entry ever appended, "0-0" if none."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             held = store.stream(stream)
             return join_id(held.last if held is not None else START)
 
     def trim(self, stream: str, before: str) -> int:
         """Drop entries older than id `before`; returns how many went."""
         cut = parse_id(before)
-        store = self._store
-        with store.lock:
-            return self._shorten(stream, cut)
+        with self._store as store:
+            return store.shorten(stream, cut)
 
     def cap(self, stream: str, keep: int) -> int:
         """Drop the oldest entries so that at most `keep` are left; returns how many went."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             found = store.stream(stream)
             if found is None or len(found.ids) <= max(keep, 0):
                 return 0
-            return self._shorten(stream, found.ids[-keep] if keep > 0 else (found.last[0], found.last[1] + 1))
-
-    def _shorten(self, stream: str, cut: Id) -> int:
-        store = self._store
-        found = store.stream(stream)
-        gone = found.cut(cut) if found is not None else 0
-        if gone:
-            store.tell(stream)
-        return gone
+            return store.shorten(stream, found.ids[-keep] if keep > 0 else (found.last[0], found.last[1] + 1))
 
     def length(self, stream: str) -> int:
         """Return how many entries a stream holds, 0 if there is none."""
-        store = self._store
-        with store.lock:
+        with self._store as store:
             found = store.stream(stream)
             return len(found.ids) if found is not None else 0
 
     def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""
         seconds = milliseconds(after_s) / 1000
-        store = self._store
-        with store.lock:
+        with self._store as store:
             heads = store.hashes.get(streams.heads(house), {})
             if head is not None and heads.get(game, head) != head:
                 return False

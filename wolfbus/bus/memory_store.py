@@ -1,26 +1,23 @@
-"""What a memory bus holds: streams and hashes, under one lock."""
+"""What a memory bus holds: streams and hashes, under one lock; and the sessions that read it.
+
+These hear what changed, so that a read does not cost what is merely followed.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
+import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Protocol
+from typing import Self
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import LANDED, Extent, Verdict
+from wolfbus.bus.checks import LANDED, Extent, Verdict, loss
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import START, Id, join_id, parse_id
-from wolfbus.errors import BusError
-
-
-class Follower(Protocol):
-    """A reading session, as the store sees it."""
-
-    def changed(self, stream: str) -> None:
-        """Hear that a followed stream grew or shrank; called under the store's lock."""
+from wolfbus.errors import BusDown, BusError
 
 
 class Stream:
@@ -79,15 +76,25 @@ class Stream:
 
 
 class Store:
-    """Streams, hashes and who follows what, and a `StepLedger`. Hold `lock` around every call but those of a ledger."""
+    """Streams, hashes and who follows what, and a `StepLedger`.
+
+    All but a ledger's calls are made ``with`` the store, which holds its lock.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.streams: dict[str, Stream] = {}
         self.hashes: dict[str, dict[str, str]] = {}
-        self.followers: dict[str, set[Follower]] = {}
+        self.followers: dict[str, set[MemoryReader]] = {}
         self._due: list[tuple[float, str]] = []  # a heap; `_ends` says which of its pairs still hold
         self._ends: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        self.lock.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
 
     def stream(self, name: str) -> Stream | None:
         """Return a stream, None if it does not exist.
@@ -132,6 +139,14 @@ class Store:
         """Tell the followers of a stream that it changed."""
         for follower in self.followers.get(name, ()):
             follower.changed(name)
+
+    def shorten(self, name: str, before: Id) -> int:
+        """Drop a stream's entries older than an id and tell its followers; returns how many went."""
+        stream = self.stream(name)
+        gone = stream.cut(before) if stream is not None else 0
+        if gone:
+            self.tell(name)
+        return gone
 
     def remove(self, name: str) -> None:
         """Delete a stream and tell its followers."""
@@ -231,3 +246,103 @@ class Store:
 def with_id(entry: Entry, entry_id: Id) -> Entry:
     """Return the same entry under an id."""
     return Entry(entry.content, entry.type, entry.sender, entry.game, entry.number, join_id(entry_id))
+
+
+_named: weakref.WeakValueDictionary[str, Store] = weakref.WeakValueDictionary()
+_named_lock = threading.Lock()
+
+
+def store_named(name: str) -> Store:
+    """Return the store that all buses ``memory://NAME`` share until the last is closed; "" gives a new one."""
+    if not name:
+        return Store()
+    with _named_lock:
+        store = _named.get(name)
+        if store is None:
+            store = _named[name] = Store()
+        return store
+
+
+class MemoryReader:
+    """See `wolfbus.bus.protocol.Reader`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._news = threading.Condition(store.lock)
+        self._cursors: dict[str, Id] = {}
+        self._dirty: dict[str, None] = {}  # a dict keeps the order in which streams changed
+        self._asleep = False
+        self._closed = False
+
+    def changed(self, stream: str) -> None:
+        """Hear that a followed stream changed; called by the store under its lock."""
+        held = self._store.streams.get(stream)
+        if held is None or held.last != self._cursors[stream]:
+            # else it was cut behind what was read
+            self._dirty[stream] = None
+            self._rouse()
+
+    def _rouse(self) -> None:
+        if self._asleep:
+            self._asleep = False
+            self._news.notify()
+
+    def follow(self, stream: str, after: str = "0-0") -> None:
+        """Add `stream`, from the entry after id `after`; a stream already followed starts anew from there."""
+        with self._news:
+            self._cursors[stream] = parse_id(after)
+            self._store.followers.setdefault(stream, set()).add(self)
+            self.changed(stream)
+
+    def unfollow(self, stream: str) -> None:
+        """Stop reading `stream`; unknown streams are ignored."""
+        with self._news:
+            self._cursors.pop(stream, None)
+            self._dirty.pop(stream, None)
+            followers = self._store.followers.get(stream, set())
+            followers.discard(self)
+            if not followers:
+                self._store.followers.pop(stream, None)
+
+    def read(self, block_s: float, limit: int = 1000) -> list[tuple[str, list[Entry]]]:
+        """Return new entries per stream; see `Reader.read`."""
+        until = time.monotonic() + block_s
+        with self._news:
+            if self._closed:
+                raise BusDown("this reading session was closed")
+            while not self._closed:
+                if found := self._collect(limit):
+                    return found
+                left = until - time.monotonic()
+                if left <= 0:
+                    break
+                self._asleep = True
+                self._news.wait(left)
+                self._asleep = False
+            return []
+
+    def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
+        for name in list(self._dirty):
+            stream = self._store.stream(name)
+            error = loss(name, self._cursors[name], stream.extent() if stream is not None else None)
+            if error is not None:
+                self.unfollow(name)
+                raise error
+        found: list[tuple[str, list[Entry]]] = []
+        for name in list(self._dirty):
+            stream = self._store.stream(name)
+            entries, last = stream.part(self._cursors[name], limit) if stream is not None else ([], START)
+            if entries:
+                self._cursors[name] = last
+                found.append((name, entries))
+            if len(entries) < limit:
+                del self._dirty[name]
+        return found
+
+    def close(self) -> None:
+        """End the session; a blocked `read` returns an empty list."""
+        with self._news:
+            for stream in list(self._cursors):
+                self.unfollow(stream)
+            self._closed = True
+            self._rouse()

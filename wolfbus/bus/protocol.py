@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from wolfbus.errors import BusError
 
@@ -283,16 +283,12 @@ class Bus(Protocol):
         """Close every connection and session; calls made afterwards raise BusDown."""
 
 
-PAGE: Final = 1000
-"""Entries read at a time."""
-
-
-def every_entry(bus: Bus, stream: str, after: str = "0-0", page: int = PAGE) -> Iterator[Entry]:
+def every_entry(bus: Bus, stream: str, after: str = "0-0") -> Iterator[Entry]:
     """Yield all entries of a stream after id `after`, to its end as it is when that is reached.
 
     Raises:
         BusError: it cannot be read, or not any further.
     """
-    while found := bus.entries(stream, after, page):
+    while found := bus.entries(stream, after):
         yield from found
         after = found[-1].id

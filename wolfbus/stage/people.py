@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from wolfbus.audience import PrivateNews, PublicNews
 from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.requests import Ask, Private, Public, Seated
 from wolfbus.stage.document import GameFeed
@@ -89,7 +88,7 @@ class PersonSeat(Changing):
         """Forget what was told: the bus lost it, and tells it anew."""
         self._people.soon(self._begin)
 
-    def told(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews]) -> None:
+    def told(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
         """Take in facts, some perhaps again."""
         self._people.soon(partial(self._hear, tuple(facts), tuple(own)))
 
@@ -105,7 +104,7 @@ class PersonSeat(Changing):
 
     # on the loop
 
-    def _hear(self, facts: Sequence[Public | PublicNews], own: Sequence[Private | PrivateNews]) -> None:
+    def _hear(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
         fresh: list[tuple[tuple[int, int, int], Fact, bool]] = []
         for public in facts:
             if public.n == self._public + 1:
@@ -129,7 +128,7 @@ class PersonSeat(Changing):
                     feed.take(feed.line + 1, time.monotonic() - self._began, [fact])
         self.wake()
 
-    def _close(self, private: Private | PrivateNews) -> None:
+    def _close(self, private: Private) -> None:
         """Take a question away to which the moderator has an answer, or has waited for one long enough.
 
         The newest stays where its time ran out: an answer, however late, makes the game wait for this seat again.
