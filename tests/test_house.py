@@ -30,6 +30,16 @@ def test_the_services_never_import_each_other():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_every_room_has_floors_and_all_its_modules_stand_on_one():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layered = [each for each in contracts if each["type"] == "layers"]
+    assert all(each["exhaustive"] for each in layered)
+    floored = {room for each in layered for room in each["containers"]}
+    folders = [path.parent for package in PACKAGES for path in (ROOT / package).rglob("__init__.py")]
+    rooms = {".".join(each.relative_to(ROOT).parts) for each in folders if len([*each.glob("[!_]*.py")]) > 1}
+    assert not rooms - floored
+
+
 @pytest.mark.timeout(300)
 def test_types_hold_under_mypy_strict():
     result = module("mypy")
