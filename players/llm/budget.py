@@ -91,7 +91,7 @@ class BudgetLedger(Protocol):
 
 
 class LocalBudget:
-    """The `BudgetLedger` of one process, for itself alone or for several holders, the workers of its study, say.
+    """The `BudgetLedger` of one process, for itself alone or for several holders: the workers of a study.
     Safe from any thread.
 
     What is spent and set aside never exceeds a limit.

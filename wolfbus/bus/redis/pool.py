@@ -22,6 +22,13 @@ from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
 
+T = TypeVar("T")
+
+FIRST_PAUSE_S = 0.02
+LONGEST_PAUSE_S = 1.0
+QUICKEST_S = 1.0
+"""Shortest time that a server gets to shake hands, however little is left to reach it."""
+
 _ASKING_S: Final = 2.0
 """Longest wait for a node that is asked who serves what, in seconds: there are others."""
 
@@ -121,14 +128,6 @@ class Nodes:
         self._nodes = list(dict.fromkeys(served))
         self._doubted = None
         self._known = True
-
-
-T = TypeVar("T")
-
-FIRST_PAUSE_S = 0.02
-LONGEST_PAUSE_S = 1.0
-QUICKEST_S = 1.0
-"""Shortest time that a server gets to shake hands, however little is left to reach it."""
 
 
 class RetryPauses:
