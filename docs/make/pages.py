@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from wolfbus.cli import run
@@ -29,8 +27,7 @@ def main() -> None:
             page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
             page.goto(f"file://{folder}/page.html{MOMENT}")
             page.locator(".now .dot").first.wait_for()
-            shot = Image.open(io.BytesIO(page.screenshot()))
-            shot.quantize(128).save(DOCS / f"{name}.png", optimize=True)
+            page.screenshot(path=DOCS / f"{name}.png")
         browser.close()
 
 

@@ -214,7 +214,7 @@ class Tickets:
 
     def __init__(self, url: str, house: str) -> None:
         # Redis is loaded by houses that ask for tickets only
-        from wolfbus.bus.redis.links import Links
+        from wolfbus.bus.redis.pool import Links
         from wolfbus.bus.url import read_address
 
         self._url = url

@@ -1,4 +1,8 @@
-"""`Budget`: money and tokens that a run may spend, kept by setting aside what a call could take before it goes out."""
+"""`Budget`: money and tokens that a run may spend, kept by setting aside what a call could take before it goes out.
+
+A `BudgetLedger` decides whether that fits: `LocalBudget` in this process, for its workers as well, or
+`players.llm.redis_budget.RedisBudget`, which processes anywhere share.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,25 @@ from players.llm.loop import tell_failure
 from players.llm.provider import ModelQuestion, ProviderReply
 from players.llm.settings import Model
 from wolfbus.errors import BudgetSpent, ConfigError
+
+logger = logging.getLogger(__name__)
+
+FIRST_GUESS: Final = 0.5
+"""Tokens per byte of a prompt before a model was heard of; English text has about 0.25."""
+
+LEAST_GUESS: Final = 0.25
+"""Tokens per byte that a guess never goes below."""
+
+MARGIN: Final = 1.25
+"""How far beyond the most tokens per byte that a model ever counted its next prompt may lie."""
+
+OVERHEAD: Final = 128
+"""Tokens that a server may put around a prompt of ours: its chat template, the frame of a schema."""
+
+_TELLING = 1024  # bytes from which on a prompt tells more of a model's tokens than of its chat template
+
+_AGAIN_S: Final = 0.05
+"""Seconds between two tries of a call that does not fit beside those in flight, of which others decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +90,9 @@ class BudgetLedger(Protocol):
         """Count what a call took and give back the rest; nothing is done for one of which nothing is set aside."""
 
 
-class SharedBudget:
-    """What several holders may spend together: the workers of a study, or one process alone; safe from any thread.
+class LocalBudget:
+    """The `BudgetLedger` of one process, for itself alone or for several holders, the workers of its study, say.
+    Safe from any thread.
 
     What is spent and set aside never exceeds a limit.
 
@@ -143,26 +167,6 @@ def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Am
     return f"the budget ends here: {told} of {limit} spent, and the next call could take up to {more} ({what})"
 
 
-_log = logging.getLogger(__name__)
-
-FIRST_GUESS: Final = 0.5
-"""Tokens per byte of a prompt before a model was heard of; English text has about 0.25."""
-
-LEAST_GUESS: Final = 0.25
-"""Tokens per byte that a guess never goes below."""
-
-MARGIN: Final = 1.25
-"""How far beyond the most tokens per byte that a model ever counted its next prompt may lie."""
-
-OVERHEAD: Final = 128
-"""Tokens that a server may put around a prompt of ours: its chat template, the frame of a schema."""
-
-_TELLING = 1024  # bytes from which on a prompt tells more of a model's tokens than of its chat template
-
-_AGAIN_S: Final = 0.05
-"""Seconds between two tries of a call that does not fit beside those in flight, of which others decide."""
-
-
 class Budget:
     """What a process may spend on model calls.
 
@@ -198,7 +202,7 @@ class Budget:
         if tokens is not None and tokens < 0:
             raise ConfigError(f"budget-tokens: {tokens} is no number of tokens")
         self._in_dollars = usd is not None
-        self._own = SharedBudget(usd, tokens, before)
+        self._own = LocalBudget(usd, tokens, before)
         self._ledger: BudgetLedger = ledger or self._own
         self._thread = None if ledger is None else ThreadPoolExecutor(1, "budget")
         self._keys = itertools.count()
@@ -339,7 +343,7 @@ class _PromptGuess:
         if tokens is None:
             if model not in self._uncounted:
                 self._uncounted.add(model)
-                _log.info("%s: a reply came without a count of tokens; budgets count the most it can be", model)
+                logger.info("%s: a reply came without a count of tokens; budgets count the most it can be", model)
             return
         seen = MARGIN * max(tokens - OVERHEAD, 0) / max(size, 1)
         if size >= _TELLING:

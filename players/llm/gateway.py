@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
@@ -17,65 +17,12 @@ from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
+from players.llm.unread import Unread
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, PlayerError, WolfError
-from wolfbus.printable import printable
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget
     from players.llm.cassette import Cassette
-
-_KEPT: Final = 200
-
-
-@dataclass(slots=True)
-class _Row:
-    count: int = 0
-    ever_read: bool = False
-    hopeless: str | None = None
-
-
-class Unread:
-    """Tells when to give a model up: nothing that it said could be read, from its first reply on.
-
-    A model of which anything was ever read is never given up: what it fails at later is a result. For one event loop.
-
-    Args:
-        limit: replies in a row that give a model up; 0 for never.
-    """
-
-    def __init__(self, limit: int = 0) -> None:
-        self._limit = limit
-        self._rows: dict[tuple[Endpoint, str], _Row] = {}
-
-    def take(self, model: Model, url: str | None, why: str | None) -> str | None:
-        """Take in what became of a reply, or of a call without one.
-
-        Args:
-            model: whose it is.
-            url: its server's base URL, for what is said of it; None where that is not known.
-            why: one line on why nothing of it could be used; None if something could.
-
-        Returns:
-            One line on why the model is given up, if it is.
-        """
-        row = self._rows.setdefault((model.endpoint, model.model), _Row())
-        if why is None:
-            row.ever_read = True
-        elif not row.ever_read and row.hopeless is None:
-            row.count += 1
-            if row.count == self._limit:
-                where = "" if url is None else f" at {url}"
-                row.hopeless = (
-                    f"{model.model}{where} is given up: {row.count} replies in a row could not be read, and none "
-                    f"before (the last: {printable(why, _KEPT)}); --give-up 0 plays on all the same"
-                )
-        return row.hopeless
-
-    def given_up(self, model: Model) -> str | None:
-        """Return one line on why a model was given up; None if it was not."""
-        row = self._rows.get((model.endpoint, model.model))
-        return None if row is None else row.hopeless
-
 
 __all__ = ["Backoff", "Gateway", "Job", "Tempo"]
 

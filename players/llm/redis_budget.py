@@ -16,8 +16,8 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from players.llm.budget import Amount, refusal_of
-from wolfbus.bus.redis.link import RedisLink, Script, refusal
-from wolfbus.bus.redis.links import Links
+from wolfbus.bus.redis.connection import RedisLink, Script, refusal
+from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BudgetSpent, BusError

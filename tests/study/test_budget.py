@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from players.llm.budget import Amount, SharedBudget
+from players.llm.budget import Amount, LocalBudget
 from players.llm.redis_budget import RedisBudget
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
 from wolfbus.errors import BudgetSpent
@@ -31,7 +31,7 @@ def kept(request):
     """A dollar, of which 15 cents are spent, and two who share it: what each does, and what tells of all."""
     with contextlib.ExitStack() as around:
         if request.param == "here":
-            shared = SharedBudget(1.0, None, amount(0.15))
+            shared = LocalBudget(1.0, None, amount(0.15))
             yield (
                 [
                     SimpleNamespace(

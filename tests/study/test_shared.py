@@ -29,7 +29,7 @@ from tests.study.runs import (
 )
 from wolfbus.bus import open_bus, streams
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.shared_agenda import SharedAgenda
+from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
@@ -159,7 +159,7 @@ def test_options_that_do_not_go_with_sharing_are_refused(study, out, share, more
 
 @pytest.fixture
 def agenda(redis_url):
-    with closing(SharedAgenda(redis_url, AGENDA, lease_s=0.2)) as agenda:
+    with closing(RedisAgenda(redis_url, AGENDA, lease_s=0.2)) as agenda:
         agenda.planned = lambda number: PlannedGame(number, f"g-{number}", "", "", ())
         agenda.open("study-1", "games = 3")
         yield agenda

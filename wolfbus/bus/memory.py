@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import (
+from wolfbus.bus.landing import (
     ascending_ids,
     had_landed,
     house_held,

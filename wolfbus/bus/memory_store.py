@@ -14,9 +14,9 @@ from heapq import heappop, heappush
 from typing import Self
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import LANDED, Extent, Verdict, loss
+from wolfbus.bus.landing import LANDED, Verdict
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.streams import START, Id, join_id, parse_id
+from wolfbus.bus.streams import START, Extent, Id, join_id, loss, parse_id
 from wolfbus.errors import BusDown, BusError
 
 

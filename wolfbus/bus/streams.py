@@ -1,11 +1,14 @@
-"""Names of the streams of a house, and ids of their entries; one place, so that ACLs, routers and people agree.
+"""Names of the streams of a house, ids of their entries, and how far a stream reaches; one place, so that ACLs, routers
+and people agree.
 
 Ids are two integers ``A-B``, compared in order, as Redis Streams count them.
 """
 
 from __future__ import annotations
 
-from wolfbus.errors import BusError
+from dataclasses import dataclass
+
+from wolfbus.errors import BusError, StreamLost
 
 Id = tuple[int, int]
 """An entry id taken apart."""
@@ -94,3 +97,42 @@ def join_id(entry_id: Id) -> str:
 def follows_directly(cursor: Id, entry_id: Id) -> bool:
     """Tell whether no entry can lie between the two: ``A-B`` to ``A-(B+1)``, or ``SEQ-0`` to ``(SEQ+1)-0``."""
     return entry_id == (cursor[0], cursor[1] + 1) or (cursor[1] == 0 and entry_id == (cursor[0] + 1, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a stream reaches.
+
+    Attributes:
+        first: id of the oldest entry still there, None if there is none.
+        last: id of the newest entry ever appended.
+        shortened: whether entries were ever taken away.
+    """
+
+    first: Id | None
+    last: Id
+    shortened: bool
+
+
+def loss(stream: str, cursor: Id, extent: Extent | None) -> StreamLost | None:
+    """Return the error that tells a reader what its stream lost of that which lies after `cursor`, None for nothing.
+
+    Args:
+        stream: its name.
+        cursor: id of the last entry read.
+        extent: how far the stream reaches, None if it does not exist.
+    """
+    if cursor == START or (extent is not None and extent.last == cursor):
+        return None
+    if extent is None:
+        lost = "it is gone"
+    elif extent.last < cursor:
+        lost = f"it now ends at {join_id(extent.last)}"
+    elif extent.first is None:
+        lost = f"all its entries up to {join_id(extent.last)} were cut away"
+    elif extent.first <= cursor or follows_directly(cursor, extent.first):
+        return None
+    else:
+        lost = f"it was cut and now begins at {join_id(extent.first)}"
+    backwards = extent is None or extent.last < cursor
+    return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream, backwards=backwards)

@@ -35,7 +35,7 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     again after a crash. Exits 1 if the house that was named is not there.
     """
     from wolfbus.bus import open_bus
-    from wolfbus.bus.redis.links import Links
+    from wolfbus.bus.redis.pool import Links
     from wolfbus.bus.url import read_address
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.service.standing import Standing

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from players.llm.redis_budget import RedisBudget
     from wolfbus.service.lifecycle import Stopping
+    from wolfbus.study.redis_agenda import RedisAgenda
     from wolfbus.study.settings import StudySettings
-    from wolfbus.study.shared_agenda import SharedAgenda
 
 _GLANCE_S: Final = 0.1
 
@@ -67,12 +67,12 @@ def worker(
     from wolfbus.cli.studying.agenda_player import AgendaBus, AgendaPlayer, Orders
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.service.lifecycle import Stopping
+    from wolfbus.study.redis_agenda import RedisAgenda
     from wolfbus.study.scheduler import KEPT_S
-    from wolfbus.study.shared_agenda import SharedAgenda
 
     with (
         Stopping() as stopping,
-        contextlib.closing(SharedAgenda(url, name, lease)) as agenda,
+        contextlib.closing(RedisAgenda(url, name, lease)) as agenda,
         quiet_brains(),
         tempfile.TemporaryDirectory() as folder,
     ):
@@ -118,7 +118,7 @@ def _ledger(
         yield ledger
 
 
-def _wait_for(agenda: SharedAgenda, name: str, stopping: Stopping) -> str | None:
+def _wait_for(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
     """Return the study on an agenda, once there is one; None if somebody asks to stop before."""
     text = agenda.study()
     if text is None:

@@ -14,8 +14,8 @@ from redis.exceptions import ResponseError
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
-from wolfbus.bus.redis.link import RedisLink, refusal
-from wolfbus.bus.redis.links import Links
+from wolfbus.bus.redis.connection import RedisLink, refusal
+from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusDown, BusError, MessageError, NotAllowed
 from wolfbus.messages.base import ID_PATTERN

@@ -2,7 +2,7 @@
 
 A player takes games, says how they went, and gives back what it cannot finish. `LocalAgenda` is
 that of one machine: the process that runs the study holds it, and serves it to the processes that
-it starts. `wolfbus.study.shared_agenda.SharedAgenda` is on a Redis, for any number of machines.
+it starts. `wolfbus.study.redis_agenda.RedisAgenda` is on a Redis, for any number of machines.
 """
 
 from __future__ import annotations

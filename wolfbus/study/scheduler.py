@@ -1,4 +1,4 @@
-"""`StudyScheduler`: has a study's games played, takes in what comes of them, keeps the journal; shows progress.
+"""`StudyScheduler`: has a study's games played, takes in what comes of them, keeps the journal.
 
 `StudyPlayers` is whoever plays them; results of games and `Halt` are what they tell.
 """
@@ -8,15 +8,11 @@ from __future__ import annotations
 import contextlib
 import queue
 import signal
-import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias
-
-import click
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from wolfbus.service.lifecycle import waiting_in
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
@@ -25,10 +21,19 @@ from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from wolfbus.study.progress import StudyProgress
 
 KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on a Redis once it is in a file."""
+
+_GLANCE_S: Final = 0.25
+_WRITE_S: Final = 5.0
+"""Least time between two writes of the manifest; the journal has every game at once."""
+_SHARE: Final = 0.02
+"""Most of its time that this spends on writing the manifest."""
+_BREAK_S: Final = 5.0
+"""How long games that are broken off may take to say so."""
+_ERRORS_KEPT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,106 +51,6 @@ class Halt:
 
 StudyNews: TypeAlias = GameResult | Halt
 """A game is through, or no more can be played."""
-
-
-_LINE_S: Final = 5.0
-_RECENT: Final = 200
-"""Finished games that the rate is taken over."""
-
-
-class StudyProgress:
-    """Tells how far a study is; a context manager.
-
-    Args:
-        manifest: what is known of it.
-        quiet: tell nothing.
-        plain: lines even in a terminal.
-    """
-
-    def __init__(self, manifest: Manifest, *, quiet: bool = False, plain: bool = False) -> None:
-        self._manifest = manifest
-        self._quiet = quiet
-        self._plain = plain or not sys.stderr.isatty()
-        self._finished: deque[float] = deque([time.monotonic()], maxlen=_RECENT)
-        self._next_line = time.monotonic() + _LINE_S
-        self._bar: Progress | None = None
-        self._task: TaskID | None = None
-
-    def game(self) -> None:
-        """Take note that a game is through."""
-        self._finished.append(time.monotonic())
-
-    def look(self) -> None:
-        """Bring what is shown up to date; call it now and then."""
-        now = time.monotonic()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._manifest.done, words=self._words(now))
-        elif not self._quiet and self._plain and now >= self._next_line:
-            self._next_line = now + _LINE_S
-            done, total = self._manifest.done, sum(self._manifest.states.values())
-            click.echo(f"wolfbus: {done} of {total} games, {self._words(now)}", err=True)
-
-    def say(self, line: str) -> None:
-        """Say something that is not about games; any thread may call it."""
-        if self._bar is not None:
-            self._bar.console.print(line, markup=False, highlight=False)
-        else:
-            click.echo(f"wolfbus: {line}", err=True)
-
-    def _words(self, now: float) -> str:
-        """Return rate, time left, wins, failures and cost."""
-        manifest = self._manifest
-        said = []
-        count, seconds = len(self._finished) - 1, now - self._finished[0]
-        if count and seconds > 0:
-            left = sum(manifest.states.values()) - manifest.done
-            said += [_rate(count / seconds), f"{_time(left * seconds / count)} left"]
-        wins = manifest.wins
-        said.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
-        if manifest.states["failed"]:
-            said.append(f"{manifest.states['failed']} failed")
-        if manifest.cost_usd is not None:
-            said.append(f"${manifest.cost_usd:,.2f}")
-        return ", ".join(said)
-
-    def __enter__(self) -> Self:
-        if not self._quiet and not self._plain:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-            columns: tuple[Any, ...] = (BarColumn(24), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
-            self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
-            self._bar.start()
-            total = sum(self._manifest.states.values())
-            self._task = self._bar.add_task("", total=total, completed=self._manifest.done, words="")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self.look()
-            self._bar.stop()
-
-
-def _rate(rate: float) -> str:
-    return f"{rate:.1f} games/s" if rate >= 0.1 else f"{rate * 3600:.0f} games/h"
-
-
-def _time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-_GLANCE_S: Final = 0.25
-_WRITE_S: Final = 5.0
-"""Least time between two writes of the manifest; the journal has every game at once."""
-_SHARE: Final = 0.02
-"""Most of its time that this spends on writing the manifest."""
-_BREAK_S: Final = 5.0
-"""How long games that are broken off may take to say so."""
-_ERRORS_KEPT: Final = 10
 
 
 class StudyPlayers(Protocol):

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from redis.exceptions import ResponseError
 
 from wolfbus.bus import streams
-from wolfbus.bus.redis.link import RedisLink, Word, refusal
-from wolfbus.bus.redis.links import Links
+from wolfbus.bus.redis.connection import RedisLink, Word, refusal
+from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.url import Address, read_address
 from wolfbus.closable import Closable
 from wolfbus.errors import BusDown, BusError, ConfigError

@@ -16,10 +16,10 @@ from typing import cast
 from redis.exceptions import ResponseError
 
 from wolfbus.bus import streams
-from wolfbus.bus.checks import Kind, Verdict, gone_backwards, house_held, land, milliseconds, not_current
+from wolfbus.bus.landing import Kind, Verdict, gone_backwards, house_held, land, milliseconds, not_current
 from wolfbus.bus.protocol import Commit, Entry, Owner
-from wolfbus.bus.redis.link import RedisLink, Script, Word, refusal
-from wolfbus.bus.redis.links import Links
+from wolfbus.bus.redis.connection import RedisLink, Script, Word, refusal
+from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.redis.reader import RedisReader
 from wolfbus.bus.redis.wire import append, entry_of, find, head_of, last_id, xadd
 from wolfbus.bus.streams import join_id, parse_id
@@ -47,7 +47,7 @@ class KnownSteps:
 
 
 class RedisLedger:
-    """A Redis, as `steps.land` sees it.
+    """A Redis, as `wolfbus.bus.landing.land` sees it.
 
     Args:
         links: connections to it.

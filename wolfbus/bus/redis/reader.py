@@ -18,12 +18,11 @@ from typing import Any
 from redis.exceptions import AskError, MovedError, NoPermissionError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from wolfbus.bus.checks import loss
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import BROKEN, RedisLink, Word, refusal
-from wolfbus.bus.redis.links import QUICKEST_S, Links, RetryPauses, slot_of
+from wolfbus.bus.redis.connection import BROKEN, RedisLink, Word, refusal
+from wolfbus.bus.redis.pool import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
-from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id
+from wolfbus.bus.streams import START, Id, follows_directly, join_id, loss, parse_id
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from redis.exceptions import ResponseError
 
-from wolfbus.bus.checks import Extent, ascending_ids, had_landed
+from wolfbus.bus.landing import ascending_ids, had_landed
 from wolfbus.bus.protocol import Entry
-from wolfbus.bus.redis.link import RedisLink, Word, refusal
-from wolfbus.bus.streams import join_id, parse_id
+from wolfbus.bus.redis.connection import RedisLink, Word, refusal
+from wolfbus.bus.streams import Extent, join_id, parse_id
 
 _NAMES = [b"type", b"from", b"game", b"n", b"body"]
 

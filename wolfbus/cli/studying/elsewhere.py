@@ -25,8 +25,8 @@ from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import Finished
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.plan import PlannedGame
+from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.study.scheduler import KEPT_S, Halt, StudyNews
-from wolfbus.study.shared_agenda import SharedAgenda
 
 if TYPE_CHECKING:
     from moderator.house.session import HouseSession
@@ -303,7 +303,7 @@ class SharedPlayers:
         self._spent = before
         with contextlib.ExitStack() as around:
             self._bus = around.enter_context(contextlib.closing(open_bus(url)))
-            self._agenda = around.enter_context(contextlib.closing(SharedAgenda(url, name)))
+            self._agenda = around.enter_context(contextlib.closing(RedisAgenda(url, name)))
             usd, tokens = study.settings.budget, study.settings.budget_tokens
             has_budget = usd is not None or tokens is not None
             self._agenda.open(study.plan().study, study.text(), budget=has_budget)

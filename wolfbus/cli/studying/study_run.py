@@ -28,7 +28,8 @@ from wolfbus.study.folder import Manifest, StudyFolder, differences, utc_now
 from wolfbus.study.journal import Spent
 from wolfbus.study.manifest import FILE, FORMAT, VERSION
 from wolfbus.study.plan import Plan, PlannedGame
-from wolfbus.study.scheduler import Halt, StudyNews, StudyPlayers, StudyProgress, StudyScheduler
+from wolfbus.study.progress import StudyProgress
+from wolfbus.study.scheduler import Halt, StudyNews, StudyPlayers, StudyScheduler
 from wolfbus.study.showing import design_lines, design_notes, house_note
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from wolfbus.study.scheduler import Halt, StudyNews
 
 if TYPE_CHECKING:
     from players.context import BrainContext
-    from players.llm.budget import SharedBudget
+    from players.llm.budget import LocalBudget
 
 logger = logging.getLogger(__name__)
 
@@ -95,16 +95,16 @@ class LocalPlayers:
         self._agenda = LocalAgenda(news.put, back)
         self._workers: dict[int, _WorkerProcess] = {}
         self._player: _OwnPlayer | None = None
-        self._budget: SharedBudget | None = None
+        self._budget: LocalBudget | None = None
         if orders.workers == 1:
             self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
             return
         usd, tokens = orders.brains.get("budget"), orders.brains.get("budget_tokens")
         if usd is not None or tokens is not None:
-            from players.llm.budget import NOTHING, SharedBudget
+            from players.llm.budget import NOTHING, LocalBudget
 
             before = brain_context.spent if brain_context is not None else None
-            self._budget = SharedBudget(usd, tokens, before or NOTHING)
+            self._budget = LocalBudget(usd, tokens, before or NOTHING)
         try:
             for key in range(orders.workers):
                 self._workers[key] = _WorkerProcess(key, orders, self)

@@ -1,8 +1,8 @@
-"""Judgements both buses share: what a reader lost, whether a refused entry had landed, and how a call with steps lands.
+"""How entries and steps land on either bus: what makes sense, what had landed before, and what a refusal says.
 
-It lands in order, and never a step whose forerunner in the same game failed. Steps travel together as far as the heads
-themselves prove their order: a step that expects what the one before it brings about cannot land without it. Where that
-proof is missing, the first has to be answered before the next is sent.
+`land` takes the steps of a call in order, and never one whose forerunner in the same game failed. Steps travel together
+as far as the heads themselves prove their order: a step that expects what the one before it brings about cannot land
+without it. Where that proof is missing, the first has to be answered before the next is sent.
 """
 
 from __future__ import annotations
@@ -13,52 +13,13 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.streams import START, Id, follows_directly, join_id, parse_id, record
-from wolfbus.errors import BusError, Fenced, HouseHeld, StaleWriter, StreamLost
+from wolfbus.bus.streams import START, Extent, Id, join_id, parse_id, record
+from wolfbus.errors import BusError, Fenced, HouseHeld, StaleWriter
 
 WAVE = 256
 """Most steps sent before their answers are read."""
 
 Kind = Literal["landed", "epoch", "behind", "head", "order", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How far a stream reaches.
-
-    Attributes:
-        first: id of the oldest entry still there, None if there is none.
-        last: id of the newest entry ever appended.
-        shortened: whether entries were ever taken away.
-    """
-
-    first: Id | None
-    last: Id
-    shortened: bool
-
-
-def loss(stream: str, cursor: Id, extent: Extent | None) -> StreamLost | None:
-    """Return the error that tells a reader what its stream lost of that which lies after `cursor`, None for nothing.
-
-    Args:
-        stream: its name.
-        cursor: id of the last entry read.
-        extent: how far the stream reaches, None if it does not exist.
-    """
-    if cursor == START or (extent is not None and extent.last == cursor):
-        return None
-    if extent is None:
-        lost = "it is gone"
-    elif extent.last < cursor:
-        lost = f"it now ends at {join_id(extent.last)}"
-    elif extent.first is None:
-        lost = f"all its entries up to {join_id(extent.last)} were cut away"
-    elif extent.first <= cursor or follows_directly(cursor, extent.first):
-        return None
-    else:
-        lost = f"it was cut and now begins at {join_id(extent.first)}"
-    backwards = extent is None or extent.last < cursor
-    return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream, backwards=backwards)
 
 
 def ascending_ids(entries: Sequence[Entry]) -> list[Id]:

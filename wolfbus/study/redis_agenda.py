@@ -1,4 +1,4 @@
-"""`SharedAgenda`: the games of a study that processes on many machines share on a Redis; each is played once.
+"""`RedisAgenda`: the games of a study that processes on many machines share on a Redis; each is played once.
 
 Whoever runs the study puts numbers of games on a stream; workers take them through one consumer group, and say now and
 then that they still hold what they took. What a dead worker held is taken by another. Where two have played a game
@@ -14,8 +14,8 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from wolfbus import __version__
-from wolfbus.bus.redis.link import RedisLink, Script, refusal
-from wolfbus.bus.redis.links import Links
+from wolfbus.bus.redis.connection import RedisLink, Script, refusal
+from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
 from wolfbus.errors import BusError, ConfigError
@@ -33,7 +33,7 @@ _RELEASED_MS: Final = 86_400_000
 """Idle time of what was given back, so that whoever looks next takes it."""
 
 
-class SharedAgenda:
+class RedisAgenda:
     """A `wolfbus.study.agenda.StudyAgenda` on a Redis. Every method may raise BusError; all are safe to repeat.
 
     Args:

@@ -1,4 +1,5 @@
-"""Connections for everything but reading: one per call in progress, kept for the next; broken ones are tried again.
+"""`Links`: connections for everything but reading. One per call in progress, kept for the next; after a break work is
+tried again on another, until the patience of the address is over (`RetryPauses`, for readers as well).
 
 Each goes to the node that serves the call's key, where the address is a cluster's, and follows it where it moves.
 """
@@ -16,7 +17,7 @@ from redis.crc import key_slot
 from redis.exceptions import AskError, MovedError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from wolfbus.bus.redis.link import BROKEN, REPLY_TIMEOUT_S, RedisLink, refusal
+from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, refusal
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
