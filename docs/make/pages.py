@@ -14,7 +14,7 @@ from wolfbus.cli import run
 DOCS: Final = Path(__file__).parents[1]
 MOMENT: Final = "#n=16"
 """A Werewolf plays the Seer."""
-SCREENS: Final = {"page": (1280, 800), "phone": (390, 780)}
+SCREENS: Final = {"page": (1280, 800, "light"), "phone": (390, 780, "dark")}
 
 
 def main() -> None:
@@ -23,8 +23,9 @@ def main() -> None:
         run(["play", "--seed", "7", "--game", "seven", "--out", folder, "--quiet", "--json"])
         run(["page", f"{folder}/seven.ndjson", "-o", f"{folder}/page.html"])
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for name, (width, height) in SCREENS.items():
-            page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+        for name, (width, height, scheme) in SCREENS.items():
+            size = {"width": width, "height": height}
+            page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion="reduce")
             page.goto(f"file://{folder}/page.html{MOMENT}")
             page.locator(".now .dot").first.wait_for()
             page.screenshot(path=DOCS / f"{name}.png")
