@@ -5,13 +5,33 @@ Deliveries, views, the table stream and `replay --as` are all built from here: a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, get_args
 
 from wolfbus.draws import brain_seed
 from wolfbus.messages.base import Audience, SeatName, unchecked
-from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
+from wolfbus.messages.events import (
+    Answered,
+    AnyAnswered,
+    AnyEvent,
+    Asked,
+    Opened,
+    PrivateEvent,
+    PublicEvent,
+)
 from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered
+
+
+def _types_of(events: Any) -> frozenset[str]:
+    """Return the names of the types of one event, or of a union of them."""
+    return frozenset(event.model_fields["type"].default for event in get_args(events) or (events,))
+
+
+PUBLIC_TYPES: Final = _types_of(PublicEvent)
+"""Types of the events that everybody may know."""
+PRIVATE_TYPES: Final = _types_of(PrivateEvent)
+"""Types of the events that one seat alone may know, beside what became of its own requests."""
 
 
 @dataclass(slots=True)
@@ -25,7 +45,8 @@ class Told:
 class Herald:
     """Folds a record into numbered facts: who is told what, in which order.
 
-    Feed it every event of a game in record order. It keeps only what numbering and addressing need.
+    Feed it every event of a game in record order; those of types that are not in `HEARD` may be left out. It keeps only
+    what numbering and addressing need.
     """
 
     def __init__(self) -> None:
@@ -45,28 +66,33 @@ class Herald:
     def tell(self, event: AnyEvent) -> Told:
         """Take in `event` and return the facts it makes."""
         told = Told()
-        if event.type == "answered":
-            self._tell_answer(told, event)
-        elif event.type == "asked":
-            # only whispers need their batch again, and only until the night is over
-            if event.phase == "night":
-                self._batches[event.batch] = event
-        elif event.type == "opened":
-            self._opened = event
-            self._wolves = tuple(seat.name for seat in event.seats if seat.role == "Werewolf")
-            for name, seated in _seated(event):
-                self._add_private(told, name, seated)
-        elif isinstance(event, PrivateEvent):
-            self._add_private(told, event.seat, event)
-        elif isinstance(event, PublicEvent):
-            self._add_public(told, event)
-            if event.type == "exile" or event.type == "dawn":
-                gone = event.seat if event.type == "exile" else event.died
-                self._wolves = tuple(seat for seat in self._wolves if seat != gone)
-                self._batches.clear()
-            elif event.type == "ended":
-                self._reveal(told)
+        handler = self._HANDLERS.get(event.type)
+        if handler is not None:
+            handler(self, told, event)
         return told
+
+    def _open(self, told: Told, event: Opened) -> None:
+        self._opened = event
+        self._wolves = tuple(seat.name for seat in event.seats if seat.role == "Werewolf")
+        for name, seated in _seated(event):
+            self._add_private(told, name, seated)
+
+    def _ask(self, _told: Told, event: Asked) -> None:
+        # only whispers need their batch again, and only until the night is over
+        if event.phase == "night":
+            self._batches[event.batch] = event
+
+    def _tell_seat(self, told: Told, event: PrivateEvent) -> None:
+        self._add_private(told, event.seat, event)
+
+    def _tell_all(self, told: Told, event: PublicEvent) -> None:
+        self._add_public(told, event)
+        if event.type == "exile" or event.type == "dawn":
+            gone = event.seat if event.type == "exile" else event.died
+            self._wolves = tuple(seat for seat in self._wolves if seat != gone)
+            self._batches.clear()
+        elif event.type == "ended":
+            self._reveal(told)
 
     def _tell_answer(self, told: Told, event: AnyAnswered) -> None:
         own = event
@@ -100,6 +126,16 @@ class Herald:
     def _add_private(self, told: Told, seat: SeatName, fact: PrivateFact) -> None:
         number = self._private[seat] = self._private.get(seat, 0) + 1
         told.private.append((seat, unchecked(Private, {"n": number, "after": self._public, "fact": fact})))
+
+    _HANDLERS: ClassVar[Mapping[str, Callable[[Herald, Told, Any], None]]] = {
+        "opened": _open,
+        "asked": _ask,
+        "answered": _tell_answer,
+        **dict.fromkeys(PRIVATE_TYPES, _tell_seat),
+        **dict.fromkeys(PUBLIC_TYPES, _tell_all),
+    }
+    HEARD: ClassVar[frozenset[str]] = frozenset(_HANDLERS)
+    """Types of event from which what seats are told follows; all others may be left out of what it is fed."""
 
 
 def _seated(opened: Opened) -> Iterator[tuple[SeatName, Seated]]:

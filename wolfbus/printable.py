@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 STATEMENT_SHOWN: Final = 600
@@ -44,6 +44,12 @@ def storable(text: str) -> str:
 def name_of(name: str | None) -> str:
     """Return a player's name fit to print; "nobody" for None."""
     return "nobody" if name is None else printable(name, NAME_SHOWN) or "?"
+
+
+def in_plain_words(values: Mapping[str, object]) -> str:
+    """Return an event or fact that nothing better is known to say of, from its values: "howl: round 2, seat Ada"."""
+    parts = (f"{name} {value}" for name, value in values.items() if name != "type")
+    return printable(f"{values['type']}: {', '.join(parts)}".replace("_", " "), NOTE_SHOWN)
 
 
 def counted(number: int, noun: str) -> str:

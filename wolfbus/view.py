@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 from weakref import WeakValueDictionary
 
 from wolfbus.config import GameConfig
@@ -21,7 +21,7 @@ from wolfbus.messages.events import (
     Dawn,
     Ended,
     Exile,
-    Inspection,
+    PrivateEvent,
     Statement,
 )
 from wolfbus.messages.requests import (
@@ -124,7 +124,7 @@ _shared_knowledge: Final[WeakValueDictionary[tuple[int, int], PublicKnowledge]] 
 """What somebody holds, by the identity of the last fact, which it holds too, and how many facts it follows from."""
 
 
-Memory: TypeAlias = Inspection | Whispered | OwnAnswer | OwnJudgement
+Memory: TypeAlias = PrivateEvent | Whispered | OwnAnswer | OwnJudgement
 """Something that this seat alone learned or did; bids are not remembered."""
 
 
@@ -277,11 +277,15 @@ class SeatView:
             slim(fact)
             self.whispers.append(fact)
             self.private.append(fact)
-        elif fact.type == "inspection":
-            self.inspections[fact.target] = fact.role
+        elif fact.type == "seated":
+            self._sit_down(fact)
+        elif isinstance(fact, PrivateEvent):
+            # one of which nothing more is made is remembered as it is
+            if fact.type == "inspection":
+                self.inspections[fact.target] = fact.role
             self.private.append(fact)
         else:
-            self._sit_down(fact)
+            assert_never(fact)
 
     def _sit_down(self, fact: Seated) -> None:
         self.role = fact.role

@@ -24,9 +24,8 @@ def main() -> None:
         run(["page", f"{folder}/seven.ndjson", "-o", f"{folder}/page.html"])
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for name, (width, height, scheme) in SCREENS.items():
-            page = browser.new_page(
-                viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
-            )
+            size = {"width": width, "height": height}
+            page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion="reduce")
             page.goto(f"file://{folder}/page.html{MOMENT}")
             page.locator(".now .dot").first.wait_for()
             page.screenshot(path=DOCS / f"{name}.png")

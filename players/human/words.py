@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wolfbus.agent import Answer
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import Part, SeatName
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
-from wolfbus.messages.requests import Ask, PublicFact, Whispered
+from wolfbus.messages.requests import Ask, PublicFact, Revealed, Whispered
 from wolfbus.package_data import Lines, PackageData, Prose, read_data
-from wolfbus.printable import STATEMENT_SHOWN, counted, name_of, printable, spoken
+from wolfbus.printable import STATEMENT_SHOWN, counted, in_plain_words, name_of, printable, spoken
 from wolfbus.roles import ACTS, team_of
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind
@@ -203,7 +204,7 @@ def _seat_in_words(view: SeatView) -> Iterator[str]:
     yield "Roles in the game: " + ", ".join(f"{role} × {config.count(role)}" for role in ROLES if config.count(role))
 
 
-def _fact_in_words(view: SeatView, fact: PublicFact) -> Iterator[str]:
+def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
     if isinstance(fact, Statement):
         yield f"  #{fact.statement} {who(view, fact.speaker)}{_vote(view, fact)}: “{spoken(fact.text, WHOLE)}”"
     elif isinstance(fact, Silence):
@@ -227,8 +228,10 @@ def _fact_in_words(view: SeatView, fact: PublicFact) -> Iterator[str]:
         yield f"The game is over after {counted(fact.rounds, 'round')}: {how}."
         if fact.winner is not None:
             yield f"You were a {view.role}: you {'win' if fact.winner == team_of(view.role) else 'lose'}."
-    else:
+    elif isinstance(fact, Revealed):
         yield "Who was who: " + ", ".join(f"{name_of(name)} {role}" for name, role in fact.roles.items()) + "."
+    else:
+        yield f"{in_plain_words(plain(fact))}."
 
 
 def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool = False) -> str:
@@ -259,7 +262,7 @@ def _tally_in_words(view: SeatView, tally: Tally) -> Iterator[str]:
         yield f"  {len(names)} {whom}: {', '.join(who(view, name) for name in names)}"
 
 
-def _memory_in_words(view: SeatView, memory: Memory) -> Iterator[str]:
+def _memory_in_words(view: SeatView, memory: Memory | Part) -> Iterator[str]:
     if isinstance(memory, Inspection):
         yield f"You inspected {name_of(memory.target)}: a {memory.role}."
     elif isinstance(memory, Whispered):
@@ -267,8 +270,10 @@ def _memory_in_words(view: SeatView, memory: Memory) -> Iterator[str]:
         yield f"{name_of(memory.seat)} whispers: {name_of(memory.target)}" + (f", “{word}”" if word else "")
     elif isinstance(memory, OwnJudgement):
         yield f"Counted: {judgement_in_words(memory, view, memory.statement)}"
-    else:
+    elif isinstance(memory, OwnAnswer):
         yield from _own_answer(view, memory)
+    else:
+        yield f"Only you learn: {in_plain_words(plain(memory))}."
 
 
 def _own_answer(view: SeatView, own: OwnAnswer) -> Iterator[str]:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("wolfbus", "moderator", "players", "analytics")
-PATCH = Path(__file__).with_name("gravedigger.toml")
+from tests.moderator.growing import grown_by, patch_of, run_in
 
 PLAY = """
 import json, pathlib
@@ -45,30 +38,13 @@ print(role_card(view), PromptWriter().write([ask], view).messages)
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree with one role more."""
-    tree = tmp_path_factory.mktemp("grown")
-    for package in PACKAGES:
-        shutil.copytree(ROOT / package, tree / package)
-    for name, places in tomllib.loads(PATCH.read_text("utf-8")).items():
-        text = (tree / name).read_text("utf-8")
-        for place in places:
-            assert text.count(place["behind"]) == 1, place
-            text = text.replace(place["behind"], place["behind"] + place["put"])
-        (tree / name).write_text(text, "utf-8")
+    tree = grown_by("gravedigger", tmp_path_factory.mktemp("grown"))
     (tree / "rules.toml").write_text("gravediggers = 1\n")
     return tree
 
 
-def run_in(tree: Path, code: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-    return done.stdout
-
-
 def test_it_takes_no_more_than_six_files():
-    assert len(tomllib.loads(PATCH.read_text("utf-8"))) <= 6
+    assert len(patch_of("gravedigger")) <= 6
 
 
 def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):

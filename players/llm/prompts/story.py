@@ -15,12 +15,14 @@ from typing import Final, Literal, TypeAlias
 
 from players.llm.prompts.quoting import quoted, said
 from wolfbus.config import GameConfig, rules_text
-from wolfbus.messages.base import SeatName
+from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT, Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Exile, Inspection
-from wolfbus.messages.requests import PublicFact, Whispered
+from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, PrivateEvent, Silence, Statement, Tally
+from wolfbus.messages.requests import PublicFact, Revealed, Whispered
 from wolfbus.package_data import PackageData, read_data
+from wolfbus.printable import in_plain_words
 from wolfbus.roles import ACTS, FACTS
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import Ending
@@ -65,7 +67,7 @@ _LINE: Final = 80
 """Characters of a reasoning that are shown of a day past."""
 
 
-def public_piece(fact: PublicFact, living: Sequence[SeatName]) -> str:
+def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
     """Return what a public fact adds to a prompt: one line, behind a blank one at dawn, and who lives after a
     night or an exile.
 
@@ -73,23 +75,25 @@ def public_piece(fact: PublicFact, living: Sequence[SeatName]) -> str:
         fact: what happened.
         living: who lives after it.
     """
-    if fact.type == "statement":
+    if isinstance(fact, Statement):
         what = "" if fact.phase == "debate" else " (vote)"
         return f"[{fact.statement}] {fact.speaker}{what}: {said(fact.text)}\n"
-    if fact.type == "silence":
+    if isinstance(fact, Silence):
         return f"{fact.seat} had the floor and said nothing.\n"
-    if fact.type == "tally":
+    if isinstance(fact, Tally):
         return f"Vote of day {fact.round}, {fact.needed} votes exile: {_votes(fact.votes)}.\n"
-    if fact.type == "dawn":
+    if isinstance(fact, Dawn):
         died = f"{_name(fact.died)} died in the night.{_shown(fact.died, fact)}"
         return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
-    if fact.type == "exile":
+    if isinstance(fact, Exile):
         left = _living(living) if fact.seat is not None else ""
         return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_shown(fact.seat, fact)}\n{left}"
-    if fact.type == "ended":
+    if isinstance(fact, Ended):
         return f"The game is over. {_ENDINGS[fact.reason]}\n"
-    # the seed, which this fact holds as well, would tell of things that nobody at the table knows
-    return "The roles were: " + ", ".join(f"{name} {role}" for name, role in sorted(fact.roles.items())) + ".\n"
+    if isinstance(fact, Revealed):
+        # the seed, which this fact holds as well, would tell of things that nobody at the table knows
+        return "The roles were: " + ", ".join(f"{name} {role}" for name, role in sorted(fact.roles.items())) + ".\n"
+    return f"{in_plain_words(plain(fact))}.\n"
 
 
 def _votes(votes: Mapping[SeatName, SeatName | None]) -> str:
@@ -116,7 +120,7 @@ def _shown(name: SeatName | None, fact: Dawn | Exile) -> str:
     return ""
 
 
-def private_piece(memory: Memory) -> str:
+def private_piece(memory: Memory | Part) -> str:
     """Return what a memory adds to a prompt while it is new: one line, or "" where there is nothing to remember.
 
     Args:
@@ -129,13 +133,17 @@ def private_piece(memory: Memory) -> str:
     if isinstance(memory, Whispered):
         proposed = _proposed(memory.target, memory.word)
         return f"- Night {memory.round}, proposal {memory.turn}: {memory.seat} proposed {proposed}\n"
-    line = _answered(memory)
+    line = _answered(memory) if isinstance(memory, OwnAnswer) else f"Only you know: {in_plain_words(plain(memory))}."
     return f"- {line}\n" if line else ""
 
 
 def is_past(memory: Memory) -> bool:
-    """Return whether a brief memory drops the line of a memory after its day: all but what acts at night did."""
-    return not isinstance(memory, Inspection) and not (isinstance(memory, OwnAnswer) and CONTENT[memory.kind] is Choice)
+    """Return whether a brief memory drops the line of a memory after its day: all but events that it alone was told of
+    and what acts at night did.
+    """
+    return not isinstance(memory, PrivateEvent) and not (
+        isinstance(memory, OwnAnswer) and CONTENT[memory.kind] is Choice
+    )
 
 
 def day_in_brief(memories: Sequence[Memory], view: SeatView) -> str:

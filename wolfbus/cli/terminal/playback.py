@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from logging.handlers import MemoryHandler
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from wolfbus.audience import PRIVATE_TYPES, PUBLIC_TYPES
 from wolfbus.errors import ConfigError
 from wolfbus.messages.events import AnyEvent
 from wolfbus.printable import printable
@@ -26,21 +27,7 @@ SHORTEST: Final = 1.0
 GLANCE: Final = 0.5
 """Seconds for any other event that changes what is seen."""
 
-_SEEN: Final = frozenset(
-    (
-        "opened",
-        "night_outcome",
-        "inspection",
-        "dawn",
-        "silence",
-        "tally",
-        "exile",
-        "absent",
-        "returned",
-        "stopped",
-        "ended",
-    )
-)
+_SEEN: Final = PUBLIC_TYPES | PRIVATE_TYPES | {"opened", "night_outcome", "absent", "returned", "stopped"}
 
 Key: TypeAlias = Literal["pause", "on", "back", "quit"]
 Wait: TypeAlias = Callable[[float | None], Key | None]

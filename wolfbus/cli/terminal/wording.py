@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TextIO
 
+from wolfbus.audience import PRIVATE_TYPES, PUBLIC_TYPES
 from wolfbus.document.formats import listed
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Label
 from wolfbus.messages.events import AnyEvent, Ended, NightOutcome, Opened, Statement, Stopped, Tally
-from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, spoken
+from wolfbus.printable import NOTE_SHOWN, counted, in_plain_words, name_of, printable, shortened, spoken
 from wolfbus.record.line import Recorded
 from wolfbus.roles import ACTS
 from wolfbus.state import GameState, Utterance
@@ -184,11 +186,21 @@ _EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
     "stopped": lambda _, event: stop_in_words(event),
 }
 
+_TOLD_PLAINLY: Final = (PUBLIC_TYPES | PRIVATE_TYPES) - _EVENTS.keys() - {"statement", "dawn"}
+"""Types of event that the table is told of and that have no words; a statement is quoted, and what a dawn tells stands
+in the outcome of the night.
+"""
+
 
 def event_in_words(state: GameState, event: AnyEvent) -> str:
-    """Return what happened: "Ada (Seer) sees that Wim is a Werewolf", "nobody is exiled"; "" where nothing is seen."""
+    """Return what happened: "Ada (Seer) sees that Wim is a Werewolf", "nobody is exiled"; "" where nothing is seen.
+
+    An event that has no words here gives its bare values if somebody at the table is told of it.
+    """
     words = _EVENTS.get(event.type)
-    return "" if words is None else words(state, event)
+    if words is not None:
+        return words(state, event)
+    return in_plain_words(plain(event)) if event.type in _TOLD_PLAINLY else ""
 
 
 def answers_in_words(state: GameState) -> str:
@@ -344,9 +356,9 @@ class PlainLines:
             # hundreds of calls go well, and say nothing of the game
             if event.error is not None and (told := self._failures.add(event)):
                 yield "", told
-        elif event.type in _PLACES:
+        elif told := event_in_words(state, event):
             mute = self._mute if event.type == "silence" else ""
-            yield _PLACES[event.type].format(event), event_in_words(state, event) + mute
+            yield _PLACES.get(event.type, "").format(event), told + mute
             if event.type in {"ended", "stopped"}:
                 sums = (answers_in_words(state), self._failures.total(), usage_in_words(state.usage))
                 yield from (("", told) for told in sums if told)
