@@ -53,9 +53,8 @@ export function beatElement(beat, before, game) {
 }
 
 function opened(beat, { game }) {
-  const { config } = game;
-  const roles = [["werewolves", "Werewolf"], ["seers", "Seer"], ["doctors", "Doctor"], ["villagers", "Villager"]];
-  const cast = roles.filter(([name]) => config[name]).map(([name, role]) => `${config[name]} ${config[name] === 1 ? role : title(name)}`);
+  const { config, roles } = game;
+  const cast = roles.map(({ role, plural, number }) => `${number} ${number === 1 ? role : plural}`);
   return h(
     "div.card",
     h("h3", `${counted(beat.seats.length, "player")} sit down`),
@@ -157,7 +156,7 @@ function silence({ seats, unsaid }) {
   );
 }
 
-const DEEDS = { kill: "chooses", whisper: "whispers", protect: "protects", inspect: "inspects" };
+const DEEDS = { kill: "chooses", whisper: "whispers" };
 
 function night({ round, seats, night: { died, role, target, blocked, moves = [] } }) {
   return h(
@@ -174,7 +173,7 @@ function night({ round, seats, night: { died, role, target, blocked, moves = [] 
             h(
               "div",
               h("b", move.seat),
-              ` ${DEEDS[move.kind]} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
+              ` ${DEEDS[move.kind] ?? `${move.kind}s`} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
               move.role && [": ", h("b", move.role)],
               UNHEARD[move.outcome] && h("small", ` (${UNHEARD[move.outcome]})`),
               move.word && [": ", h("q", { dir: "auto" }, move.word)],
