@@ -42,7 +42,7 @@ export class Transcript {
 }
 
 export function beatElement(beat, before, game) {
-  const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, opened: opened }[beat.kind] ?? over;
+  const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, news: news, opened: opened }[beat.kind] ?? over;
   const chapter = beat.round > 0 && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
   return h(
     `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
@@ -230,6 +230,10 @@ function tally({ round, seats, tally: votes }) {
 function exile({ seats, exile: { seat, votes, needed, role } }) {
   if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most, ${needed} needed.`);
   return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
+}
+
+function news({ news: told }) {
+  return h("p.event", `${title(told)}.`);
 }
 
 function over({ seats, over: end }) {
