@@ -12,9 +12,10 @@ from tests.game.driver import Question, legal_answer
 from tests.isolation.outside import Outside, Plan, play
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
+from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import decode_delivery, decode_news
 from wolfbus.messages.content import AccusationClaim, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Opened, Seat
+from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat
 from wolfbus.view import SeatView

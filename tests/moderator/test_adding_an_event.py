@@ -37,6 +37,10 @@ for recorded in read_record(open_lines(record)):
         view.hear_public(*told.public)
     for name, news in told.private:
         seats[name].hear_private(news)
+from wolfbus.stage.document import GameFeed, all_viewers
+records = list(read_record(open_lines(record)))
+news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for viewer in all_viewers(tuple(seats))}
+print("beats of it:", *news)
 for view in seats.values():
     story = Story()
     story.grow(view)
@@ -108,6 +112,7 @@ def test_whoever_may_know_it_has_a_plain_line_of_it(grown: Path):
     assert {"howl", "omen"} <= {event["type"] for event in events}
     seer = next(event["seat"] for event in events if event["type"] == "omen")
     assert "\nhowl: round 1.\n" in told
+    assert f"\nbeats of it: {sum(event['type'] == 'howl' for event in events)}\n" in told
     assert f"- Only you know: omen: round 1, seat {seer}, about {seer}.\n" in told
     assert f"Only you learn: omen: round 1, seat {seer}, about {seer}.\n" in told
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
+from wolfbus.messages.base import Seat
 from wolfbus.messages.content import (
     Ballot,
     Bid,
@@ -35,7 +36,6 @@ from wolfbus.messages.events import (
     NightOutcome,
     Opened,
     Rejected,
-    Seat,
     Silence,
     Statement,
     Tally,

@@ -135,7 +135,7 @@ def test_before_the_end_nobody_learns_roles_the_seed_or_who_plays_whom():
         inspected = {each.event.target for each in game if each.event.type == "inspection" and each.event.seat == me}
         allies = {name for name, role in roles.items() if role == "Werewolf"} if roles.get(me) == "Werewolf" else set()
         assert known == ({me} if me else set()) | inspected | allies
-        assert set(page["game"]) == {"id", "config", "started", "seats"}
+        assert set(page["game"]) == {"id", "config", "roles", "started", "seats"}
         assert all(set(seat) == {"name"} for seat in page["game"]["seats"])
         assert "roles" not in page["game"]["config"]
         assert {seat["name"]: seat["role"] for seat in page_of(game, viewer)["beats"][-1]["seats"]} == roles

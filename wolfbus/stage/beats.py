@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from wolfbus.messages.base import SeatName
 from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Verdict, Winner
 
-BeatKind: TypeAlias = Literal["opened", "night", "statement", "silence", "tally", "exile", "ended", "stopped"]
+BeatKind: TypeAlias = Literal["opened", "night", "statement", "silence", "tally", "exile", "news", "ended", "stopped"]
 Mark: TypeAlias = Literal["death", "exile", "claim", "lie", "blocked"]
 
 
@@ -249,7 +249,8 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """One beat. Exactly one of `spoken`, `unsaid`, `night`, `tally`, `exile`, `over` is given, none for the opening.
+    """One beat. Exactly one of `spoken`, `unsaid`, `night`, `tally`, `exile`, `news`, `over` is given, none for the
+    opening.
 
     Attributes:
         n: its place in the game, from 0; the same for all viewers.
@@ -264,6 +265,7 @@ class Beat:
         suspicion: smoothed suspicion after it: a row per observer, a column per target, in seating order; None for
             a pair without a judgement. None as a whole for viewers that see no judgements.
         marks: what it puts on the timeline.
+        news: what everybody is told, in plain words, of an event that has no part of its own.
         complete: False for a statement whose judgements are still coming in; never False in a list of beats.
     """
 
@@ -283,6 +285,7 @@ class Beat:
     night: NightShown | None = None
     tally: Tallied | None = None
     exile: Exiled | None = None
+    news: str | None = None
     over: Over | None = None
     complete: bool = True
 

@@ -16,10 +16,12 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Opened
 from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.record.line import Recorded
+from wolfbus.roles import FACTS
 from wolfbus.stage.beats import Beat, as_json
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.fold import BeatFold
 from wolfbus.suspicion import smooth
+from wolfbus.vocabulary import ROLES
 
 MomentKind: TypeAlias = Literal[
     "false_seer_claim", "suspicion_rises", "suspicion_drops", "one_vote", "special_exiled", "kill_blocked"
@@ -47,8 +49,8 @@ def key_moments(beats: Sequence[Beat]) -> tuple[KeyMoment, ...]:
     """Return the key moments among `beats`, in order; those that the viewer of the beats can know.
 
     The first false claim to be the Seer; the largest rise and the largest drop of the mean suspicion that a Werewolf
-    meets, by one statement; every exile decided by a single vote; every exile of a Seer or Doctor; every kill that a
-    doctor blocked.
+    meets, by one statement; every exile decided by a single vote; every exile of somebody else who acts at
+    night; every kill that a doctor blocked.
     """
     found = [*_false_claim(beats), *_swings(beats)]
     for beat in beats:
@@ -101,7 +103,7 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
             words = f"{gone} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
             yield KeyMoment(beat.n, "one_vote", gone, words)
         role = next(seat.role for seat in beat.seats if seat.name == gone)
-        if role in {"Seer", "Doctor"}:
+        if role is not None and role != "Werewolf" and FACTS[role].acts:
             yield KeyMoment(beat.n, "special_exiled", gone, f"{gone}, the {role}, is exiled")
     elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
         saved = beat.night.target
@@ -243,7 +245,7 @@ def all_viewers(names: tuple[SeatName, ...]) -> tuple[Viewer, ...]:
 
 def _game(fact: Opened | TableOpened) -> dict[str, Any]:
     config = fact.config.model_dump(mode="json", exclude={"roles", "names", "deadlines"})
-    shown: dict[str, Any] = {"id": fact.game, "config": config}
+    shown: dict[str, Any] = {"id": fact.game, "config": config, "roles": _roles(fact.config)}
     if fact.started is not None:
         shown["started"] = fact.started
     if isinstance(fact, TableOpened):
@@ -258,6 +260,15 @@ def _game(fact: Opened | TableOpened) -> dict[str, Any]:
             {name: told for name in _OF_SEAT if (told := getattr(seat, name)) is not None} for seat in fact.seats
         ],
     }
+
+
+def _roles(config: GameConfig) -> list[dict[str, Any]]:
+    """Return which roles a game has and how many of each; who has them is left out."""
+    return [
+        {"role": role, "plural": facts.plural, "number": number}
+        for role, facts in FACTS.items()
+        if (number := config.count(role))
+    ]
 
 
 _JUDGEMENTS: Final = (0.6, 0.7, 0.2, 0.3, 0.9, 0.8, 0.85, 0.1)
@@ -284,6 +295,11 @@ def learning() -> dict[str, Any]:
     return {
         "format": FORMAT,
         "rules": rules_text(config),
+        "night": [
+            f"{FACTS[role].plural} {next(iter(acts.values())).verb}"
+            for role in ROLES
+            if config.count(role) and (acts := FACTS[role].acts)
+        ],
         "glossary": [{"term": each.term, "words": each.words} for each in glossary.terms],
         "alpha": config.alpha,
         "prior": config.prior,

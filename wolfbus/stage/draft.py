@@ -264,7 +264,7 @@ class NightDraft:
     def inspect(self, event: Inspection) -> None:
         """Take in what an inspection showed."""
         for place, move in enumerate(self.moves):
-            if (move.seat, move.kind, move.target) == (event.seat, "inspect", event.target):
+            if (move.seat, move.target) == (event.seat, event.target):
                 self.moves[place] = replace(move, role=event.role)
 
     def shown(self, event: Dawn) -> NightShown:

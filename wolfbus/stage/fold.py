@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
+from wolfbus.messages.codec import plain
 from wolfbus.messages.content import ScoredClaim
 from wolfbus.messages.events import (
     Absent,
@@ -33,6 +34,7 @@ from wolfbus.messages.events import (
     Inspection,
     NightOutcome,
     Opened,
+    PublicEvent,
     Returned,
     Silence,
     Statement,
@@ -40,6 +42,7 @@ from wolfbus.messages.events import (
     Tally,
 )
 from wolfbus.messages.requests import Revealed, Seated, Whispered
+from wolfbus.printable import in_plain_words
 from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
 from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
@@ -115,6 +118,8 @@ class BeatFold:
                 self._answer(fact)
             elif (handler := self._HANDLERS.get(type(fact))) is not None:
                 handler(self, fact)
+            elif isinstance(fact, PublicEvent):
+                self._tell(fact)
             self._claim(fact)
         return self.beats[before:]
 
@@ -276,6 +281,13 @@ class BeatFold:
             self.seating.leave(event.seat, "exile", event.round, event.role, event.team)
         self._emit("exile", marks=("exile",) if event.seat is not None else (), exile=exile)
         self._phase = "night"
+
+    def _tell(self, event: PublicEvent) -> None:
+        """Show what everybody is told and no handler makes more of; not what one seat is told: places of beats are
+        the same for all viewers.
+        """
+        self._release(gate=True)
+        self._emit("news", news=in_plain_words(plain(event)))
 
     def _reveal(self, fact: Revealed) -> None:
         for name, role in fact.roles.items():

@@ -20,6 +20,8 @@ def test_a_provider_is_one_file_and_its_name_in_the_settings(make_gateway: MakeG
     came = asking.one(question(model, "Pretty bird!"))
     assert (came.text, came.url, came.prompt_tokens, came.attempts) == ("Pretty bird!", "toy://parrot", 3, 1)
     assert came.parameters["structured"] == "text"
+    failed = asking.one(question(model, ""))
+    assert (failed.text, failed.error, failed.attempts) == (None, "toy://parrot: there is nothing to repeat", 1)
 
 
 @pytest.mark.parametrize("name", ["nothing", "tests.llm.gateway.nothing", "nothing.at.all"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from players.llm.provider import ProviderReply, Request, Shape
+from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape
 from players.llm.settings import Endpoint
 
 
 class Parrot:
-    """Says what was said to it last."""
+    """Says what was said to it last; where that is nothing, it fails as a server that turns a request away."""
 
     url = "toy://parrot"
 
@@ -15,7 +15,10 @@ class Parrot:
         return Shape(mode="text")
 
     async def ask(self, request: Request, _seconds: float | None) -> ProviderReply:
-        return ProviderReply(request.messages[-1].content[-40:], finish="stop", prompt_tokens=3, completion_tokens=1)
+        said = request.messages[-1].content
+        if not said:
+            raise Failed(Failure("rejected", f"{self.url}: there is nothing to repeat", again=False))
+        return ProviderReply(said[-40:], finish="stop", prompt_tokens=3, completion_tokens=1)
 
     async def close(self) -> None: ...
 

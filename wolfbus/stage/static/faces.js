@@ -7,6 +7,8 @@ const SHAPES = {
   Seer: "M20 2.5 37.5 20 20 37.5 2.5 20z",
   Doctor: "M12.5 3.5h15v9h9v15h-9v9h-15v-9h-9v-15h9z",
 };
+// of a role that has none of its own
+const OTHER = "M20 2.5 36 11.5v17L20 37.5 4 28.5v-17z";
 const UNKNOWN = "M11 4.5h18q6.5 0 6.5 6.5v18q0 6.5-6.5 6.5H11q-6.5 0-6.5-6.5V11q0-6.5 6.5-6.5z";
 
 // The shortest beginnings of names that tell them apart, two letters at most.
@@ -29,7 +31,7 @@ export function face(seats, name, shape = true) {
   return h(
     `svg.face${seat.left ? ".dead" : ""}`,
     { viewBox: "0 0 40 40", "aria-hidden": "true", "--hue": hueOf(place, seats.length) },
-    h("path", { d: (shape && SHAPES[seat.role]) || UNKNOWN }),
+    h("path", { d: shape && seat.role ? (SHAPES[seat.role] ?? OTHER) : UNKNOWN }),
     h("text", { x: 20, y: letter.length > 1 ? 25.5 : 26.5, "font-size": letter.length > 1 ? 15 : 18 }, letter),
   );
 }

@@ -1,11 +1,11 @@
 // The rules, the words, and how suspicion is computed.
 import { h, fill } from "./dom.js";
-import { pct } from "./terms.js";
+import { pct, listed } from "./terms.js";
 import { frame } from "./sheets.js";
 
-const ROUND = [["Night", "Werewolves choose a victim, the Doctor protects, the Seer inspects"], ["Dawn", "the victim is told, if there is one"], ["Debate", "all bid, the highest speaks, all others judge what was said"], ["Vote", "in secret; reasons are published"], ["Exile", "whoever has a majority goes"]];
+const DAY = [["Dawn", "the victim is told, if there is one"], ["Debate", "all bid, the highest speaks, all others judge what was said"], ["Vote", "in secret; reasons are published"], ["Exile", "whoever has a majority goes"]];
 
-export function openLearn(root, { rules, glossary, alpha, example }) {
+export function openLearn(root, { rules, night, glossary, alpha, example }) {
   const shownCurve = h("div");
   const slider = h("input", { type: "range", min: 0, max: example.curves.length - 1, step: 1, "aria-label": "weight of a new judgement" });
   const draw = () => {
@@ -23,7 +23,7 @@ export function openLearn(root, { rules, glossary, alpha, example }) {
   frame(
     root,
     "Learn",
-    h("section", h("h2", "A round"), h("ol.round", ROUND.map(([name, does]) => h("li", { class: name.toLowerCase() }, h("b", name), h("span", does))))),
+    h("section", h("h2", "A round"), h("ol.round", [["Night", listed(night)], ...DAY].map(([name, does]) => h("li", { class: name.toLowerCase() }, h("b", name), h("span", does))))),
     h("section", h("h2", "How suspicion is computed"), h("p", "Each judgement gives a suspicion s from 0 to 1. What a player thinks of another is smoothed: D becomes α·s + (1 − α)·D, from a prior of ", h("b", pct(example.prior)), ". A large α forgets fast."), h("label.weight", "α ", slider), shownCurve),
     h("section", h("h2", "Rules"), h("div.columns", rules.split("\n\n").map(part))),
     h("section", h("h2", "Words"), h("dl.columns", glossary.map(({ term, words }) => h("div", h("dt", h("b", term)), h("dd", words))))),

@@ -32,6 +32,7 @@ export function what(beat) {
     case "silence": return `${beat.unsaid.seat} says nothing`;
     case "tally": return "the votes are opened";
     case "exile": return beat.exile.seat ? `${beat.exile.seat} is exiled` : "nobody is exiled";
+    case "news": return beat.news;
     default: return result(beat.over);
   }
 }

@@ -42,7 +42,7 @@ export class Transcript {
 }
 
 export function beatElement(beat, before, game) {
-  const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, opened: opened }[beat.kind] ?? over;
+  const draw = { statement: statement, silence: silence, night: night, tally: tally, exile: exile, news: news, opened: opened }[beat.kind] ?? over;
   const chapter = beat.round > 0 && (beat.round !== before?.round || beat.phase !== before?.phase) && beat.phase;
   return h(
     `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
@@ -53,9 +53,8 @@ export function beatElement(beat, before, game) {
 }
 
 function opened(beat, { game }) {
-  const { config } = game;
-  const roles = [["werewolves", "Werewolf"], ["seers", "Seer"], ["doctors", "Doctor"], ["villagers", "Villager"]];
-  const cast = roles.filter(([name]) => config[name]).map(([name, role]) => `${config[name]} ${config[name] === 1 ? role : title(name)}`);
+  const { config, roles } = game;
+  const cast = roles.map(({ role, plural, number }) => `${number} ${number === 1 ? role : plural}`);
   return h(
     "div.card",
     h("h3", `${counted(beat.seats.length, "player")} sit down`),
@@ -157,7 +156,7 @@ function silence({ seats, unsaid }) {
   );
 }
 
-const DEEDS = { kill: "chooses", whisper: "whispers", protect: "protects", inspect: "inspects" };
+const DEEDS = { kill: "chooses", whisper: "whispers" };
 
 function night({ round, seats, night: { died, role, target, blocked, moves = [] } }) {
   return h(
@@ -174,7 +173,7 @@ function night({ round, seats, night: { died, role, target, blocked, moves = [] 
             h(
               "div",
               h("b", move.seat),
-              ` ${DEEDS[move.kind]} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
+              ` ${DEEDS[move.kind] ?? `${move.kind}s`} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
               move.role && [": ", h("b", move.role)],
               UNHEARD[move.outcome] && h("small", ` (${UNHEARD[move.outcome]})`),
               move.word && [": ", h("q", { dir: "auto" }, move.word)],
@@ -231,6 +230,10 @@ function tally({ round, seats, tally: votes }) {
 function exile({ seats, exile: { seat, votes, needed, role } }) {
   if (!seat) return h("p.event", `Nobody is exiled: ${counted(votes, "vote")} at most, ${needed} needed.`);
   return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
+}
+
+function news({ news: told }) {
+  return h("p.event", `${title(told)}.`);
 }
 
 function over({ seats, over: end }) {
