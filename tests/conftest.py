@@ -97,13 +97,20 @@ LONGEST = (
     "whole/test_command_line.py",
     "report/test_page.py",
     "bus/test_cluster.py",
+    "ops/test_told_addresses.py",
     "stage/test_browsing.py",
     "analytics/test_findings.py",
     "study/test_memory.py",
     "study/test_proven.py",
     "analytics/gather/test_cache.py",
     "services/test_analytics.py",
+    "moderator/test_recovery.py",
+    "cli_views/test_views.py",
+    "ops/test_up.py",
+    "whole/test_endings.py",
+    "services/test_forgetful_redis.py",
     "whole/test_bad_days.py",
+    "outside/test_losses.py",
 )
 """Files that take long: begun last, one would keep one core busy while the others wait."""
 
