@@ -21,6 +21,10 @@ from wolfbus.testing.redis_server import RedisServer, redis_installed
 # when numpy is imported, here, in the workers and in every process that a test starts.
 for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
+# Where the environment forbids to write bytecode, every worker and each of the hundreds of processes that tests start
+# would compile all of the product and of the tests anew: 0.2 s a process, 3 s a worker.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(wrapper=True)
@@ -93,13 +97,20 @@ LONGEST = (
     "whole/test_command_line.py",
     "report/test_page.py",
     "bus/test_cluster.py",
+    "ops/test_told_addresses.py",
     "stage/test_browsing.py",
     "analytics/test_findings.py",
     "study/test_memory.py",
     "study/test_proven.py",
     "analytics/gather/test_cache.py",
     "services/test_analytics.py",
+    "moderator/test_recovery.py",
+    "cli_views/test_views.py",
+    "ops/test_up.py",
+    "whole/test_endings.py",
+    "services/test_forgetful_redis.py",
     "whole/test_bad_days.py",
+    "outside/test_losses.py",
 )
 """Files that take long: begun last, one would keep one core busy while the others wait."""
 

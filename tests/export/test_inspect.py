@@ -13,11 +13,15 @@ from analytics.export import write_parquet
 from tests.export.records import HOSTILE, figures_of, game, rows_of, with_calls, write
 from wolfbus.cli import run
 
-inspect_log = pytest.importorskip("inspect_ai.log")
 MEASURES = tomllib.loads(
     (Path(__file__).parents[2] / "analytics" / "export" / "inspect_measures.toml").read_text("utf-8")
 )["measures"]
-samples_df = pytest.importorskip("inspect_ai.analysis").samples_df
+
+
+@pytest.fixture(scope="module", autouse=True)
+def inspect():
+    """Import Inspect in the one worker that needs it: that takes a second."""
+    pytest.importorskip("inspect_ai.analysis")
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +52,11 @@ def at(figures, path):
 
 
 def exported(sources, out, *words):
+    from inspect_ai.log import read_eval_log
+
     assert run(["export", "inspect", str(sources), "--out", str(out), *words]) in {0, 1}
     (path,) = out.iterdir()
-    return inspect_log.read_eval_log(str(path), resolve_attachments=True)
+    return read_eval_log(str(path), resolve_attachments=True)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +97,10 @@ def test_a_sample_is_a_game(log, rows):
 
 
 def test_scores_are_the_metrics_of_a_game_and_of_all_and_inspect_computes_the_same_mean_and_error_anew(log, games):
+    from inspect_ai.log import recompute_metrics
+
     again = log.model_copy(deep=True)
-    inspect_log.recompute_metrics(again)
+    recompute_metrics(again)
     anew = {score.name: score.metrics for score in again.results.scores}
     for score in log.results.scores:
         values = [sample.scores[score.name].value for sample in log.samples if score.name in sample.scores]
@@ -185,7 +193,9 @@ def test_every_model_call_is_an_event_whose_words_are_there_only_when_asked_for(
 
 
 def test_a_study_makes_a_log_of_its_own(exports):
-    logs = [inspect_log.read_eval_log(str(path)) for path in (exports / "logs").glob("*.eval")]
+    from inspect_ai.log import read_eval_log
+
+    logs = [read_eval_log(str(path)) for path in (exports / "logs").glob("*.eval")]
     assert sum(len(log.samples) for log in logs) == 7
     (published,) = [sample for log in logs for sample in log.samples if sample.id == "small-1"]
     assert published.messages
@@ -201,8 +211,11 @@ def test_a_study_makes_a_log_of_its_own(exports):
 # inspect_ai itself calls pandas in a way that pandas is about to give up
 @pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning:")
 def test_inspect_lists_the_log_and_makes_a_data_frame_of_it_and_it_is_replaced_only_by_force(games, tmp_path, capsys):
+    from inspect_ai.analysis import samples_df
+    from inspect_ai.log import list_eval_logs
+
     log = exported(games, tmp_path)
-    (info,) = inspect_log.list_eval_logs(str(tmp_path))
+    (info,) = list_eval_logs(str(tmp_path))
     assert (info.task, info.task_id) == ("wolf", log.eval.task_id)
     assert info.task_id.startswith("games")
     found = samples_df(str(tmp_path), quiet=True).set_index("id")

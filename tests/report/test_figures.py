@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import re
 import unicodedata
@@ -45,6 +46,7 @@ def agent(sensitivity, concealment, half=0.2):
     }
 
 
+@functools.cache
 def whole():
     """Findings in which every figure has something to draw, an agent for every hostile name."""
     found = sample.findings()
@@ -54,8 +56,10 @@ def whole():
     return found
 
 
-WHOLE = whole()
-DRAWN = drawn(WHOLE)
+@functools.cache
+def figures():
+    """All figures of these findings."""
+    return drawn(whole())
 
 
 def texts(svg):
@@ -72,7 +76,7 @@ def width_of(words: str, size: float) -> float:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_figure_is_one_svg_element_that_a_strict_page_takes_and_that_stands_in_words_too(key):
-    svg = DRAWN[key]
+    svg = figures()[key]
     assert svg.startswith("<svg ")
     assert not re.search(r"<!|<\?|metadata|20\d\d-\d\d-\d\dT", svg)
     assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
@@ -102,9 +106,9 @@ def test_a_figure_is_one_svg_element_that_a_strict_page_takes_and_that_stands_in
 
 
 def test_equal_findings_give_equal_bytes_and_figures_share_a_page_without_sharing_an_id():
-    assert drawn(copy.deepcopy(WHOLE)) == DRAWN
-    other = drawn({**WHOLE, "figure1": {**WHOLE["figure1"], "flagged": []}})["figure1-figure"]
-    ids = Counter(re.findall(r'\bid="([^"]+)"', "".join([*DRAWN.values(), other])))
+    assert drawn(copy.deepcopy(whole())) == figures()
+    other = drawn({**whole(), "figure1": {**whole()["figure1"], "flagged": []}})["figure1-figure"]
+    ids = Counter(re.findall(r'\bid="([^"]+)"', "".join([*figures().values(), other])))
     assert set(ids.values()) == {1}
 
 
@@ -116,7 +120,7 @@ def test_over_no_games_there_is_nothing_to_draw():
 
 
 def test_hostile_names_are_text_on_one_line_and_stay_apart():
-    svg = DRAWN["answer-figure"]
+    svg = figures()["answer-figure"]
     assert "<script" not in svg
     assert "<b>" not in svg
     shown = texts(svg)[: len(HOSTILE)]
@@ -165,8 +169,8 @@ def test_figure_1_of_one_round_and_of_thirty(rounds):
 
 
 def test_the_heat_map_says_mean_and_games_of_every_cell_and_where_there_is_none():
-    svg = DRAWN["heatmap"]
-    said, cells = texts(svg), [cell for row in WHOLE["table2"].values() for cell in row.values()]
+    svg = figures()["heatmap"]
+    said, cells = texts(svg), [cell for row in whole()["table2"].values() for cell in row.values()]
     for cell in cells:
         if cell["mean"] is not None:
             assert f"{cell['mean']:.2f}" in said
@@ -189,16 +193,18 @@ def test_the_heat_maps_scale_holds_every_mean_and_is_never_narrow(means):
 
 
 def test_bars_say_their_counts_and_intervals():
-    row = WHOLE["table3"]["Villager"]
-    assert f"Villager observers flag {row['tp']} of {row['tp'] + row['fn']} deceptive" in described(DRAWN["confusion"])
-    table = copy.deepcopy(WHOLE["table3"])
+    row = whole()["table3"]["Villager"]
+    assert f"Villager observers flag {row['tp']} of {row['tp'] + row['fn']} deceptive" in described(
+        figures()["confusion"]
+    )
+    table = copy.deepcopy(whole()["table3"])
     table["Seer"] |= dict.fromkeys(("tp", "tn", "fp", "fn", "n"), 0)
     assert texts(drawn({"table3": table})["confusion"]).count("none judged") == 2
-    won = WHOLE["outcomes"]["winners"]["werewolves"]
-    assert f"{won['k']} of {won['n']}: {100 * won['share']:.0f}\u00a0%" in texts(DRAWN["wins"])
-    assert f"Werewolves {won['k']} of {won['n']}" in described(DRAWN["wins"])
-    made = WHOLE["production"]["by_role"]["Doctor"]
-    without = {name: part for name, part in WHOLE.items() if name != "variability"}
+    won = whole()["outcomes"]["winners"]["werewolves"]
+    assert f"{won['k']} of {won['n']}: {100 * won['share']:.0f}\u00a0%" in texts(figures()["wins"])
+    assert f"Werewolves {won['k']} of {won['n']}" in described(figures()["wins"])
+    made = whole()["production"]["by_role"]["Doctor"]
+    without = {name: part for name, part in whole().items() if name != "variability"}
     assert f"{made['deceptive']} of {made['n']}" in texts(drawn(without)["production-figure"])
 
 
@@ -208,9 +214,9 @@ def test_curves_say_every_bin_even_of_one_tied_value_and_name_their_areas():
     svg = drawn(found)["reliability-suspicion"]
     assert "12345" in texts(svg)
     assert "at 0.50 40\u00a0% deceptive (n 12345)" in described(svg)
-    said = " ".join(texts(DRAWN["roc"]))
+    said = " ".join(texts(figures()["roc"]))
     assert "stated suspicion:" in said
-    assert f"area {WHOLE['curves']['suspicion']['overall']['auc']:.2f}" in said
+    assert f"area {whole()['curves']['suspicion']['overall']['auc']:.2f}" in said
     assert "guessing: area 0.50" in said
 
 
@@ -273,7 +279,7 @@ def test_words_and_marks_stand_out_from_their_ground(colours):
 def test_words_in_a_cell_of_the_heat_map_can_be_read(colours):
     cell = r'<rect [^>]*fill="var\(--wb-(heat-\d)[^>]*/><text [^>]*fill="var\(--wb-(\w+)'
     # the words beside the scale stand on the paper
-    found = {(ground, ink) for ground, ink in re.findall(cell, DRAWN["heatmap"]) if ink != "muted"}
+    found = {(ground, ink) for ground, ink in re.findall(cell, figures()["heatmap"]) if ink != "muted"}
     assert found
     assert all(contrast(colours[ground], colours[ink]) >= 4.5 for ground, ink in found)
 

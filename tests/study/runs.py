@@ -44,13 +44,16 @@ def study_file(folder: Path, text: str = "") -> Path:
 def run(*arguments: str | Path, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
     """Run it to its end, where told with a limit on files that stands for a disk without room."""
     words = [*WOLFBUS, "run", "--quiet", *map(str, arguments)]
+    environment = ENVIRONMENT
     if largest_file is not None:
         words = [sys.executable, "-c", _LIMITED, str(largest_file), *words]
+        # bytecode that is cut short would be found by whoever imports that module next
+        environment = {**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         words,
         capture_output=True,
         text=True,
-        env=ENVIRONMENT,
+        env=environment,
         timeout=100,
         check=False,
     )
