@@ -21,10 +21,6 @@ from wolfbus.testing.redis_server import RedisServer, redis_installed
 # when numpy is imported, here, in the workers and in every process that a test starts.
 for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
-# Where the environment forbids to write bytecode, every worker and each of the hundreds of processes that tests start
-# would compile all of the product and of the tests anew: 0.2 s a process, 3 s a worker.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(wrapper=True)
