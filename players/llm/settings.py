@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from wolfbus.errors import ConfigError, fault_of_table
 from wolfbus.messages.calls import Scalar
+from wolfbus.printable import printable
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
 Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
@@ -226,12 +227,12 @@ def models_from_tables(tables: Mapping[str, Any], source: str) -> dict[str, Mode
         ConfigError: one line that names the file, the table, the field and the reason.
     """
     endpoints = {
-        name: _from_table(Endpoint, table, source, f"endpoints.{name}")
+        name: _from_table(Endpoint, table, source, f"endpoints.{printable(name)}")
         for name, table in _tables(tables, "endpoints", source).items()
     }
     models = {}
     for alias, table in _tables(tables, "models", source).items():
-        place = f"models.{alias}"
+        place = f"models.{printable(alias)}"
         if not alias or alias.strip() != alias or not alias.isprintable() or set(alias) & set("*,@"):
             raise ConfigError(
                 f"{source}: [{place}]: {alias!r} cannot be named in a players spec (no blank, *, comma or @)"
@@ -310,7 +311,7 @@ def _endpoint(name: Any, endpoints: Mapping[str, Endpoint], source: str, place: 
         raise ConfigError(f"{source}: [{place}] endpoint: input should be the name of a table of [endpoints]")
     if name not in endpoints:
         close = difflib.get_close_matches(name, endpoints, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; write a table [endpoints.{name}]"
+        hint = f"; did you mean {close[0]!r}?" if close else f"; write a table [endpoints.{printable(name)}]"
         raise ConfigError(f"{source}: [{place}] endpoint: there is no endpoint {reprlib.repr(name)}{hint}")
     return endpoints[name]
 

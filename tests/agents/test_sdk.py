@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import itertools
 import subprocess
@@ -30,9 +31,12 @@ from tests.agents.parts import (
     ask,
     catch_up,
     grown,
+    part,
+    seated,
     step,
 )
 from wolfbus.agent import Agent, Answer
+from wolfbus.bus import Entry, open_bus
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Choice, Judgement
 from wolfbus.messages.house import Dropped, RollCall
@@ -102,6 +106,73 @@ def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_
     assert "inspect is answered with a name" in inspected["note"]
     assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
     assert "the brain failed on speak: LookupError: no words" in caplog.text
+
+
+class Bare(Agent):
+    """Has nothing of what is looked for by these names: not even looking goes well."""
+
+    lacks = frozenset({"bid", "vote", "heard"})
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in Bare.lacks:
+            raise LookupError(f"no {name} here")
+        return super().__getattribute__(name)
+
+    def heard(self, _news: Any, _view: SeatView, /) -> None:
+        pass
+
+    def speak(self, _ask: Ask, _view: SeatView, /) -> str:
+        return "I am here."
+
+
+def test_an_agent_whose_methods_cannot_be_looked_up_fails_on_those_requests_alone_and_is_told(
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    serve(Bare)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid"), ask("vote"), ask("speak")))
+    bid, vote, spoke = (moderator.hear("ann", "reply") for _ in range(3))
+    assert [(each["fault"], each["note"]) for each in (bid, vote)] == [
+        ("failed", "the brain failed: LookupError: no bid here"),
+        ("failed", "the brain failed: LookupError: no vote here"),
+    ]
+    assert spoke["content"] == {"text": "I am here."}
+    assert caplog.text.count("the brain failed on bid: LookupError: no bid here") == 1
+    assert "the brain failed in heard" in caplog.text
+
+
+def test_what_an_agents_seats_answer_to_one_delivery_leaves_in_one_append(
+    moderator: Moderator, serve: Serve, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contextlib.closing(open_bus(redis_url)) as bus:
+        kind = type(bus)
+    append, appended, replied = kind.append, [], threading.Event()
+
+    def note(self: Any, stream: str, entries: Sequence[Entry], **more: Any) -> None:
+        appended.append([entry.type for entry in entries])
+        if "reply" in appended[-1]:
+            replied.set()
+        append(self, stream, entries, **more)
+
+    class Pausing(Hasty):
+        def vote(self, ask: Ask, view: SeatView, /) -> Answer:
+            # time for the writer to take what was answered before
+            replied.wait(0.05)
+            return super().vote(ask, view)
+
+    monkeypatch.setattr(kind, "append", note)
+    serve(Pausing)
+    moderator.welcome("ann")
+    ada, hugo = catch_up(ask("vote")), part(ask("vote", seat="Hugo"), private=[seated("Hugo")], seat="Hugo")
+    moderator.deliver("ann", ada.model_copy(update={"seats": (*ada.seats, hugo)}))
+    # seats that are new are not asked by the thread that reads
+    assert {moderator.hear("ann", "reply")["seat"] for _ in range(2)} == {"Ada", "Hugo"}
+    appended.clear()
+    replied.clear()
+    asks = part(ask("vote", 2), ask("vote", 3)), part(ask("vote", 2, seat="Hugo"), seat="Hugo")
+    moderator.deliver("ann", step().model_copy(update={"seats": asks}))
+    assert {moderator.hear("ann", "reply")["seat"] for _ in range(3)} == {"Ada", "Hugo"}
+    assert [each for each in appended if "reply" in each] == [["reply"] * 3]
 
 
 class Hasty(Agent):

@@ -99,3 +99,16 @@ def test_the_redis_of_a_run_keeps_its_data_through_kill_9(tmp_path):
             up.terminate()
             up.communicate(timeout=30)
     assert up.returncode == 130
+
+
+def test_sigterm_ends_the_processes_and_their_page(tmp_path):
+    words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out", "--view", "--port", "0")
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
+        try:
+            assert any("bus unix://" in line for line in up.stderr)
+            up.terminate()
+            _, err = up.communicate(timeout=30)
+        finally:
+            up.kill()
+    assert up.returncode == 130
+    assert "stays until" not in err

@@ -185,6 +185,43 @@ def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> N
     assert found["ids on its stream"].verdict == "warn"
 
 
+class Ahead(SmallestAgent):
+    """Says join over and over as soon as it is welcome, and leaves where the roll is called."""
+
+    def run(self):
+        self.ahead = threading.Event()
+        super().run()
+
+    def hear(self, message):
+        if message["type"] == "welcome":
+            for _ in range(20):
+                self.join()
+            self.ahead.set()
+        return message["type"] != "roll_call" and super().hear(message)
+
+
+def test_a_join_from_before_the_roll_was_called_is_no_answer_to_it(redis_url: str) -> None:
+    agent, seen = Ahead(redis_url, "check", "ahead"), {}
+
+    class Enough(Exception):  # noqa: N818 - what it is
+        pass
+
+    def watch(finding: Finding) -> None:
+        seen[finding.check] = finding.seen
+        if finding.check == "roll call":
+            raise Enough
+        assert agent.ahead.wait(10)
+
+    thread = threading.Thread(target=agent.run, daemon=True)
+    thread.start()
+    with contextlib.closing(open_bus(redis_url)) as bus, pytest.raises(Enough):
+        try_agent(bus, "check", None, HASTY, watch)
+    thread.join(10)
+    assert not thread.is_alive()
+    # the last of them may be read only now, but not before it was asked
+    assert re.fullmatch(r"(said join after \d+ ms)?", seen["roll call"])
+
+
 class Strict(SmallestAgent):
     """Drops a delivery that has a member it does not know, wherever it stands; says when it leaves."""
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.whole.test_command_line import ENVIRONMENT, WOLFBUS, replayed, started
 from wolfbus.testing.redis_server import RedisServer
 
@@ -51,6 +53,21 @@ def test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130(tmp_path):
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "cut.ndjson" in err
+    assert "Traceback" not in err
+    found(tmp_path, "interrupted")
+
+
+@pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT", "SIGINT"], ["SIGINT", "SIGTERM"]])
+def test_sigterm_ends_a_game_with_its_page_and_ctrl_c_one_after_the_other(tmp_path, signals):
+    process = in_the_first_round(tmp_path, "--view", "--port", "0")
+    *before, last = (signal.Signals[name] for name in signals)
+    for number in before:
+        process.send_signal(number)
+        assert any("stays until Ctrl-C" in line for line in process.stderr)
+    process.send_signal(last)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stays until" not in err
     assert "Traceback" not in err
     found(tmp_path, "interrupted")
 

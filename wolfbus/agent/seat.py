@@ -262,19 +262,19 @@ class SeatActor(PooledActor):
             elif self._leaving and not self._ended:
                 self._ended = True
                 if self._seated:
-                    self._call(_Call(self._agent.ended, (self._view,)))
+                    self._call(_Call(self._method("ended"), (self._view,)))
             else:
                 if self._leaving:
                     self.stop()
                 return
 
     def _take_in(self, news: SeatNews) -> None:
-        agent, view = self._agent, self._view
+        view = self._view
         heard, remembered = view.heard, len(view.private)
         own = news.part.facts if news.part is not None else ()
         asks: tuple[Ask, ...] = ()
         if self._receives:
-            _, error = _outcome(received := _Call(agent.received, (news.facts, own)))
+            _, error = _outcome(received := _Call(self._method("received"), (news.facts, own)))
             if error is not None:
                 self._record(received, error)
         try:
@@ -290,16 +290,30 @@ class SeatActor(PooledActor):
         self._replies.limit = view.config.max_reply_bytes
         if not self._seated and view.names:
             self._seated = True
-            self._calls.append(_Call(agent.seated, (view,)))
+            self._calls.append(_Call(self._method("seated"), (view,)))
         if self._listens and (view.heard is not heard or len(view.private) > remembered):
             fresh = (*view.public[len(heard.facts) :], *view.private[remembered:])
-            self._calls.append(_Call(agent.heard, (fresh, view)))
+            self._calls.append(_Call(self._method("heard"), (fresh, view)))
         if self._starts and asks:
-            self._calls.append(_Call(agent.start, (asks, view, self._replies), asks))
+            self._calls.append(_Call(self._method("start"), (asks, view, self._replies), asks))
             return
         for ask in asks:
-            method = getattr(agent, ask.kind, agent.choose) if self._by_kind else agent.answer
+            method = self._method(ask.kind, "choose") if self._by_kind else self._method("answer")
             self._calls.append(_Call(method, (ask, view), (ask,), answers=True, heard=news.heard))
+
+    def _method(self, name: str, otherwise: str | None = None) -> Callable[..., object]:
+        """Return a method of the agent, or another where it has none of that name.
+
+        Where looking raises, as `__getattribute__` may, it is what raises that when it is called.
+        """
+        try:
+            agent = self._agent
+            found: Callable[..., object] = (
+                getattr(agent, name) if otherwise is None else getattr(agent, name, getattr(agent, otherwise))
+            )
+        except BaseException as error:  # noqa: BLE001 - an agent may fail in any way, and is told as where it is called
+            return _raising(name, error)
+        return found
 
     def _call(self, call: _Call) -> None:
         slow = call.answers and not self._quick
@@ -352,6 +366,14 @@ class SeatActor(PooledActor):
     @property
     def _where(self) -> dict[str, str]:
         return {"game": self._game, "seat": self._seat}
+
+
+def _raising(name: str, error: BaseException) -> Callable[..., object]:
+    def fail(*_: object) -> object:
+        raise error
+
+    fail.__name__ = name
+    return fail
 
 
 def _outcome(call: _Call) -> tuple[object, BaseException | None]:

@@ -6,6 +6,7 @@ Commands that play serve their pages by what stands here, too.
 from __future__ import annotations
 
 import contextlib
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from analytics.gather import Gathered
     from wolfbus.messages.content import ScoredClaim
     from wolfbus.messages.events import AnyEvent
@@ -63,22 +66,42 @@ class GamePage(NamedTuple):
 
 @contextlib.contextmanager
 def page_server(served: Served, host: str, port: int, told: str) -> Iterator[StageServer]:
-    """Serve pages while something goes on, and then until Ctrl-C; `told` is said at first, the address for ``URL``."""
+    """Serve pages while something goes on, and then until Ctrl-C or SIGTERM; after a SIGTERM meanwhile, no longer.
+
+    Args:
+        served: what is shown.
+        host: address to listen on.
+        port: port to listen on.
+        told: said at first, the address for ``URL``.
+    """
     from wolfbus.stage.serving import StageServer
 
+    terminated, before = False, signal.getsignal(signal.SIGTERM)
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        nonlocal terminated
+        terminated = True
+        if callable(before):
+            before(number, frame)
+
     with StageServer(served, host, port) as server:
+        signal.signal(signal.SIGTERM, hear)
         click.echo(f"wolfbus: {told.replace('URL', server.url, 1)}", err=True)
         yield server
+        if terminated:
+            return
         click.echo(f"wolfbus: {server.url} stays until Ctrl-C", err=True)
         with contextlib.suppress(KeyboardInterrupt):
-            # a wait without a time-out cannot be interrupted on every platform
-            while not threading.Event().wait(3600):
+            # what went on may have left it ignored
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            # a long wait cannot be interrupted on every platform, nor by a signal that comes just before it
+            while not threading.Event().wait(1.0):
                 pass
 
 
 @contextlib.contextmanager
 def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> Iterator[GamePage]:
-    """Show a game that this process plays on a page, to its end and then until Ctrl-C.
+    """Show a game that this process plays on a page, to its end and then until Ctrl-C or SIGTERM.
 
     Args:
         game: its id.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import threading
 import time
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -182,6 +185,20 @@ def test_both_transports_of_the_library_tell_the_same(
         "200, but the reply's body is empty", "connection refused",
     ]  # fmt: skip
     assert [each.charged for each in bad] == [True, True, False, True, False]
+
+
+@pytest.mark.parametrize("bound", [None, 20.0])
+def test_a_time_out_of_the_systems_own_is_a_broken_connection_bounded_or_not(
+    asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, bound: float | None
+) -> None:
+    model = model_at(server, endpoint={"attempts": 1}, timeouts=Timeouts(bid=bound))
+    with monkeypatch.context() as patched:
+        lost = TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+        patched.setattr("openai.AsyncOpenAI.post", AsyncMock(side_effect=lost))
+        came = asking.one(question(model))
+    assert came.error == f"{server.url}: the connection broke before a reply came"
+    assert (came.attempts, came.timed_out, came.charged) == (1, False, True)
+    assert asking.one(question(model)).text == '{"bid": 1}'
 
 
 def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) -> None:

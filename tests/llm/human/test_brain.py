@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from players.context import BrainContext
 from players.spec import build
 from tests.llm.human.person import PROMPT, Paper
 from tests.llm.tables import tables
@@ -144,6 +145,20 @@ def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat
     seat.type(f"{'x' * 50_000}\nAna\n")
     assert seat.ask(ask_for("speak")).content == Speech(text="Ana")
     assert "That line is too long." in seat.paper.text
+
+
+def test_half_a_character_at_a_page_leaves_the_thought_readable_and_speech_is_asked_for_again() -> None:
+    asked: list[Any] = []
+    person = SimpleNamespace(asked=asked.extend)
+    brain = build("human", BrainContext(people=SimpleNamespace(sit=lambda _game, _seat: person)))  # type: ignore[arg-type]
+    brain.game, brain.seat = "g", "Ana"
+    given: list[Answer] = []
+    replies: Any = SimpleNamespace(answer=lambda _ask, answer: given.append(answer))
+    brain.start((ask_for("speak"),), view_of(), replies)
+    assert asked[0].take({"text": "Hello \ud83d"}, None).startswith("speak: ")
+    assert given == []
+    assert asked[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
+    assert given == [Answer(Speech(text="Hello 😀"), thought="Hm ?")]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
