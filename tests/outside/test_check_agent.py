@@ -197,7 +197,9 @@ class Ahead(SmallestAgent):
             for _ in range(20):
                 self.join()
             self.ahead.set()
-        return message["type"] != "roll_call" and super().hear(message)
+        # the roll is called for who knocked before the house was open, too
+        called = message["type"] == "roll_call" and self.ahead.is_set()
+        return not called and super().hear(message)
 
 
 def test_a_join_from_before_the_roll_was_called_is_no_answer_to_it(redis_url: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
@@ -159,6 +159,10 @@ class RedisClusterServers(Closable):
     def _every(self) -> list[RedisServer]:
         return [*self.masters, *self.replicas]
 
+    @property
+    def _pairs(self) -> Iterator[tuple[RedisServer, RedisServer]]:
+        return zip(self.replicas, reversed(self.masters), strict=False)
+
     def _meet(self) -> None:
         count = len(self.masters)
         bounds = [-(-REDIS_CLUSTER_HASH_SLOTS * number // count) for number in range(count + 1)]
@@ -170,7 +174,7 @@ class RedisClusterServers(Closable):
                 first = self.masters[0]
                 _told(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port), self._gossip[0])
         _await(lambda: all(b"cluster_known_nodes:%d\r" % len(self._every) in _info(node) for node in self._every))
-        for replica, master in zip(self.replicas, reversed(self.masters), strict=False):
+        for replica, master in self._pairs:
             _told(replica, "CLUSTER", "REPLICATE", master.command("CLUSTER", "MYID").split(b"\r\n")[1].decode())
         self.await_ready()
 
@@ -178,6 +182,9 @@ class RedisClusterServers(Closable):
         """Wait until all nodes serve, and replicas have what their masters have."""
         _await(lambda: all(b"cluster_state:ok" in _info(node) for node in self._every))
         _await(lambda: all(b"master_link_status:up" in node.command("INFO", "replication") for node in self.replicas))
+        for replica, master in self._pairs:
+            written = _offset(master)
+            _await(lambda: _offset(replica) >= written)  # noqa: B023 - it is over before the next
 
     def close(self) -> None:
         """Stop all nodes and remove what they wrote."""
@@ -186,6 +193,16 @@ class RedisClusterServers(Closable):
 
 def _info(node: RedisServer) -> bytes:
     return node.command("CLUSTER", "INFO")
+
+
+def _offset(node: RedisServer) -> int:
+    """Return how much a master wrote for its replicas, or a replica took in."""
+    name = (
+        b"slave_repl_offset:"
+        if b"role:slave" in (told := node.command("INFO", "replication"))
+        else b"master_repl_offset:"
+    )
+    return int(told.split(name)[1].split(b"\r")[0])
 
 
 def _told(node: RedisServer, *words: str) -> None:
