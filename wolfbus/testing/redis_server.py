@@ -197,11 +197,8 @@ def _info(node: RedisServer) -> bytes:
 
 def _offset(node: RedisServer) -> int:
     """Return how much a master wrote for its replicas, or a replica took in."""
-    name = (
-        b"slave_repl_offset:"
-        if b"role:slave" in (told := node.command("INFO", "replication"))
-        else b"master_repl_offset:"
-    )
+    told = node.command("INFO", "replication")
+    name = b"slave_repl_offset:" if b"role:slave" in told else b"master_repl_offset:"
     return int(told.split(name)[1].split(b"\r")[0])
 
 
