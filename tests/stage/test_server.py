@@ -129,6 +129,7 @@ def test_pages_of_other_sites_and_other_names_are_refused(runs):
             assert fetched(stage.url, path, Host=f"evil.example:{here.partition(':')[2]}")[0] == 403
             assert fetched(stage.url, path, Origin="http://evil.example")[0] == 403
             assert fetched(stage.url, path, Origin="null")[0] == 403
+            assert fetched(stage.url, path, Origin="http://[")[0] == 403
             assert fetched(stage.url, path, Host=here.replace("127.0.0.1", "localhost"))[0] in {200, 404}
         _, headers, body = fetched(stage.url, "/", Host="evil.example")
         assert json.loads(body)["error"].startswith("this server is not known by that name")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -59,8 +58,7 @@ class Guard:
             if method == "POST":
                 return "an answer must come from a page of this server"
             return None
-        parts = urlsplit(origin)
-        if parts.scheme not in {"http", "https"} or parts.netloc.lower() != host.lower():
+        if origin.lower() not in {f"http://{host}".lower(), f"https://{host}".lower()}:
             return "a page of another site asks; only pages of this server may"
         return None
 
