@@ -225,11 +225,13 @@ def test_the_example_answers_every_kind_of_request_and_copes_with_an_empty_table
     alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
     asks = [ask(kind) for kind in KINDS]
     left = [each.model_copy(update={"legal": (None,)}) for each in asks if each.legal]
-    moderator.deliver("ann", catch_up(*asks), catch_up(*left, told=alone, game="g2"))
-    for game, each in (*((GAME, each) for each in asks), *(("g2", each) for each in left)):
-        reply = moderator.hear("ann", "reply")
-        assert (reply["game"], reply["kind"], reply.get("fault")) == (game, each.kind, None), reply
-        assert game == GAME or reply["content"].get("target") is None
+    # two games are two seats, and neither waits for the other
+    for delivery, game in ((catch_up(*asks), GAME), (catch_up(*left, told=alone, game="g2"), "g2")):
+        moderator.deliver("ann", delivery)
+        for each in delivery.seats[0].asks:
+            reply = moderator.hear("ann", "reply")
+            assert (reply["game"], reply["kind"], reply.get("fault")) == (game, each.kind, None), reply
+            assert game == GAME or reply["content"].get("target") is None
 
 
 class Diary(Agent):
