@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from typing import Any
 
 import pytest
+import tomli_w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,14 +28,7 @@ def refusal(**table: Any) -> str:
 
 
 def to_toml(config: GameConfig) -> str:
-    """JSON's strings, numbers, arrays and booleans are TOML's too."""
-    value = config.model_dump(exclude_none=True)
-    tables = {name: value.pop(name) for name in ("roles", "deadlines") if name in value}
-    lines = [f"{name} = {json.dumps(item, ensure_ascii=False)}" for name, item in value.items()]
-    for name, table in tables.items():
-        lines.append(f"[{name}]")
-        lines.extend(f"{json.dumps(key, ensure_ascii=False)} = {json.dumps(item)}" for key, item in table.items())
-    return "\n".join(lines)
+    return tomli_w.dumps(config.model_dump(exclude_none=True))
 
 
 def test_the_defaults_are_the_papers() -> None:

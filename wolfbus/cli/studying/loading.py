@@ -18,7 +18,7 @@ from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
 from wolfbus.study.plan import Plan
-from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table, toml_text
+from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
 
 if TYPE_CHECKING:
     from players.llm.settings import Model
@@ -68,15 +68,23 @@ class LoadedStudy:
 
     def text(self) -> str:
         """Return the study as TOML that says the same."""
+        import tomli_w
+
         told = self.settings.model_dump(exclude={"players"}, exclude_none=True)
         told["seed"], told["design"] = self.seed, self.settings.kind
         players = {"players": self.seats} if self.seats is not None else {}
         report = {"report": told.pop("report")} if "report" in told else {}
-        return toml_text({**told, **players, **report, "rules": self.config.model_dump(mode="json"), **self.tables})
+        return tomli_w.dumps({**told, **players, **report, "rules": self._rules(), **self.tables})
 
     def rules_text(self) -> str:
         """Return the rules and models as a config file of `wolfbus play`."""
-        return toml_text({**self.config.model_dump(mode="json"), **self.tables})
+        import tomli_w
+
+        return tomli_w.dumps({**self._rules(), **self.tables})
+
+    def _rules(self) -> dict[str, Any]:
+        # TOML has no word for what is left open
+        return self.config.model_dump(mode="json", exclude_none=True)
 
 
 def load_study(
