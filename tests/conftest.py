@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import logging
 import os
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wolfbus.testing.redis_server import RedisServer, redis_installed
+
+TESTS = Path(__file__).parent
 
 # Matrices of studies are small: threads of numpy would wait for each other on cores that other workers use. It is read
 # when numpy is imported, here, in the workers and in every process that a test starts.
@@ -58,6 +61,13 @@ class ProcessWide:
             signal.signal(number, handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the source once where Python may keep no bytecode, before hundreds of processes would each do so anew."""
+    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
+        for top in ("wolfbus", "moderator", "players", "analytics"):
+            compileall.compile_dir(TESTS.parent / top, quiet=2)
+
+
 BEFORE = pytest.StashKey[ProcessWide]()
 
 
@@ -73,7 +83,6 @@ def process_as_it_was(pytestconfig: pytest.Config) -> Iterator[None]:
     pytestconfig.stash[BEFORE].restore()
 
 
-TESTS = Path(__file__).parent
 LONGEST = (
     "test_house.py",
     "chaos/test_chaos.py",
