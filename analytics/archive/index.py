@@ -252,13 +252,15 @@ class ArchiveIndex:
         self._metrics = Metrics()
         told = {kept.game: kept.counted for kept in self._told()} | dict.fromkeys(without, False)
         settled = (game_id(session, number) for number in range(1, self._settled_to + 1))
+        counted: set[str] = set()
         for name in dict.fromkeys([*told, *settled]):
             rows = self._read(name) if told.get(name, True) else None
             if rows is not None:
                 self._metrics.add(rows)
-            elif name in self._games:
-                game = self._games[name]
-                game.kept = replace(game.kept, counted=False)
+                counted.add(name)
+        for name, game in self._games.items():
+            game.kept = replace(game.kept, counted=name in counted)
+        self._failings = [replace(kept, counted=kept.game in counted) for kept in self._failings]
 
 
 def _end(closed: GameClosed) -> tuple[str, int, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -224,9 +225,10 @@ class GameArchive:
         """Forget everything and read the file's first lines again, or all of them."""
         self._seals.clear()
         self._fold, self.unmeasured, self.at = GameFold(), None, None
-        reader = read_record(islice(open_lines(self.path), lines), tolerant=True)
-        for recorded in reader:
-            self._count(recorded)
+        with closing(open_lines(self.path)) as there:
+            reader = read_record(islice(there, lines), tolerant=True)
+            for recorded in reader:
+                self._count(recorded)
         return reader
 
     def _take_up(self) -> None:

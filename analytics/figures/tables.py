@@ -9,7 +9,6 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10
 from typing import Any, Final
 
 from analytics import Result
@@ -337,6 +336,6 @@ def _said(panel: Panel, name: str) -> str:
 
 def _ticks(low: float, high: float) -> list[float]:
     rough = (high - low) / _TICKS
-    scale = 10.0 ** floor(log10(rough))
+    scale = 10.0 ** math.floor(math.log10(rough))
     step = next(scale * times for times in (1, 2, 5, 10) if scale * times >= rough)
-    return [step * at for at in range(-floor(-low / step), floor(high / step) + 1)]
+    return [step * at for at in range(-math.floor(-low / step), math.floor(high / step) + 1)]

@@ -360,7 +360,7 @@ def linear_figures(found: PenalisedFit, weights: Array, prior_sd: float, *, draw
         return Figures(values, held, effects, None, None)
     draws = draws_for(blocks) if draws is None else draws
     # the mean gradient does not move under resampling
-    moved = Draws([blocks], draws).sums(effects - effects.mean(axis=0))
+    moved = _draws(blocks, draws).sums(effects - effects.mean(axis=0))
     centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(found.at)))
     steps = moved + centre @ found.covariance @ weights.T
     modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, found.covariance, weights), 0.0))

@@ -334,6 +334,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
     table, votings = columns.votes, columns.votings
+    rows, held = Rows(sums, columns, table), Rows(sums, columns, votings)
     voted, credited = table["target"] >= 0, ~np.isnan(table["credit"])
     for pairs in OVER:
         of_all, over = pairs == ALL, one(pairs, table["game"])
@@ -341,7 +342,6 @@ def _votes(sums: Sums, columns: Columns) -> None:
         wolves, among = (
             table[name] for name in (("other_wolves", "others") if of_all else ("unknown_wolves", "unknown"))
         )
-        rows = Rows(sums, columns, table)
         rows.put(
             *("follows", "voter_agent", over),
             among=mine,
@@ -360,7 +360,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
             abstentions=~voted,
         )
         exile = votings["exile_of_all" if of_all else "exile"]
-        Rows(sums, columns, votings).put(
+        held.put(
             *("exile", "", one(pairs, votings["game"])),
             among=~np.isnan(exile),
             sum=exile,

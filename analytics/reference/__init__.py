@@ -8,7 +8,6 @@ follows its definitions, and tests feed it the paper's own counts to see what fo
 
 from __future__ import annotations
 
-from copy import deepcopy
 from functools import cache
 from typing import Any, Final
 
@@ -109,11 +108,6 @@ _RATES: Final = ("accuracy", "precision", "recall", "f1")
 _SCORES: Final = ("brier", "auc", "auprc")
 
 
-@cache
-def _values() -> Result:
-    return read_data("analytics.reference", "values", _Values).root
-
-
 def published() -> Result:
     """Return what the paper prints, in the keys of the findings' sections; what it does not print is not there.
 
@@ -124,7 +118,7 @@ def published() -> Result:
     Raises:
         ConfigError: their file is not as it should be.
     """
-    paper = deepcopy(_values())
+    paper = read_data("analytics.reference", "values", _Values).root
     winners = paper["outcomes"]["winners"]
     found: dict[str, float] = {
         "villager_wins": winners["villagers"]["share"],

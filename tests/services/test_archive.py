@@ -247,8 +247,8 @@ def failed(number):
     return GameClosed(game=f"s-{number}", number=number, outcome="failed", lines=0, hash="")
 
 
-def so_far(before, games, ended, failed=0):
-    return SessionSoFar(session="s", before=before, games=games, ended=ended, stopped=0, failed=failed, lost=0)
+def so_far(before, games, ended, failed=0, stopped=0):
+    return SessionSoFar(session="s", before=before, games=games, ended=ended, stopped=stopped, failed=failed, lost=0)
 
 
 def test_sums_are_kept_of_games_nobody_asks_about_and_only_the_others_are_acknowledged(desk):
@@ -293,6 +293,23 @@ def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(desk, 
     told = found.as_json()
     assert (told["games"], told["archived"], told["settled"]) == (1, 1, 1)
     assert sum(row["k"] for row in found.metrics["outcomes"]["winners"].values()) == 1
+
+
+def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(desk, records):
+    stopped, other = records
+    desk.news(OPEN, opened(stopped), opened(other, 2), start=1)
+    desk.take(stopped)
+    desk.take(other)
+    end = closing(stopped).model_copy(update={"outcome": "stopped"})
+    desk.news(end, closing(other, 2), so_far("1-3", 1, 0, stopped=1), start=4)
+    assert [(game.game, game.counted) for game in desk.results.games] == [(stopped.game, True), (other.game, True)]
+    desk.path(stopped).write_bytes(b"no record\n")
+    anew = other.done_anew(since=200)
+    desk.news(closing(anew, 2), start=7)
+    desk.take(anew)
+    found = desk.results
+    assert [(game.game, game.counted) for game in found.games] == [(stopped.game, False), (other.game, True)]
+    assert found.metrics["outcomes"]["games"] == 1
 
 
 # -- what lies in the folder
