@@ -246,10 +246,10 @@ def issue(
         passwords = {holder: fresh_password() for holder in holders}
         with _undone(office, {who: word for who, word in passwords.items() if who.user not in there}, folder):
             tickets = _make(office, passwords, shown, folder, revoking=revoking, force=force)
+            for holder in holders:
+                if holder.user in there:
+                    office.hang_up(holder.user)
             office.admit(holders)
-        for holder in holders:
-            if holder.user in there:
-                office.hang_up(holder.user)
         ended = 0
         if is_open and close_default:
             office.set_users([("default", ("off",))])
