@@ -11,15 +11,7 @@ from typing import Any, ClassVar, Final, get_args
 
 from wolfbus.draws import brain_seed
 from wolfbus.messages.base import Audience, SeatName, unchecked
-from wolfbus.messages.events import (
-    Answered,
-    AnyAnswered,
-    AnyEvent,
-    Asked,
-    Opened,
-    PrivateEvent,
-    PublicEvent,
-)
+from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, PrivateEvent, PublicEvent
 from wolfbus.messages.requests import Private, PrivateFact, Public, PublicFact, Revealed, Seated, Whispered
 
 

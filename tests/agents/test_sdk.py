@@ -114,7 +114,7 @@ class Bare(Agent):
     lacks = frozenset({"bid", "vote", "heard"})
 
     def __getattribute__(self, name: str) -> Any:
-        if name in Bare.lacks:
+        if name in type(self).lacks:
             raise LookupError(f"no {name} here")
         return super().__getattribute__(name)
 
@@ -354,8 +354,19 @@ class Taken(Bidder):
     game = property(lambda self: "chess")  # type: ignore[assignment]
 
 
+class Undecided(Bare):
+    """Does not even say whether it is quick."""
+
+    lacks = frozenset({"quick"})
+
+
 @pytest.mark.parametrize(
-    ("agent", "why"), [(Unmade, "FileNotFoundError: weights.bin"), (Taken, "AttributeError: property 'game'")]
+    ("agent", "why"),
+    [
+        (Unmade, "FileNotFoundError: weights.bin"),
+        (Taken, "AttributeError: property 'game'"),
+        (Undecided, "LookupError: no quick here"),
+    ],
 )
 def test_an_agent_that_cannot_be_made_keeps_nobody_waiting(
     moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture, agent: type[Agent], why: str

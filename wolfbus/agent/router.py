@@ -173,7 +173,8 @@ class SeatRouter(PooledActor):
         any thread. Prompt text of that game is sent anew.
         """
         self.outbox.open_game(seated.game, anew=True)
-        return self._agent(seated, self._make)
+        agent, _ = self._agent(seated, self._make)
+        return agent
 
     def left(self) -> None:
         """Count out a seat that has let go of all that it had; safe from any thread."""
@@ -286,8 +287,8 @@ class SeatRouter(PooledActor):
             self._games[game] = seats
             self.outbox.open_game(game)
             self._state.playing = len(self._games)
-        agent = self._agent(seated, self._make_in_turn)
-        if not agent.quick or type(agent).start is not Agent.start:
+        agent, quick = self._agent(seated, self._make_in_turn)
+        if not quick:
             self._state.quick.discard(game)
         elif not seats:
             self._state.quick.add(game)
@@ -302,16 +303,17 @@ class SeatRouter(PooledActor):
             self._leave(game)
             self._given_up.add(game)
 
-    def _agent(self, seated: Seated, make: MakeAgent) -> Agent:
+    def _agent(self, seated: Seated, make: MakeAgent) -> tuple[Agent, bool]:
+        """Return the agent of a seat, and whether it keeps nobody waiting."""
         try:
             agent = make(seated.brain)
             agent.game, agent.seat = seated.game, seated.seat
+            return agent, bool(agent.quick) and type(agent).start is Agent.start
         except BaseException as error:
             # it may fail in any way; every request of the seat is closed, and the record says why
             where = {"game": seated.game}
             logger.exception("the brain of %s could not be made", seated.seat, extra=where)
-            agent = _Unmade(f"the brain could not be made: {type(error).__name__}: {error}")
-        return agent
+            return _Unmade(f"the brain could not be made: {type(error).__name__}: {error}"), True
 
     def _make_in_turn(self, label: str) -> Agent:
         here = sum(map(len, self._games.values()))

@@ -171,7 +171,7 @@ class Store:
 
     def send(self, steps: Sequence[Commit]) -> list[Verdict]:
         """Land each step in order, each one whole or not at all."""
-        with self.lock:
+        with self:
             return [self._land(step) for step in steps]
 
     def _land(self, step: Commit) -> Verdict:

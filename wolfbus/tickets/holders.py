@@ -75,7 +75,10 @@ class Holder:
         for word in (self.house, self.name):
             if not re.fullmatch(ID_PATTERN, word):
                 raise ConfigError(f"{word!r:.80} is no name (letters, digits, dot, dash and underscore, at most 64)")
-        if self.name.casefold() in RESERVED and self.service != MODERATOR:
+        if self.service == MODERATOR:
+            if self.name != MODERATOR:
+                raise ConfigError(f"the moderator's ticket is called {MODERATOR!r}, not {self.name!r}")
+        elif self.name.casefold() in RESERVED:
             raise ConfigError(f"{self.name!r} is a name the house itself needs; call the {self.service} otherwise")
 
     @property
@@ -197,15 +200,24 @@ def write_secret(path: Path, lines: Sequence[str], *, replace: bool) -> None:
         ConfigError: it exists, and may not be replaced.
         OSError: it cannot be written.
     """
-    if not replace and path.exists():
-        raise ConfigError(f"{path} is there already (--force replaces it)")
-    write_whole(path, (f"{line}\n" for line in lines), mode=OWNER)
+    if not replace:
+        try:
+            # looked for and taken at once: two may write it at the same time
+            path.touch(OWNER, exist_ok=False)
+        except FileExistsError:
+            raise ConfigError(f"{path} is there already (--force replaces it)") from None
+    try:
+        write_whole(path, (f"{line}\n" for line in lines), mode=OWNER)
+    except BaseException:
+        if not replace:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def make_folder(folder: Path) -> None:
     """Make a folder for tickets that others cannot enter and git passes over; one that is there stays as it is."""
     if not folder.is_dir():
-        folder.mkdir(mode=0o700, parents=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -79,8 +79,15 @@ class Office(Closable):
 
     def is_on(self, user: str) -> bool:
         """Return whether a user may log in."""
-        facts = self._ask("ACL", "GETUSER", user, doing=f"user {user}")
-        return facts is not None and b"on" in dict(zip(facts[::2], facts[1::2], strict=True))[b"flags"]
+        return b"on" in self._facts(user).get(b"flags", ())
+
+    def knows(self, user: str, password: str) -> bool:
+        """Return whether a user has this password."""
+        return sealed(password).encode() in [b"#" + word for word in self._facts(user).get(b"passwords", ())]
+
+    def _facts(self, user: str) -> dict[bytes, Any]:
+        facts = self._ask("ACL", "GETUSER", user, doing=f"user {user}") or []
+        return dict(zip(facts[::2], facts[1::2], strict=True))
 
     def set_users(self, users: Sequence[tuple[str, Sequence[str]]]) -> None:
         """Make users, or change them, by (name, words of ``ACL SETUSER``)."""
@@ -164,7 +171,7 @@ class Office(Closable):
                 raise refusal(reply, doing) from reply
 
 
-EVERYTHING = ("reset", "on", "~*", "&*", "+@all")
+EVERYTHING = ("on", "~*", "&*", "+@all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +208,13 @@ def issue(
 ) -> Issued:
     """Make a Redis user with a password of its own for every holder, and write its ticket.
 
-    1. Tickets are written, then users are made, then each is proven by logging in.
+    1. Tickets are written, then users are made, then each is proven by logging in with what its file holds.
     2. Those that join are put on the list that a moderator with tickets goes by.
     3. The user ``default`` is switched off and its connections are ended, once an administrator has proven to work.
     4. Users are saved, where the server can.
 
-    What fails before the third is undone, as far as names are concerned that had no ticket before.
+    What fails before the third is undone, as far as names are concerned that had no ticket before. Of two who issue
+    tickets for the same names at a time, one is told at least, and neither undoes what the other did.
 
     Args:
         url: the server, as somebody who may manage users.
@@ -235,12 +243,13 @@ def issue(
         is_open = office.is_on("default")
         if is_open and close_default and office.me() == "default":
             administrator = _administrator(office, shown, folder, known=ADMINISTRATOR in there, force=force)
-        with _undone(office, [holder for holder in holders if holder.user not in there], folder):
-            tickets = _make(office, holders, shown, folder, revoking=revoking, force=force)
+        passwords = {holder: fresh_password() for holder in holders}
+        with _undone(office, {who: word for who, word in passwords.items() if who.user not in there}, folder):
+            tickets = _make(office, passwords, shown, folder, revoking=revoking, force=force)
+            for holder in holders:
+                if holder.user in there:
+                    office.hang_up(holder.user)
             office.admit(holders)
-        for holder in holders:
-            if holder.user in there:
-                office.hang_up(holder.user)
         ended = 0
         if is_open and close_default:
             office.set_users([("default", ("off",))])
@@ -288,54 +297,55 @@ def _check_new(holders: Sequence[Holder], there: frozenset[str], folder: Path, *
 
 
 def _make(
-    office: Office, holders: Sequence[Holder], shown: Address, folder: Path, *, revoking: bool, force: bool
+    office: Office, passwords: Mapping[Holder, str], shown: Address, folder: Path, *, revoking: bool, force: bool
 ) -> tuple[tuple[Holder, Path], ...]:
-    passwords = {holder: fresh_password() for holder in holders}
     database = office.address.database
-    for holder, password in passwords.items():
-        path = ticket_path(folder, holder.name)
-        write_secret(path, ticket_lines(shown, holder.user, password, holder), replace=force)
+    tickets = tuple((holder, ticket_path(folder, holder.name)) for holder in passwords)
+    for holder, path in tickets:
+        write_secret(path, ticket_lines(shown, holder.user, passwords[holder], holder), replace=force)
     office.set_users(
         [
             (holder.user, ("reset", "on", sealed(password), *holder.rules(database, revoking=revoking)))
             for holder, password in passwords.items()
         ]
     )
-    for holder, password in passwords.items():
-        office.prove(holder.user, password)
-    return tuple((holder, ticket_path(folder, holder.name)) for holder in holders)
+    for holder, path in tickets:
+        # not with what was written: another who issues at the same time may have replaced it
+        office.prove(holder.user, _password_in(path))
+    return tickets
+
+
+def _password_in(path: Path) -> str:
+    return read_address(read_bus(f"@{path}")).password or ""
 
 
 @contextmanager
-def _undone(office: Office, fresh: Sequence[Holder], folder: Path) -> Iterator[None]:
-    """Take back users and tickets that were not there before if what is done with them fails."""
+def _undone(office: Office, fresh: Mapping[Holder, str], folder: Path) -> Iterator[None]:
+    """Take back users and tickets with these passwords if what is done with them fails."""
     try:
         yield
     except BaseException:
-        for holder in fresh:
-            ticket_path(folder, holder.name).unlink(missing_ok=True)
-        office.delete(holder.user for holder in fresh)
+        for holder, password in fresh.items():
+            path = ticket_path(folder, holder.name)
+            with suppress(ConfigError):
+                if _password_in(path) == password:
+                    path.unlink()
+        office.delete([holder.user for holder, password in fresh.items() if office.knows(holder.user, password)])
         raise
 
 
 def _administrator(office: Office, shown: Address, folder: Path, *, known: bool, force: bool) -> Path:
     """Make sure that an administrator can log in, and go on as that one; returns its ticket."""
     path = ticket_path(folder, "admin")
-    if known and not force:
-        return _known_administrator(office, path)
-    password = fresh_password()
-    write_secret(path, ticket_lines(shown, ADMINISTRATOR, password, None), replace=force or not known)
-    office.set_users([(ADMINISTRATOR, (*EVERYTHING, sealed(password)))])
-    office.prove(ADMINISTRATOR, password)
-    office.go_on_as(ADMINISTRATOR, password)
-    return path
-
-
-def _known_administrator(office: Office, path: Path) -> Path:
+    if force or not known:
+        password = fresh_password()
+        write_secret(path, ticket_lines(shown, ADMINISTRATOR, password, None), replace=True)
+        # an unknown one may have been made a moment ago, by another who issues; that ticket is to open this server, too
+        office.set_users([(ADMINISTRATOR, (*(("reset",) if known else ()), *EVERYTHING, sealed(password)))])
     advice = f"the user {ADMINISTRATOR} is there already: come with its ticket (--bus @FILE), or renew it with --force"
     if not path.exists():
         raise ConfigError(advice)
-    password = read_address(read_bus(f"@{path}")).password or ""
+    password = _password_in(path)
     try:
         office.prove(ADMINISTRATOR, password)
     except BusDown:
