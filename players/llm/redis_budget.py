@@ -95,11 +95,10 @@ class RedisBudget:
         if self._living is None:
             self._living = threading.Thread(target=self._live, name="budget", daemon=True)
             self._living.start()
-        try:
-            word, _, ended = self._hold("reserve", str(key), *_whole(worst), what)
-        except BusError as error:
-            logger.warning("%s", error)
+        told = self._hold("reserve", str(key), *_whole(worst), what)
+        if told is None:
             return False
+        word, _, ended = told
         if word == "refused":
             raise BudgetSpent(self._refusal(ended))
         if word != "gone":
@@ -111,26 +110,25 @@ class RedisBudget:
 
     def settle(self, key: int, taken: Amount) -> None:
         """Count what a call took and give back the rest; see `BudgetLedger`."""
-        try:
-            self._hold("settle", str(key), *_whole(taken))
-        except BusError as error:
-            logger.warning("%s", error)
+        self._hold("settle", str(key), *_whole(taken))
 
     def _live(self) -> None:
         """Say that this holder lives, as long as it does."""
         while not self._closed.wait(self._lease_s / _LIVES):
-            try:
-                self._hold("live")
-            except BusError as error:
-                logger.warning("%s", error)
+            self._hold("live")
 
     def _refusal(self, ended: str) -> str:
         """Return why a budget ended, from the sums and the call that the script kept of it."""
         *sums, what = ended.split(" ", 4)
         return refusal_of(_amount(*sums[:2]), self._usd, self._tokens, _amount(*sums[2:]), what)
 
-    def _hold(self, act: str, *words: str) -> tuple[str, Amount, str]:
-        return self._run(act, self._holder, str(max(int(self._lease_s * 1000), 1)), *words)
+    def _hold(self, act: str, *words: str) -> tuple[str, Amount, str] | None:
+        """Do something as this holder, who lives; None, and a line in the log, where the bus is in the way."""
+        try:
+            return self._run(act, self._holder, str(max(int(self._lease_s * 1000), 1)), *words)
+        except BusError as error:
+            logger.warning("%s", error)
+            return None
 
     def _run(self, *words: str) -> tuple[str, Amount, str]:
         """Return the verdict, what is spent, and the call that ended it."""
