@@ -245,6 +245,11 @@ class Attempts:
             if failed.failure.trouble == "timeout":
                 pace.add(name, purpose, loop_time() - now)
             raise
+        except asyncio.CancelledError as cancelled:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            # nobody has given up the call, and somebody waits for what came of it
+            raise RuntimeError("the provider cancelled work of its own") from cancelled
         pace.add(name, purpose, loop_time() - now)
         for name in TOKENS:
             self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))

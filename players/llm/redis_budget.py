@@ -34,8 +34,9 @@ _LIVES: Final = 3
 class RedisBudget:
     """The budget of an agenda, and one process's share in it; a `BudgetLedger`. All that it does is safe to repeat.
 
-    `open`, `look` and `remove`, by which a study is run, may raise BusError. `reserve` and `settle` log it: nothing
-    goes out then, and what could not be settled stays set aside, and counts as spent once this process is gone.
+    `open`, `look` and `remove`, by which a study is run, may raise BusError. `reserve` and `settle` log it, once until
+    the bus answers again: nothing goes out then, and what could not be settled stays set aside, and counts as spent
+    once this process is gone.
 
     Args:
         url: the bus's address.
@@ -58,6 +59,7 @@ class RedisBudget:
         self._lease_s = lease_s
         self._holder = secrets.token_hex(8)
         self._here_at = time.monotonic()
+        self._away = False
         self._closed = threading.Event()
         self._living: threading.Thread | None = None
 
@@ -95,11 +97,10 @@ class RedisBudget:
         if self._living is None:
             self._living = threading.Thread(target=self._live, name="budget", daemon=True)
             self._living.start()
-        try:
-            word, _, ended = self._hold("reserve", str(key), *_whole(worst), what)
-        except BusError as error:
-            logger.warning("%s", error)
+        told = self._hold("reserve", str(key), *_whole(worst), what)
+        if told is None:
             return False
+        word, _, ended = told
         if word == "refused":
             raise BudgetSpent(self._refusal(ended))
         if word != "gone":
@@ -111,28 +112,32 @@ class RedisBudget:
 
     def settle(self, key: int, taken: Amount) -> None:
         """Count what a call took and give back the rest; see `BudgetLedger`."""
-        try:
-            self._hold("settle", str(key), *_whole(taken))
-        except BusError as error:
-            logger.warning("%s", error)
+        # a bus that is away was waited for already; with a hundred calls in flight, it would be a hundred times
+        self._hold("settle", str(key), *_whole(taken), patience_s=0.0 if self._away else None)
 
     def _live(self) -> None:
         """Say that this holder lives, as long as it does."""
         while not self._closed.wait(self._lease_s / _LIVES):
-            try:
-                self._hold("live")
-            except BusError as error:
-                logger.warning("%s", error)
+            self._hold("live")
 
     def _refusal(self, ended: str) -> str:
         """Return why a budget ended, from the sums and the call that the script kept of it."""
         *sums, what = ended.split(" ", 4)
         return refusal_of(_amount(*sums[:2]), self._usd, self._tokens, _amount(*sums[2:]), what)
 
-    def _hold(self, act: str, *words: str) -> tuple[str, Amount, str]:
-        return self._run(act, self._holder, str(max(int(self._lease_s * 1000), 1)), *words)
+    def _hold(self, act: str, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str] | None:
+        """Do something as this holder, who lives; None, and a line in the log, where the bus is in the way."""
+        lease_ms = str(max(int(self._lease_s * 1000), 1))
+        try:
+            told = self._run(act, self._holder, lease_ms, *words, patience_s=patience_s)
+        except BusError as error:
+            logger.log(logging.DEBUG if self._away else logging.WARNING, "%s", error)
+            self._away = True
+            return None
+        self._away = False
+        return told
 
-    def _run(self, *words: str) -> tuple[str, Amount, str]:
+    def _run(self, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str]:
         """Return the verdict, what is spent, and the call that ended it."""
 
         def call(link: RedisLink) -> Any:
@@ -141,7 +146,8 @@ class RedisBudget:
                 raise refusal(reply, self._doing) from reply
             return reply
 
-        word, usd, tokens, ended = (each.decode(errors="replace") for each in self._links.run(self._keys[0], call))
+        reply = self._links.run(self._keys[0], call, patience_s)
+        word, usd, tokens, ended = (each.decode(errors="replace") for each in reply)
         return word, _amount(usd, tokens), ended
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -106,6 +107,38 @@ def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_
     assert "inspect is answered with a name" in inspected["note"]
     assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
     assert "the brain failed on speak: LookupError: no words" in caplog.text
+
+
+class Aborting(Agent):
+    """Waits for work of its own, which is cancelled."""
+
+    async def seated(self, view: SeatView, /) -> None:
+        await self.vote(ask("vote"), view)
+
+    def bid(self, ask: Ask, view: SeatView, /) -> int:
+        work: Future[int] = Future()
+        work.cancel()
+        return work.result()
+
+    async def vote(self, ask: Ask, view: SeatView, /) -> None:
+        work = asyncio.ensure_future(asyncio.sleep(SOON_S))
+        work.cancel()
+        await work
+
+
+def test_an_agent_whose_own_work_is_cancelled_fails_on_those_requests_and_is_told(
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    serve(Aborting)
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(ask("bid"), ask("vote")))
+    bid, vote = (moderator.hear("ann", "reply") for _ in range(2))
+    assert [(each["request"], each["fault"]) for each in (bid, vote)] == [
+        (ask("bid").id, "failed"),
+        (ask("vote").id, "failed"),
+    ]
+    assert bid["note"] == vote["note"] == "the brain failed: CancelledError: "
+    assert "the brain failed in seated" in caplog.text
 
 
 class Bare(Agent):

@@ -18,6 +18,7 @@ from players.llm.redis_budget import RedisBudget
 from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
+from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
 
@@ -48,7 +49,7 @@ def kept(request):
             request.getfixturevalue("redis_url") if request.param == "redis" else request.getfixturevalue("cluster").url
         )
         one, *both = (
-            around.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.1))) for _ in "abc"
+            around.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.5))) for _ in "abc"
         )
         one.open(amount(0.15))
         yield both, lambda: one.look()[0]
@@ -89,6 +90,22 @@ def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis
         wait_for(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until)
         assert (ann.look(), time.monotonic() > until) == ((amount(0.0), None), True)
         ann.remove()
+
+
+@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+def test_a_redis_that_is_gone_is_waited_for_and_told_once_whatever_is_still_to_be_settled(caplog):
+    with RedisServer() as server:
+        holder = RedisBudget(f"{server.url}?patience=0.5", "mine", 1.0, None)
+        holder.open(amount(0.0))
+        assert all(holder.reserve(key, amount(0.01), "x") for key in range(40))
+    with contextlib.closing(holder):
+        began = time.monotonic()
+        for key in range(40):
+            holder.settle(key, amount(0.01))
+        # each call for itself would take 20 s
+        assert 0.5 <= time.monotonic() - began < 10
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "cannot be reached (tried for 0.5 s)" in line
 
 
 @pytest.fixture(scope="module")

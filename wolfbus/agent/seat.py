@@ -343,7 +343,7 @@ class SeatActor(PooledActor):
 
     def _settle(self, call: _Call, given: Any, error: BaseException | None) -> None:
         """Do with what a call returned or raised what is to be done with it."""
-        if isinstance(error, CancelledError) or (call.answers and self._closed):
+        if self._closed and (call.answers or isinstance(error, CancelledError)):
             logger.debug("%s: %s was given up", self._seat, call.method)
         elif error is None and given.__class__ is not Answer and inspect.isawaitable(given):
             self._busy = call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import sys
@@ -12,13 +13,13 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from players.llm.provider import Completion
-from players.llm.providers.mock import URL
+from players.llm.provider import Completion, ProviderReply, Request
+from players.llm.providers.mock import URL, MockProvider
 from players.llm.settings import Endpoint, Model, Timeouts
 from tests.study.runs import wait_for
 from wolfbus.errors import GivenUp, PlayerError
 
-from .conftest import Asking, Clock, MakeGateway, Mocked, model_at, question
+from .conftest import OK, Asking, Clock, MakeGateway, Mocked, model_at, question
 from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply
 
 
@@ -163,6 +164,23 @@ def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: 
     came = asking.one(question(broken))
     assert str(came.error).startswith("the gateway failed: ")
     assert asking.one(question(model_at(server))).text
+
+
+def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock: Clock, caplog: Any) -> None:
+    async def broken_off_once(_request: Request) -> ProviderReply:
+        work: asyncio.Future[ProviderReply] = clock.create_future()
+        if len(mocked.asked) == 1:
+            work.cancel()
+        else:
+            work.set_result(OK)
+        return await work
+
+    mocked = Mocked(clock)
+    mocked.provider = MockProvider(broken_off_once)
+    came = mocked.one()
+    assert (came.error, came.text) == ("the gateway failed: RuntimeError", None)
+    assert "the provider cancelled work of its own" in caplog.text
+    assert mocked.one().text == OK.text
 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
