@@ -253,6 +253,8 @@ class Elephant(Agent):
 def test_another_story_puts_aside_view_and_agent_and_what_it_was_about_to_answer(
     moderator: Moderator, serve: Serve
 ) -> None:
+    Elephant.made.clear()
+    Elephant.go.clear()
     serve(Elephant)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN, said("so it was")]))
