@@ -86,9 +86,6 @@ class Played:
     def roles(self) -> dict[str, str]:
         return {seat.name: seat.role for seat in self.opened.seats}
 
-    def seats_of(self, role: str) -> list[str]:
-        return [name for name, dealt in self.roles.items() if dealt == role]
-
     @property
     def nights(self) -> dict[int, NightOutcome]:
         return {event.round: event for event in self.events if isinstance(event, NightOutcome)}
