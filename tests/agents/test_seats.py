@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import queue
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import pytest
 
@@ -253,6 +255,8 @@ class Elephant(Agent):
 def test_another_story_puts_aside_view_and_agent_and_what_it_was_about_to_answer(
     moderator: Moderator, serve: Serve
 ) -> None:
+    Elephant.made.clear()
+    Elephant.go.clear()
     serve(Elephant)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN, said("so it was")]))
@@ -294,20 +298,30 @@ class OneTerminal(Agent):
         self.taken.release()
 
 
-def player(url: str, brain: str, *words: str) -> Aside:
-    """Run the command of a player called ann."""
-    where = ["--bus", url, "--house", HOUSE, "--name", "ann", "--grace", "0"]
-    return Aside(lambda _: run(["player", *where, "--brain", brain, *words]))
+Player: TypeAlias = Callable[..., Aside]
+
+
+@pytest.fixture
+def player(moderator: Moderator, redis_url: str) -> Iterator[Player]:
+    """Runs the command of a player called ann, which a goodbye alone can end, whatever becomes of the test."""
+    where = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--grace", "0"]
+    with contextlib.ExitStack() as ending:
+
+        def run_player(brain: str, *words: str) -> Aside:
+            ann = ending.enter_context(Aside(lambda _: run(["player", *where, "--brain", brain, *words])))
+            ending.callback(moderator.goodbye, "ann")
+            return ann
+
+        yield run_player
 
 
 def test_a_seat_of_the_next_game_waits_for_what_the_game_before_still_holds(
-    moderator: Moderator, redis_url: str
+    moderator: Moderator, player: Player
 ) -> None:
-    with player(redis_url, f"{__name__}:OneTerminal"):
-        moderator.welcome("ann")
-        moderator.deliver("ann", catch_up(told=[ENDED]), catch_up(ask("bid", game="g2"), game="g2"))
-        assert moderator.hear("ann", "reply")["content"] == {"bid": 3}
-        moderator.goodbye("ann")
+    player(f"{__name__}:OneTerminal")
+    moderator.welcome("ann")
+    moderator.deliver("ann", catch_up(told=[ENDED]), catch_up(ask("bid", game="g2"), game="g2"))
+    assert moderator.hear("ann", "reply")["content"] == {"bid": 3}
 
 
 @pytest.mark.parametrize("grace_s", [SOON_S, 0.05])
@@ -328,9 +342,10 @@ def test_asked_to_stop_it_plays_its_game_to_the_end_unless_that_takes_longer_tha
 
 
 def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(
-    moderator: Moderator, redis_url: str, capfd: pytest.CaptureFixture[str]
+    moderator: Moderator, player: Player, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with ModelServer(ugly={"html": 1.0}) as server, player(redis_url, f"llm:any@{server.url}", "--give-up", "2") as ann:
+    with ModelServer(ugly={"html": 1.0}) as server:
+        ann = player(f"llm:any@{server.url}", "--give-up", "2")
         moderator.welcome("ann")
         # the reply and what comes of asking again
         moderator.deliver("ann", catch_up(ask("bid")))
@@ -340,7 +355,7 @@ def test_a_player_of_whose_model_nothing_can_be_read_ends_with_that_reason(
     assert f"wolfbus: {reason}\n" in capfd.readouterr().err
 
 
-def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health_says_what_a_player_does(moderator: Moderator, player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     news = threading.Condition()
 
@@ -354,12 +369,12 @@ def test_health_says_what_a_player_does(moderator: Moderator, redis_url: str, mo
             assert news.wait_for(lambda: state in seen, SOON_S)
 
     monkeypatch.setattr("wolfbus.service.lifecycle.Health.set", note)
-    with player(redis_url, "scripted") as ann:
-        reached("joining")
-        moderator.welcome("ann")
-        reached("waiting")
-        moderator.deliver("ann", catch_up())
-        reached("playing")
-        moderator.goodbye("ann")
-        assert ann.end() == 0
+    ann = player("scripted")
+    reached("joining")
+    moderator.welcome("ann")
+    reached("waiting")
+    moderator.deliver("ann", catch_up())
+    reached("playing")
+    moderator.goodbye("ann")
+    assert ann.end() == 0
     assert seen[-1] == "leaving"

@@ -13,16 +13,7 @@ from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.messages.base import Seat
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import (
-    ANSWERED,
-    AnyAnswered,
-    AnyEvent,
-    Asked,
-    Asking,
-    Ended,
-    NightOutcome,
-    Opened,
-)
+from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Ended, NightOutcome, Opened
 from wolfbus.messages.requests import Ask
 from wolfbus.record.reader import RecordReader
 from wolfbus.vocabulary import Fault, Kind, Outcome, Phase
@@ -94,9 +85,6 @@ class Played:
     @property
     def roles(self) -> dict[str, str]:
         return {seat.name: seat.role for seat in self.opened.seats}
-
-    def seats_of(self, role: str) -> list[str]:
-        return [name for name, dealt in self.roles.items() if dealt == role]
 
     @property
     def nights(self) -> dict[int, NightOutcome]:

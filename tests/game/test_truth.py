@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from analytics.claims import GameFacts
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
-from wolfbus.roles import team_of
 from wolfbus.truth import entailed, thinkable, verdict
 from wolfbus.vocabulary import ROLES
 
@@ -95,6 +94,7 @@ def agrees(facts: GameFacts, observer: str, deal: dict[str, str]) -> bool:
     if any(deal[name] == "Werewolf" for name in facts.night_victims):
         return False
     for name, shown in facts.revealed.items():
-        if shown not in (deal[name], team_of(deal[name])):
+        team = "werewolves" if deal[name] == "Werewolf" else "villagers"
+        if shown not in {deal[name], team}:
             return False
     return goes_on(facts, deal)

@@ -10,7 +10,7 @@ import pytest
 from moderator.engine.seating import deal
 from tests.game.driver import Question, legal_answer
 from tests.isolation.outside import Outside, Plan, play
-from wolfbus.audience import Herald
+from tests.players.table import Hearers
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import decode_delivery, decode_news
@@ -156,19 +156,14 @@ def test_a_villager_receives_nothing_between_dusk_and_dawn(game):
 
 
 def test_a_view_is_the_fold_of_what_the_record_says_the_seat_may_know(game):
-    herald = Herald()
-    told = {seat: SeatView(me=seat) for seat in game.roles}
+    table = Hearers()
     for number, members in enumerate(game.record, 1):
-        news = herald.tell(parse_flat(members, number).event)
-        for view in told.values():
-            view.hear_public(*news.public)
-        for seat, fact in news.private:
-            told[seat].hear_private(fact)
+        table.tell(parse_flat(members, number).event)
     for seat, bodies in game.inbox.items():
         view = SeatView(me=seat)
         for delivery in map(decode_delivery, bodies):
             view.hear_public(*delivery.facts)
             for fact in (fact for part in delivery.seats for fact in part.facts):
                 view.hear_private(fact)
-        assert view == told[seat]
-        assert view.suspicion.pairs() == told[seat].suspicion.pairs()
+        assert view == table.views[seat]
+        assert view.suspicion.pairs() == table.views[seat].suspicion.pairs()

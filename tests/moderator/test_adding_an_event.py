@@ -25,23 +25,16 @@ do("report", "runs")
 
 from players.human.words import UnreadNews
 from players.llm.prompts.story import Story
-from wolfbus.audience import Herald
+from tests.players.table import Hearers
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.view import SeatView
-herald, seats = Herald(), {}
-for recorded in read_record(open_lines(record)):
-    if recorded.event.type == "opened":
-        seats = {seat.name: SeatView(seat.name) for seat in recorded.event.seats}
-    told = herald.tell(recorded.event)
-    for view in seats.values():
-        view.hear_public(*told.public)
-    for name, news in told.private:
-        seats[name].hear_private(news)
 from wolfbus.stage.document import GameFeed, all_viewers
-records = list(read_record(open_lines(record)))
-news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for viewer in all_viewers(tuple(seats))}
+table, records = Hearers(), list(read_record(open_lines(record)))
+for recorded in records:
+    table.tell(recorded.event)
+viewers = all_viewers(tuple(table.views))
+news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for viewer in viewers}
 print("beats of it:", *news)
-for view in seats.values():
+for view in table.views.values():
     story = Story()
     story.grow(view)
     print(story.text, *UnreadNews().since(view), sep="\\n")

@@ -11,7 +11,7 @@ from tests.players.table import play
 from tests.record.synthetic import record
 from wolfbus.config import GameConfig
 from wolfbus.errors import RecordError
-from wolfbus.messages.calls import ChainAddition, PromptAddition
+from wolfbus.messages.calls import ChainAddition
 from wolfbus.messages.content import Bid, Label
 from wolfbus.messages.events import ANSWERED, AnyEvent, Asked, Asking, Rejected, Stopped
 from wolfbus.record.digest import digest_of
@@ -124,8 +124,6 @@ def test_a_recorded_answer_must_be_one_that_the_referee_could_have_given(events,
             recover(lines)
 
 
-# -- prompts in records of earlier versions, and in records that were tampered with
-
 STEP = (Asked(batch=1, round=1, phase="debate", turn=1, asks=(Asking(kind="bid", seats=("Wim",)),)),)
 
 
@@ -146,19 +144,3 @@ def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_ha
         ("system", "Rules of the game."),
         ("user", "You are Wim, a Villager.How urgent is it?"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("event", "words"),
-    [
-        (PromptAddition(chains=(ChainAddition(after=1, texts=("b",)),)), "segment 1 follows 1, which is not there"),
-        (PromptAddition(chains=(ChainAddition(texts=(1,)),)), "segment 1 has the text of 1, which is not there"),
-        (call("1/debate/1/bid/Wim").model_copy(update={"prompt": (0, 1)}), "names segment 1, which is not there"),
-        (call("1/debate/1/bid/Wim").model_copy(update={"like": 1}), "is like call 1, which is not there"),
-    ],
-)
-def test_what_refers_to_what_is_not_there_is_named_with_its_line(event, words):
-    book = PromptBook()
-    book.feed(PromptAddition(chains=(ChainAddition(texts=("a",)),)), 1)
-    with pytest.raises(RecordError, match=f"line 7: .*{words}"):
-        book.feed(event, 7)

@@ -25,11 +25,10 @@ WOLFBUS = (sys.executable, "-m", "wolfbus")
 RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
 SEATS = 5
 GAME = ("--seed", "7", "--config", "rules.toml")
+with_redis = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 
 
-pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
-
-
+@with_redis
 def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_path):
     (tmp_path / "rules.toml").write_text(RULES)
     alone = json.loads(wolfbus(tmp_path, "play", *GAME, "--json", "--out", "alone").out)
@@ -48,6 +47,7 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
     }  # fmt: skip
 
 
+@with_redis
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
@@ -83,6 +83,7 @@ def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch):
     assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", said)
 
 
+@with_redis
 def test_the_redis_of_a_run_keeps_its_data_through_kill_9(tmp_path):
     words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
@@ -101,6 +102,7 @@ def test_the_redis_of_a_run_keeps_its_data_through_kill_9(tmp_path):
     assert up.returncode == 130
 
 
+@with_redis
 def test_sigterm_ends_the_processes_and_their_page(tmp_path):
     words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out", "--view", "--port", "0")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:

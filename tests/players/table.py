@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from players.baselines import RandomBrain
@@ -45,13 +45,15 @@ class Played(driver.Played):
 
 
 class Hearers:
-    """Players who hear what happens, each as much as it may."""
+    """Players who hear what happens from the opening on, each as much as it may."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self.views = {name: SeatView(me=name) for name in names}
+    def __init__(self) -> None:
+        self.views: dict[str, SeatView] = {}
         self._herald = Herald()
 
     def tell(self, event: AnyEvent) -> None:
+        if event.type == "opened":
+            self.views = {seat.name: SeatView(me=seat.name) for seat in event.seats}
         told = self._herald.tell(event)
         for view in self.views.values():
             view.hear_public(*told.public)
@@ -74,20 +76,21 @@ def play(
 ) -> Played:
     """Play a game with `brains` in turn around the table; every answer must be of its kind and legal."""
     config = config or GameConfig()
-    table = Hearers(seat.name for seat in driver.opening(config, seed).seats)
-    views = table.views
-    players = {name: brains[place % len(brains)]() for place, name in enumerate(views)}
+    table = Hearers()
+    seats = driver.opening(config, seed).seats
+    players = {seat.name: brains[place % len(brains)]() for place, seat in enumerate(seats)}
 
     def answer(question: driver.Question) -> Answer:
         ask = driver.ask_of(question)
-        answer = answer_of(players[question.seat], ask, views[question.seat])
+        view = table.views[question.seat]
+        answer = answer_of(players[question.seat], ask, view)
         check_legal(ask, answer, config)
         if watch is not None:
-            watch(ask, views[question.seat], answer)
+            watch(ask, view, answer)
         return answer
 
     played = driver.play(config, seed, answer, tell=table.tell, in_house=in_house)
-    return Played(played.events, played.questions, views)
+    return Played(played.events, played.questions, table.views)
 
 
 def check_legal(ask: Ask, answer: Answer, config: GameConfig) -> None:

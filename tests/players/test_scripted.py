@@ -104,9 +104,8 @@ def test_a_lie_is_always_admitted_in_private_and_one_about_oneself_or_a_vision_c
 
 def hearing(speaker: str, *texts: str, names: Sequence[str] = NAMES) -> dict[str, SeatView]:
     """What everybody knows after a speaker's statements, the only ones of the first day."""
-    opened = opening(GameConfig(names=tuple(names)), "1")
-    table = Hearers(seat.name for seat in opened.seats)
-    table.tell(opened)
+    table = Hearers()
+    table.tell(opening(GameConfig(names=tuple(names)), "1"))
     table.tell(Dawn(round=1, died=None))
     for number, text in enumerate(texts, 1):
         table.tell(Statement(statement=number, round=1, phase="debate", turn=number, speaker=speaker, text=text))

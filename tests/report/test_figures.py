@@ -17,7 +17,6 @@ from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
 from tests.report.sample import drawn
-from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES
 
 KEYS = (
@@ -293,6 +292,13 @@ def test_colour_blind_readers_tell_roles_and_flags_apart(colours, sight):
     pairs = [*itertools.combinations((colours[role.lower()] for role in ROLES), 2), (colours["flag"], colours["pass"])]
     for one, other in pairs:
         assert sum((a - b) ** 2 for a, b in zip(seen(one), seen(other), strict=True)) ** 0.5 > 10
-    # and by marker and dash
-    assert len({facts.figure.marker for facts in FACTS.values()}) == len(ROLES)
-    assert len({facts.figure.dash for facts in FACTS.values()}) == len(ROLES)
+
+
+def test_roles_are_told_apart_by_the_dash_of_their_line_and_the_shape_of_its_points():
+    svg = figures()["figure1-figure"]
+    lines, shapes = [], []
+    for role in ROLES:
+        ink = rf'stroke="var\(--wb-{role.lower()}\b[^"]*"'
+        lines += set(re.findall(rf'{ink} stroke-width="2.4"( stroke-dasharray="[^"]+")?/>', svg))
+        shapes += set(re.findall(rf'd="M[\d.]+ [\d.]+([a-z][^"]+)"[^>]* {ink}', svg))
+    assert len(lines) == len(set(lines)) == len(shapes) == len(set(shapes)) == len(ROLES)

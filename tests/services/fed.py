@@ -153,9 +153,9 @@ class Told:
 class Service(Running):
     """An analytics service."""
 
-    def __init__(self, url: str, folder: Path, name: str = "analytics", look_s: float = 0.3) -> None:
+    def __init__(self, url: str, folder: Path, name: str = "analytics") -> None:
         self.told: list[Results] = []
-        settings = AnalyticsSettings(url, HOUSE, folder, name, look_s)
+        settings = AnalyticsSettings(url, HOUSE, folder, name, look_s=0.3)
         super().__init__(lambda stopping, health: serve(settings, stopping, health, self.told.append))
 
     def __enter__(self) -> Self:
@@ -176,8 +176,8 @@ class Site(contextlib.ExitStack):
         self.url, self.bus, self.house, self.told, self.folder = url, bus, house, told, folder
         self.first, self.second = records
 
-    def service(self, name: str = "analytics", folder: str = "", **how: float) -> Service:
-        return Service(self.url, self.folder / folder, name, **how)
+    def service(self, name: str = "analytics", folder: str = "") -> Service:
+        return Service(self.url, self.folder / folder, name)
 
     def heard(self, stream: str) -> Heard:
         return self.enter_context(contextlib.closing(Heard(self.bus, stream)))

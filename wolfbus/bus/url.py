@@ -18,7 +18,8 @@ MASK: Final = "***"
 """Stands for user and password."""
 
 _FIRST_OPTION: Final = re.compile(r"\?(?:db|patience|ssl_ca_certs)=")
-_ADDRESS: Final = re.compile(r"\b(?:redis(?:\+cluster)?|rediss|unix)://\S+")
+# a path makes one slash of two
+_ADDRESS: Final = re.compile(r"\b(?:redis(?:\+cluster)?|rediss|unix)://?\S+")
 
 
 def shown_url(url: str) -> str:

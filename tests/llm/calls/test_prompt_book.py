@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.llm.calls.woven import call, segment
 from wolfbus.errors import RecordError
+from wolfbus.messages.calls import ChainAddition, PromptAddition
 from wolfbus.record.prompts import PromptBook, SegmentCheck
 
 RULES = segment("system", "Rules. ")
@@ -69,3 +70,19 @@ def test_what_is_not_what_it_claims_to_be_is_named_with_its_line(sort, event, wo
     with pytest.raises(RecordError, match=words) as error:
         feed(event, 7)
     assert str(error.value).startswith("line 7: ")
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (PromptAddition(chains=(ChainAddition(after=1, texts=("b",)),)), "segment 1 follows 1, which is not there"),
+        (PromptAddition(chains=(ChainAddition(texts=(1,)),)), "segment 1 has the text of 1, which is not there"),
+        (call("1/debate/1/bid/Wim").model_copy(update={"prompt": (0, 1)}), "names segment 1, which is not there"),
+        (call("1/debate/1/bid/Wim").model_copy(update={"like": 1}), "is like call 1, which is not there"),
+    ],
+)
+def test_what_refers_to_what_is_not_there_is_named_with_its_line(event, words):
+    book = PromptBook()
+    book.feed(PromptAddition(chains=(ChainAddition(texts=("a",)),)), 1)
+    with pytest.raises(RecordError, match=f"line 7: .*{words}"):
+        book.feed(event, 7)

@@ -182,11 +182,9 @@ CHANGED = [(b'"bid\\": 2', b'"bid\\": 0'), (b":1000", b":1001"), (b"Ann", b"Bob"
 LINES = [b"\n", b"\x00\x00\n", b'{"key": 1}\n', b"[]\n", b'"\xff"\n', b"[" * 100_000 + b"\n"]
 LINES += [ENTRY + more + b"}\n" for more in (b'{"latency_s":NaN}', b'{"words":"x"}', b'{"attempts":"1"}')]
 DAMAGE = [
-    *((3, line, r"[^\n]+") for line in LINES),
-    *((3, words, "its hash is not that of its content: .+") for words in CHANGED),
-]
-DAMAGE += [
-    (1, b'{"type":"opened"}\n', "[^\n]+"),
+    *((3, line, r"line 3: [^\n]+") for line in LINES),
+    *((3, words, "line 3: its hash is not that of its content: .+") for words in CHANGED),
+    (1, b'{"type":"opened"}\n', r"line 1: [^\n]+"),
     (1, b'{"type":"cassette","format":1,"more":[]}\n', "its format is 1, this wolfbus reads format 2"),
 ]
 
@@ -196,11 +194,11 @@ DAMAGE += [
 def test_damage_is_told_with_its_file_and_line(
     tmp_path: Path, number: int, damage: bytes | tuple[bytes, bytes], why: str, way: Callable[[Path], Cassette]
 ) -> None:
-    file = record(tmp_path, ("bid?", FIRST), ("Who?", FIRST))
+    file = record(tmp_path, *((text, FIRST) for text in ("bid?", "Who?", "What?")))
     lines = file.read_bytes().splitlines(keepends=True)
     line = damage if isinstance(damage, bytes) else lines[2].replace(*damage)
     file.write_bytes(b"".join([*lines[: number - 1], line, *lines[number:]]))
-    with pytest.raises(CassetteError, match=rf"{file.name}: (line {number}: )?{why}$"):
+    with pytest.raises(CassetteError, match=rf"{file.name}: {why}$"):
         way(tmp_path)
 
 

@@ -7,10 +7,10 @@ import pty
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -56,8 +56,8 @@ def view_of(deadlines: dict[str, float] | None = None, **rules: Any) -> SeatView
 class Seat:
     """A person's brain with a pipe to type into and paper to read from; also where it answers."""
 
-    def __init__(self, write_end: int, paper: Paper) -> None:
-        self.write_end = write_end
+    def __init__(self, typing: BinaryIO, paper: Paper) -> None:
+        self.typing = typing
         self.paper = paper
         self.brain = build("human")
         self.seen = 0
@@ -65,7 +65,7 @@ class Seat:
         self.changed = threading.Condition()
 
     def type(self, text: str) -> None:
-        os.write(self.write_end, text.encode())
+        self.typing.write(text.encode())
 
     def prompted(self) -> str:
         """Wait for the next prompt and return what is new on the screen."""
@@ -93,15 +93,17 @@ class Seat:
 @contextmanager
 def sitting(read_end: int, write_end: int) -> Iterator[Seat]:
     """Sit a person down who types at `write_end` what comes out at `read_end`."""
-    with os.fdopen(read_end) as keyboard, pytest.MonkeyPatch.context() as patched:
+    with (
+        os.fdopen(write_end, "wb", buffering=0) as typing,
+        os.fdopen(read_end) as keyboard,
+        pytest.MonkeyPatch.context() as patched,
+    ):
         paper = Paper()
         patched.setattr("sys.stdin", keyboard)
         patched.setattr("sys.stderr", paper)
-        seat = Seat(write_end, paper)
+        seat = Seat(typing, paper)
         yield seat
         seat.brain.close()
-    with suppress(OSError):
-        os.close(write_end)
 
 
 @pytest.fixture
@@ -287,7 +289,7 @@ def test_lines_come_one_by_one_however_they_are_written_and_the_last_one_counts(
     seat.type("Bram ist’s\n\r\nAn")
     assert [said(), said()] == [(Speech(text="Bram ist’s"), None), (Speech(text=""), None)]
     seat.type("a\nBram")
-    os.close(seat.write_end)
+    seat.typing.close()
     assert [said() for _ in range(4)] == [(Speech(text=text), None) for text in ("Ana", "Bram", "", "")]
     assert seat.paper.text.count("Your input has ended") == 1
 

@@ -10,6 +10,7 @@ from players.llm.prompts.writer import Prompt, PromptWriter
 from tests.game import driver
 from tests.game.driver import Given, Missing, Question, ask_of, legal_answer, questions
 from tests.players.table import CONFIGS as RULES
+from tests.players.table import Hearers
 from wolfbus.audience import Herald
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
@@ -76,7 +77,7 @@ def play(
 
     events = [] if events is None else events
     asked: dict[str, list[Ask]] = {}
-    table = Table()
+    table = Hearers()
     for event in driver.play(config, seed, answer).events:
         if isinstance(event, Answered):
             for seat, asks in asked.items():
@@ -85,29 +86,11 @@ def play(
             words = {each: private(event.seat, event.kind, each) for each in ("thought", "raw", "note")}
             event = event.model_copy(update=words)  # noqa: PLW2901 - with the words that no rule looks at
         events.append(event)
-        table.hear(event)
+        table.tell(event)
         if isinstance(event, Asked):
             for question, _ in questions(event):
                 asked.setdefault(question.seat, []).append(ask_of(question))
     return events
-
-
-class Table:
-    """What every seat knows."""
-
-    def __init__(self) -> None:
-        self.views: dict[str, SeatView] = {}
-        self._herald = Herald()
-
-    def hear(self, event: AnyEvent) -> None:
-        if event.type == "opened":
-            self.views = {seat.name: SeatView(me=seat.name) for seat in event.seats}
-        told = self._herald.tell(event)
-        for view in self.views.values():
-            for news in told.public:
-                view.hear_public(news)
-        for seat, own in told.private:
-            self.views[seat].hear_private(own)
 
 
 def view_of(seat: str, events: Iterable[AnyEvent]) -> SeatView:
