@@ -48,7 +48,7 @@ def kept(request):
             request.getfixturevalue("redis_url") if request.param == "redis" else request.getfixturevalue("cluster").url
         )
         one, *both = (
-            around.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.1))) for _ in "abc"
+            around.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.3))) for _ in "abc"
         )
         one.open(amount(0.15))
         yield both, lambda: one.look()[0]
