@@ -109,15 +109,21 @@ def test_actors_may_wait_for_each_other_twenty_deep_and_the_spare_threads_go_aga
 
 
 def test_a_wait_that_times_out_gives_its_place_back(one_thread):
-    never, busy = threading.Event(), Caller.start_in(one_thread)
+    word, busy = threading.Event(), Caller.start_in(one_thread)
+
+    def wait_for_the_word() -> bool:
+        with one_thread.blocking():
+            return word.wait(WAIT)
 
     def wait_in_vain() -> str:
         with pytest.raises(Timeout):
-            busy.ask(lambda: never.wait(0.05), timeout=0.001)
+            busy.ask(wait_for_the_word, timeout=0.001)
+        word.set()
         return "gave up"
 
     ref = Caller.start_in(one_thread)
     assert ref.ask(wait_in_vain, timeout=WAIT) == "gave up"
+    assert busy.ask(word.is_set, timeout=WAIT)
     assert one_thread._staff == 1
 
 

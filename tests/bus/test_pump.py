@@ -283,7 +283,7 @@ def test_failing_callbacks_do_not_stop_the_writer(bus: Bus, caplog: pytest.LogCa
     assert bus.head(HOUSE, GAME) == head(2)
 
 
-def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_even_be_sent_is_told_and_the_writer_goes_on(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         def append(self, stream: str, batch: Sequence[Entry]) -> None:
             raise TypeError("no such type of body")

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -205,7 +204,7 @@ def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> 
     bus.close()
 
 
-def test_a_tls_server_nobody_vouches_for_is_refused(tls_server: RedisServer, tmp_path: Path) -> None:
+def test_a_tls_server_nobody_vouches_for_is_refused(tls_server: RedisServer) -> None:
     with pytest.raises(BusDown, match=r"(?i)certificate.verify.failed.*add \?ssl_ca_certs=FILE") as caught:
         # at once: trying again would not help
         open_bus(f"rediss://127.0.0.1:{tls_server.port}?patience=120")

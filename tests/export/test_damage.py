@@ -157,4 +157,4 @@ def test_memory_holds_one_game_at_a_time(four, tmp_path):
 
     write_csv([four], tmp_path, tables=OF_GAMES, tell=count)
     assert len(alive) == 4
-    assert max(alive) <= 1
+    assert max(alive) == 1

@@ -124,7 +124,7 @@ def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(opened,
     assert set(seen.refused.values()) <= {"csp"}
 
 
-def test_a_number_leads_to_its_statements(opened, report: Path):
+def test_a_number_leads_to_its_statements(opened):
     seen = opened()
     page = seen.page
     unfold(page)
@@ -144,7 +144,7 @@ def test_a_number_leads_to_its_statements(opened, report: Path):
     assert seen.said == []
 
 
-def test_script_and_report_select_the_same_statements(opened, report: Path):
+def test_script_and_report_select_the_same_statements(opened):
     seen = opened()
     page = seen.page
     told = page.locator("#selections li").evaluate_all("items => items.map(item => [item.id, item.textContent])")
@@ -161,7 +161,7 @@ def test_script_and_report_select_the_same_statements(opened, report: Path):
     assert dict(shown) == wanted
 
 
-def test_the_filter_is_kept_in_the_address(opened, report: Path):
+def test_the_filter_is_kept_in_the_address(opened):
     page = opened(fragment="#statements?role=Werewolf&nonsense=1&agent=%3Cscript%3E").page
     assert page.evaluate("window.hacked") is None
     page.locator("select[name=agent]").select_option("1")
@@ -197,7 +197,7 @@ def test_nothing_overflows_the_window(opened, width: int, scheme: str):
     assert seen.said == []
 
 
-def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened, report: Path):
+def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened):
     page = opened(color_scheme="dark").page
     page.emulate_media(media="print")
     assert page.locator("ol.statements > li").first.is_hidden()

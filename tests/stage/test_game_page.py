@@ -171,7 +171,7 @@ def test_everybody_can_use_it(watched, stage, screen):
     assert serious(seen.page) == []
 
 
-def test_printed_it_holds_the_whole_game(watched, stage, tmp_path):
+def test_printed_it_holds_the_whole_game(watched, stage):
     seen = watched(f"{stage}/g/seven")
     assert len(re.findall(rb"/Type\s*/Page\b", seen.page.pdf())) >= 3
     assert seen.place() == 0

@@ -2,58 +2,71 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import queue
 import re
-from collections.abc import Iterator
+import signal
 from pathlib import Path
 from typing import Self
-
-import pytest
 
 from players.context import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse
-from wolfbus.cli.options import with_patience
-from wolfbus.cli.view import served_with
-from wolfbus.config import GameConfig
+from wolfbus.cli.view import on_a_page
+from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.people import People
-from wolfbus.stage.serving import StageServer
-from wolfbus.stage.sources import PlayedSource
 
 OTHERS = "tests.llm.human.person:Canary"
 CANARY = re.compile(rb"CANARY-(?:reason|thought|raw|whisper)")
 
 
-class Table:
-    """A game with people at pages, on a server."""
+class Told(io.StringIO):
+    """What `wolfbus play` says on stderr, the links to seats one by one."""
 
-    def __init__(self, out: Path, people: int, game: str = "persons") -> None:
-        self.path = out / f"{game}.ndjson"
+    def __init__(self) -> None:
+        super().__init__()
         self.links: queue.Queue[str] = queue.Queue()
+
+    def write(self, text: str) -> int:
+        if link := re.match(r"wolfbus: \S+ plays at (\S+)\n", text):
+            self.links.put(link[1])
+        return super().write(text)
+
+
+class Table(contextlib.ExitStack):
+    """A game with people at the page that it is served on."""
+
+    game = "persons"
+
+    def __init__(self, out: Path, people: int) -> None:
+        super().__init__()
+        self.path = out / f"{self.game}.ndjson"
+        self.told = Told()
+        self.links = self.told.links
         self.persons: list[Person] = []
-        self.played = PlayedSource(game, public=True)
-        self.people = People(lambda _, path: self.links.put(f"{self.server.url}{path}"))
-        self.server = StageServer(served_with(out, self.played, public=True, people=self.people), port=0)
         self.brains = ("human",) * people + (OTHERS,) * (8 - people)
-        self.game = game
 
     def __enter__(self) -> Self:
-        self.server.__enter__()
-        self.house = EmbeddedHouse(watch=[self.played.see], brain_context=BrainContext(people=self.people))
-        self.house.__enter__()
-        config = with_patience(GameConfig(), 60.0)
-        self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)
+        self.callback(self.part)
+        self.enter_context(contextlib.redirect_stderr(self.told))
+        page = self.enter_context(on_a_page(self.game, self.path.parent, "127.0.0.1", 0, persons=True))
+        # it stays for no Ctrl-C
+        self.callback(signal.raise_signal, signal.SIGTERM)
+        self.callback(self.leave)
+        house = self.enter_context(EmbeddedHouse(watch=[page.see], brain_context=BrainContext(people=page.people)))
+        config = GameConfig(deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 60.0)))
+        self.under_way = house.open(config, "3", self.brains, self.path, self.game)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.house.close()
+    def leave(self) -> None:
         for person in self.persons:
             person.leave()
-        self.server.__exit__(None, None, None)
+
+    def part(self) -> None:
         for person in self.persons:
             if person.ident is not None:
                 person.join(20)
@@ -63,96 +76,94 @@ class Table:
         return self.persons[-1]
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Iterator[Table]:
+def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
     with Table(tmp_path, 2) as table:
-        yield table
+        one, other = (table.person() for _ in range(2))
+        for person in (one, other):
+            status, headers, _ = person.sit()
+            assert status == 200
+            assert "HttpOnly" in headers["Set-Cookie"]
+            assert "SameSite=Strict" in headers["Set-Cookie"]
 
+        # a link is good once; a stranger, a foreign cookie and another site get one sentence
+        assert json.loads(one.sit()[2])["error"].startswith("this link leads to no seat")
+        assert fetched(one.url, f"{one.place}/data.json")[0] == 403
+        for cookie in (one.cookie, f"wolfbus-seat-{other.place.rpartition('/')[2]}=\xff"):
+            assert fetched(one.url, f"{other.place}/data.json", Cookie=cookie)[0] == 403
+        for wrong in ({"token": "x"}, {"token": None}, {"token": "\ud800"}, {}, [1]):
+            assert one.post("/seat/sit", wrong)[0] in {400, 403}
+        told = one.post(f"{other.place}/answer", {"id": "x", "content": None})
+        assert told[0] == 403
+        answer = {"id": "x", "content": None}
+        elsewhere = fetched(
+            one.url, f"{one.place}/answer", "POST", answer, Origin="http://evil.example", Cookie=one.cookie
+        )
+        assert elsewhere[0] == 403
 
-def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(table):
-    one, other = (table.person() for _ in range(2))
-    for person in (one, other):
-        status, headers, _ = person.sit()
-        assert status == 200
-        assert "HttpOnly" in headers["Set-Cookie"]
-        assert "SameSite=Strict" in headers["Set-Cookie"]
+        # nobody may look on, not by the game's own page either
+        for path in ("data.json", "data.json?as=everything", "events?as=everything", "record.ndjson", "page.html"):
+            if "events" in path:
+                assert fetched(one.url, f"/g/{table.game}/{path}")[0] == 400
+            else:
+                assert not CANARY.search(fetched(one.url, f"/g/{table.game}/{path}")[2])
+        assert one.get("/data.json?as=public")[0] == 403, "no ghost before death"
 
-    # a link is good once; a stranger, a foreign cookie and another site get one sentence
-    assert json.loads(one.sit()[2])["error"].startswith("this link leads to no seat")
-    assert fetched(one.url, f"{one.place}/data.json")[0] == 403
-    for cookie in (one.cookie, f"wolfbus-seat-{other.place.rpartition('/')[2]}=\xff"):
-        assert fetched(one.url, f"{other.place}/data.json", Cookie=cookie)[0] == 403
-    for wrong in ({"token": "x"}, {"token": None}, {"token": "\ud800"}, {}, [1]):
-        assert one.post("/seat/sit", wrong)[0] in {400, 403}
-    told = one.post(f"{other.place}/answer", {"id": "x", "content": None})
-    assert told[0] == 403
-    answer = {"id": "x", "content": None}
-    elsewhere = fetched(one.url, f"{one.place}/answer", "POST", answer, Origin="http://evil.example", Cookie=one.cookie)
-    assert elsewhere[0] == 403
+        for person in (one, other):
+            person.start()
+        for person in (one, other):
+            person.join(60)
+            assert person.failure is None
+            assert not person.is_alive()
+            assert not person.refused
+        assert table.under_way.finished.wait(20)
 
-    # nobody may look on, not by the game's own page either
-    for path in ("data.json", "data.json?as=everything", "events?as=everything", "record.ndjson", "page.html"):
-        if "events" in path:
-            assert fetched(one.url, f"/g/{table.game}/{path}")[0] == 400
-        else:
-            assert not CANARY.search(fetched(one.url, f"/g/{table.game}/{path}")[2])
-    assert one.get("/data.json?as=public")[0] == 403, "no ghost before death"
-
-    for person in (one, other):
-        person.start()
-    for person in (one, other):
-        person.join(60)
-        assert person.failure is None
-        assert not person.is_alive()
-        assert not person.refused
-    assert table.under_way.finished.wait(20)
-
-    records = list(read_record(open_lines(table.path)))
-    roles = {seat.name: seat.role for seat in records[0].event.seats}
-    for person in (one, other):
-        me = person.last["me"]
-        assert person.last["role"] == roles[me]
-        found = {each.decode() for each in CANARY.findall(person.raw)}
-        assert found <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
-        expected = GameFeed(f"seat:{me}", records).page()["beats"]
-        assert without_time(person.last["beats"]) == without_time(expected)
-        own = [each.event for each in records if each.event.type == "answered" and each.event.seat == me]
-        said = {event.kind for event in own if event.outcome == "accepted"}
-        assert said == person.kinds
-        assert "assess_other" in said
-        # the end: now everything may be seen
-        assert person.last["watch"] == ["public", "everything"]
-        assert json.loads(person.get("/data.json?as=everything")[2])["viewer"] == "everything"
+        records = list(read_record(open_lines(table.path)))
+        roles = {seat.name: seat.role for seat in records[0].event.seats}
+        for person in (one, other):
+            me = person.last["me"]
+            assert person.last["role"] == roles[me]
+            found = {each.decode() for each in CANARY.findall(person.raw)}
+            assert found <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
+            expected = GameFeed(f"seat:{me}", records).page()["beats"]
+            assert without_time(person.last["beats"]) == without_time(expected)
+            own = [each.event for each in records if each.event.type == "answered" and each.event.seat == me]
+            said = {event.kind for event in own if event.outcome == "accepted"}
+            assert said == person.kinds
+            assert "assess_other" in said
+            # the end: now everything may be seen
+            assert person.last["watch"] == ["public", "everything"]
+            assert json.loads(person.get("/data.json?as=everything")[2])["viewer"] == "everything"
 
 
 def without_time(beats: list[dict]) -> list[dict]:
     return [{name: value for name, value in beat.items() if name != "time"} for beat in beats]
 
 
-def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(table):
-    people = [table.person() for _ in range(2)]
-    for person in people:
-        person.sit()
-    # who is asked nothing in the first night bids, and both do in the end
-    people[1].start()
-    one = people[0]
-    ask = next(iter(first_asks(one)))
-    wrong = {"bid": 99} if ask["kind"] == "bid" else {"target": "Nobody at all"}
-    status, _, body = one.post(f"{one.place}/answer", {"id": ask["id"], "content": wrong})
-    assert status == 422
-    assert json.loads(body)["error"]
-    assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": {"what": 1}})[0] == 422
-    # half a character, which nothing can hold, costs the person nothing either
-    for half in (
-        {"thought": "\ud800"},
-        {"content": {"text": "I \ud83d"}},
-        {"content": {"\ud83d": 1}},
-        {"id": "\udc00"},
-    ):
-        assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None, **half})[0] == 400
-    assert [each["id"] for each in first_asks(one)] == [ask["id"]]
-    assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 200
-    assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 409
+def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(tmp_path):
+    with Table(tmp_path, 2) as table:
+        people = [table.person() for _ in range(2)]
+        for person in people:
+            person.sit()
+        # who is asked nothing in the first night bids, and both do in the end
+        people[1].start()
+        one = people[0]
+        ask = next(iter(first_asks(one)))
+        wrong = {"bid": 99} if ask["kind"] == "bid" else {"target": "Nobody at all"}
+        status, _, body = one.post(f"{one.place}/answer", {"id": ask["id"], "content": wrong})
+        assert status == 422
+        assert json.loads(body)["error"]
+        assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": {"what": 1}})[0] == 422
+        # half a character, which nothing can hold, costs the person nothing either
+        for half in (
+            {"thought": "\ud800"},
+            {"content": {"text": "I \ud83d"}},
+            {"content": {"\ud83d": 1}},
+            {"id": "\udc00"},
+        ):
+            assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None, **half})[0] == 400
+        assert [each["id"] for each in first_asks(one)] == [ask["id"]]
+        assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 200
+        assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 409
 
 
 def first_asks(person: Person) -> list[dict]:

@@ -51,7 +51,7 @@ def test_what_no_manifest_holds_is_named_in_one_line(tmp_path, text, words):
     assert len(line) < 600
 
 
-def test_members_may_be_missing_and_others_may_be_there(copy, tmp_path):
+def test_members_may_be_missing_and_others_may_be_there(copy):
     path = copy / "study.json"
     told = json.loads(path.read_text())
     path.write_text(json.dumps({"format": told["format"], "version": 1, "study": told["study"], "later": [1, {}]}))

@@ -97,7 +97,7 @@ def test_the_example_is_two_cycles_of_its_design(out):
     assert tomllib.loads(EXAMPLE.read_text("utf-8"))["games"] == 2 * manifest(out)["design"]["cycle"]
 
 
-def test_any_name_and_any_number_is_written_so_that_it_reads_back_the_same(played, tmp_path):
+def test_any_name_and_any_number_is_written_so_that_it_reads_back_the_same(played):
     # every character that TOML or JSON treat in a way of their own, and one that takes two of UTF-16
     strange = "".join(map(chr, range(0xA1))) + "é\u2028\ufeff\U0001f43a"
     literal = "".join(f"\\U{ord(each):08x}" for each in strange)

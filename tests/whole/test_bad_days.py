@@ -82,7 +82,7 @@ def test_a_seat_slower_than_the_grace_returns_all_the_same(tmp_path):
     assert found["returned"] >= 1
 
 
-def test_a_view_that_crashes_is_left_behind(tmp_path):
+def test_a_view_that_crashes_is_left_behind():
     with EmbeddedHouse(watch=[lambda _: 1 / 0]) as house:
         for seed in range(2):
             game = house.open(GameConfig(), str(seed), ("random",) * 8)
