@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
 import pytest
 
-from tests.bus.parts import SOON_S, forget_claims
+from tests.bus.parts import forget_claims
 from tests.proxy import Proxy
+from tests.waiting import wait_until
 from wolfbus.bus import Bus, open_bus
 from wolfbus.testing.redis_server import RedisServer
 
@@ -42,12 +42,6 @@ class Place:
 
 def wait_blocked(server: RedisServer, readers: int = 1) -> None:
     wait_until(lambda: b"blocked_clients:%d\r" % readers in server.command("INFO", "clients"))
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + SOON_S
-    while not condition():
-        assert time.monotonic() < until, "it did not come about"
 
 
 @contextmanager

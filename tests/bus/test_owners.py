@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.bus.conftest import Place, full_memory, wait_until
+from tests.bus.conftest import Place, full_memory
 from tests.bus.parts import (
     HOUSE,
     IN_ANN,
@@ -21,6 +21,7 @@ from tests.bus.parts import (
     step,
 )
 from tests.proxy import Proxy
+from tests.waiting import wait_until
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.protocol import Commit, Owner
 from wolfbus.errors import BusError, Fenced, HouseHeld

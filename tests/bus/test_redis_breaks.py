@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from tests.bus.conftest import wait_blocked, wait_until
+from tests.bus.conftest import wait_blocked
 from tests.bus.parts import (
     GAME,
     HOUSE,
@@ -30,6 +30,7 @@ from tests.bus.parts import (
     whole,
 )
 from tests.proxy import Proxy
+from tests.waiting import wait_until
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.errors import BusDown, Fenced, StreamLost
 from wolfbus.testing.redis_server import RedisServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bus.conftest import Place, wait_until
+from tests.bus.conftest import Place
 from tests.bus.parts import (
     GAME,
     HOUSE,
@@ -22,6 +22,7 @@ from tests.bus.parts import (
     one_landing,
     step,
 )
+from tests.waiting import wait_until
 from wolfbus.bus import Bus, streams
 from wolfbus.errors import BusDown, BusError, StreamLost
 

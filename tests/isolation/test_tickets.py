@@ -18,9 +18,9 @@ import redis
 from redis.exceptions import AuthenticationError, NoPermissionError
 from redis.exceptions import ConnectionError as Disconnected
 
-from tests.bus.conftest import wait_until
 from tests.bus.parts import InThread
 from tests.isolation.conftest import client, exchange
+from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli import run

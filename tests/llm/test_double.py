@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from tests.golden.running import wolfbus
 from tests.llm.tables import tables
-from tests.study.runs import wait_for
+from tests.waiting import wait_until
 from wolfbus.cli import cli
 from wolfbus.errors import ConfigError
 from wolfbus.reading import Question, read
@@ -178,10 +178,10 @@ def test_calls_under_way_are_counted_until_they_go_and_broken_off_at_its_end() -
         callers = [http.client.HTTPConnection(server.url.split("/")[2], timeout=10) for _ in range(7)]
         for each in callers:
             each.request("POST", "/v1/chat/completions", prompt)
-        wait_for(lambda: server.stats().open == 7)
+        wait_until(lambda: server.stats().open == 7, 60)
         callers.pop().close()
         # a client that goes away is no longer served
-        wait_for(lambda: server.stats().open == 6)
+        wait_until(lambda: server.stats().open == 6, 60)
     for each in callers:
         with pytest.raises((http.client.HTTPException, OSError)):
             each.getresponse()

@@ -13,6 +13,7 @@ from typing import Any
 from moderator.house.settings import GameReport, ModeratorSettings
 from moderator.service import serve
 from players.scripted import ScriptedBrain
+from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.config import GameConfig
@@ -268,7 +269,7 @@ class Moderating(Running):
         super().__init__(lambda stopping, health: serve(told, stopping, health, self.results.put))
 
     def result(self, timeout: float = 15.0) -> GameReport:
-        until(lambda: not self.results.empty() or self.ended, timeout)
+        wait_until(lambda: not self.results.empty() or self.ended, timeout)
         if self.error is not None:
             raise self.error
         return self.results.get_nowait()
@@ -294,7 +295,7 @@ class Here(contextlib.ExitStack):
         self.callback(service.code)
         self.callback(service.stopping.ask, "the test is over")
         if state is not None:
-            until(lambda: service.health.state == state)
+            wait_until(lambda: service.health.state == state)
         return service
 
     def guests(self, *names: str, **said: Any) -> list[Guest]:
@@ -323,12 +324,3 @@ class Here(contextlib.ExitStack):
 def archive(guest: Guest, closed: Any, /, **other: Any) -> None:
     """Say that a game is archived, as analytics does."""
     guest.say(Archived(**{"game": closed.game, "lines": closed.lines, "hash": closed.hash, **other}))
-
-
-def until(check: Callable[[], object], timeout: float = 10.0) -> None:
-    """Wait until something holds that no event tells of."""
-    ending = time.monotonic() + timeout
-    tick = threading.Event()
-    while not check():
-        assert time.monotonic() < ending, "it never came to be"
-        tick.wait(0.01)

@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from moderator.engine.reexecution import Verifier, read_back
-from tests.services.guests import HOUSE, SMALL, Guest, Moderating, until
+from tests.services.guests import HOUSE, SMALL, Guest, Moderating
+from tests.waiting import wait_until
 from tests.whole.house import play_many
 from wolfbus.bus import open_bus, streams
 from wolfbus.config import GameConfig
@@ -58,9 +59,9 @@ def test_games_go_on_from_what_a_redis_that_forgot_its_last_moments_still_knows(
             around.callback(agent.close)
         service = Moderating(server.url, games=2, at_once=2, seed="7", config=TALK)
         around.callback(service.stop)
-        until(lambda: recorded(bus) >= kept)
+        wait_until(lambda: recorded(bus) >= kept)
         mark, at_mark = server.mark(), recorded(bus)
-        until(lambda: recorded(bus) >= at_mark + lost)
+        wait_until(lambda: recorded(bus) >= at_mark + lost)
         server.forget_since(mark)
         results = sorted((service.result(30) for _ in range(2)), key=lambda result: result.number)
         assert service.code(30) == 0
@@ -80,14 +81,14 @@ def test_games_go_on_from_what_a_redis_that_forgot_its_last_moments_still_knows(
 
 def test_a_bus_that_forgets_again_and_again_is_given_up(server, bus, caplog):
     service = Moderating(server.url, games=1, config=SMALL, lease_s=0.3)
-    until(lambda: service.health.state == "waiting for agents")
+    wait_until(lambda: service.health.state == "waiting for agents")
     mark = server.mark()
     for _ in range(4):
         owner = bus.owner(HOUSE)
         with contextlib.closing(Guest(server.url, "ada", seats=1)) as guest:
-            until(lambda: not guest.inbox.empty())
+            wait_until(lambda: not guest.inbox.empty())
         server.forget_since(mark)
-        until(lambda: bus.owner(HOUSE).epoch > owner.epoch or service.ended)  # noqa: B023
+        wait_until(lambda: bus.owner(HOUSE).epoch > owner.epoch or service.ended)  # noqa: B023
     assert service.code() == 1
     assert "again and again (4 times within 60 s)" in caplog.text
 
@@ -96,13 +97,13 @@ def test_an_outage_while_standing_by_is_outlived_and_a_request_to_stop_ends_it(s
     url = server.url + "?patience=0.2"
     bus.claim(HOUSE, "another", 60.0)
     service = Moderating(url, games=1)
-    until(lambda: service.health.state == "standing by")
+    wait_until(lambda: service.health.state == "standing by")
     for again in (True, False):
         server.kill()
-        until(lambda: service.health.state == "the bus is away")
+        wait_until(lambda: service.health.state == "the bus is away")
         if again:
             server.start()
-            until(lambda: service.health.state == "standing by")
+            wait_until(lambda: service.health.state == "standing by")
     assert service.stop() == 0
     with pytest.raises(BusDown):
         open_bus(url)

@@ -10,7 +10,8 @@ import threading
 import pytest
 
 from tests.proxy import Proxy
-from tests.services.guests import HOUSE, SMALL, archive, until
+from tests.services.guests import HOUSE, SMALL, archive
+from tests.waiting import wait_until
 from tests.whole.house import play_many
 from wolfbus.bus import streams
 from wolfbus.cli import run
@@ -126,10 +127,10 @@ def test_an_agent_that_is_away_is_not_seated(here, caplog):
         assert here.moderate(heartbeat_s=0.1, games=0).code() == 0
     # its name stands in the lobby, and its word on its stream; nobody answers the roll call
     service = here.moderate(heartbeat_s=0.1, games=1)
-    until(lambda: nobody in caplog.messages)
+    wait_until(lambda: nobody in caplog.messages)
     (silent,) = here.guests("silent", seats=4)
-    until(lambda: any("4 of 5 seats covered by silent" in message for message in caplog.messages))
-    until(lambda: caplog.messages[-1] == nobody)
+    wait_until(lambda: any("4 of 5 seats covered by silent" in message for message in caplog.messages))
+    wait_until(lambda: caplog.messages[-1] == nobody)
     here.guests("late", seats=4, heartbeat=0.05)
     (more,) = here.guests("more", heartbeat=0.05)
     result = service.result()
@@ -146,7 +147,7 @@ def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle
     agents = here.guests(*FIVE, gate=gate)
     # asked by the first moderator, they answer the second
     first = here.moderate(games=3, seed="7")
-    until(lambda: any(agent.asked.is_set() for agent in agents))
+    wait_until(lambda: any(agent.asked.is_set() for agent in agents))
     assert first.stop() == 0
     assert first.results.empty()
     assert here.bus.owner(HOUSE).left_s == 0
@@ -165,14 +166,14 @@ def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_ste
     url = f"redis://127.0.0.1:{proxy.port}?patience=0.2"
     first = here.moderate(WAITING, url, games=1, lease_s=0.4)
     second = here.moderate("standing by", games=1, lease_s=0.4)
-    until(lambda: "standing by: " in caplog.text)
+    wait_until(lambda: "standing by: " in caplog.text)
     epoch = here.bus.owner(HOUSE).epoch
     proxy.refuse()
     proxy.cut()
-    until(lambda: second.health.state == WAITING)
+    wait_until(lambda: second.health.state == WAITING)
     assert here.bus.owner(HOUSE).epoch > epoch
     proxy.refuse(False)
-    until(lambda: first.health.state == "standing by")
+    wait_until(lambda: first.health.state == "standing by")
     assert "stepping down: house main belongs to" in caplog.text
     here.guests(*FIVE)
     assert second.result().error is None
@@ -186,7 +187,7 @@ def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_ste
 def test_a_game_whose_record_is_gone_has_failed(here, redis_server):
     gate = threading.Event()
     agents, service = here.guests(*FIVE, gate=gate), here.moderate()
-    until(lambda: any(agent.asked.is_set() for agent in agents))
+    wait_until(lambda: any(agent.asked.is_set() for agent in agents))
     game = next(agent.games[0] for agent in agents if agent.games)
     redis_server.command("DEL", streams.record(HOUSE, game), streams.heads(HOUSE))
     gate.set()
@@ -203,7 +204,7 @@ def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_be
     others, service = here.guests(*FIVE[1:], gate=gate), here.moderate(seed="7")
     # so slow that it goes long before the game could end
     with here.guests_for_now("ada", gate=gate, slow_s=0.1) as [ada]:
-        until(lambda: ada.games and any(other.asked.is_set() for other in others))
+        wait_until(lambda: ada.games and any(other.asked.is_set() for other in others))
         gate.set()
     for other in ({"brain": "another"}, {"declines": ("bid",)}, {"in_house": False}):
         with here.guests_for_now("ada", **other) as [stranger]:
@@ -237,7 +238,7 @@ def break_down(service, before=lambda: None):
 def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(here, caplog):
     gate = threading.Event()
     agents, service = here.guests(*FIVE, gate=gate), here.moderate(games=2)
-    until(lambda: any(agent.asked.is_set() for agent in agents))
+    wait_until(lambda: any(agent.asked.is_set() for agent in agents))
     game = next(agent.games[0] for agent in agents if agent.games)
     break_down(service)
     assert service.code() == 1
@@ -313,7 +314,7 @@ def test_the_house_closes_only_when_analytics_has_archived_every_game(here, redi
     here.guests(*FIVE, heartbeat=0.1)
     service = here.moderate(games=2, archive=True, heartbeat_s=5.0)
     games = [service.result().game for _ in range(2)]
-    until(lambda: service.health.state == "closing")
+    wait_until(lambda: service.health.state == "closing")
     first, second = here.closed
     archive(clerk, first)
     # somebody who does not know lines and seal has not read the record, and why it could not be kept counts for the end
@@ -323,7 +324,7 @@ def test_the_house_closes_only_when_analytics_has_archived_every_game(here, redi
     # nor is a record let go of whose game is under way again, on a bus that has lost its end unnoticed
     redis_server.command("HSET", streams.heads(HOUSE), games[1], "a" * 64)
     archive(clerk, second)
-    until(lambda: "the bus has lost the end of a record that is archived" in caplog.messages)
+    wait_until(lambda: "the bus has lost the end of a record that is archived" in caplog.messages)
     assert here.bus.head(HOUSE, games[0]) == ""
     assert here.bus.head(HOUSE, games[1])
     assert service.health.state == "closing"
@@ -339,7 +340,7 @@ def test_a_moderator_that_comes_back_knows_what_was_archived(here):
     first = here.moderate(games=2, pause_s=60, archive=True, heartbeat_s=5.0)
     game = first.result().game
     archive(clerk, here.closed[0])
-    until(lambda: here.bus.head(HOUSE, game) == "")
+    wait_until(lambda: here.bus.head(HOUSE, game) == "")
     assert first.stop() == 0
     assert here.moderate(games=1, archive=True, heartbeat_s=5.0).code() == 0
 

@@ -12,7 +12,8 @@ import pytest
 from moderator.engine.reexecution import Verifier
 from moderator.house.session import GameSummaries, HouseSession
 from tests.services import fed
-from tests.services.guests import HOUSE, Moderating, guests, until
+from tests.services.guests import HOUSE, Moderating, guests
+from tests.waiting import wait_until
 from wolfbus import session as fold
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Commit, Entry, every_entry
@@ -185,7 +186,7 @@ def test_a_game_that_the_bus_forgot_though_a_later_one_had_begun_is_played_and_i
 
     with guests(redis_url, *"abcde", seats=2, gate=gate):
         service = Moderating(redis_url, **settings)
-        until(lambda: len(openings()) == 2)
+        wait_until(lambda: len(openings()) == 2)
         service.stop()
         gate.set()
     games = {number: opening.game for number, opening in openings().items()}
@@ -225,7 +226,7 @@ def test_a_moderator_after_one_that_broke_off_closing_finishes_that_session(redi
     with guests(redis_url, "ada") as [ada]:
         post(bus, epoch, OPEN, HouseClosed(session="s", games=1, failed=1, reason="all games are over"))
         if wait:
-            until(lambda: bus.owner(HOUSE).left_s == 0)
+            wait_until(lambda: bus.owner(HOUSE).left_s == 0)
         assert Moderating(redis_url, games=1).code() == 1
         ada.hear(Goodbye)
     assert [one.type for one in news(bus)] == ["house_opened", "house_closed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 
 import pytest
@@ -11,6 +12,7 @@ from analytics.findings import tables_of
 from analytics.fold import GameFold
 from analytics.gather import gather
 from tests.services.fed import HOUSE
+from tests.waiting import wait_until
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli import run
@@ -78,6 +80,7 @@ def test_it_follows_a_house_until_it_closes(site, watch):
         live.next()
 
         def go_on():
+            wait_until(lambda: "1 game running" in sys.stdout.getvalue())
             site.house.end(site.first, 1)
             site.told.next()
             site.house.close()

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from moderator.engine.seating import Offer, seat_agents, seat_brains
 from moderator.house.settings import Agenda, AgendaItem, GameReport, ModeratorSettings
-from tests.services.guests import HOUSE, SMALL, archive, until
+from tests.services.guests import HOUSE, SMALL, archive
+from tests.waiting import wait_until
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
@@ -95,7 +96,7 @@ def test_the_line_says_who_covers_seats_which_places_are_free_and_who_waits_for_
         near.guest(name, **said)
     near.moderate(config=EIGHT, archive=archive)
     # while nothing changes it is said again, ever more rarely
-    until(lambda: caplog.messages.count(f"{WAITING}: {line}") > 2)
+    wait_until(lambda: caplog.messages.count(f"{WAITING}: {line}") > 2)
 
 
 def agenda_of(waits=lambda _: None):
@@ -109,7 +110,7 @@ def test_the_line_names_the_brains_that_nobody_plays_and_says_how_to_bring_them(
     near.guests("ann", "bea", seats=2)
     near.guest("cleo", brain="another")
     near.moderate(agenda=agenda, config=SMALL)
-    until(lambda: said and "1 of 5" in said[-1] and "another" in said[-1])
+    wait_until(lambda: said and "1 of 5" in said[-1] and "another" in said[-1])
     line = said[-1]
     assert line.startswith("waiting for agents: 1 of 5 seats covered; 1 seat of evil")
     assert "2 seats of mini, 1 seat of outside:ann missing; here, but not asked for: another; bring them with: " in line
@@ -130,7 +131,7 @@ def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caugh
     if asked:
         settings["agenda"].ask(AgendaItem("g", "7", ("scripted",) * 5))
     service = near.moderate(WAITING, **settings)
-    until(lambda: any("ada must first read what waits in the mailbox" in message for message in caplog.messages))
+    wait_until(lambda: any("ada must first read what waits in the mailbox" in message for message in caplog.messages))
     assert isinstance(ada.hear(RollCall), RollCall)
     near.guest("bruno")
     del ada.said["seen"]
@@ -178,7 +179,7 @@ def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(near, caplo
     mallory.hear(Welcome)
     for _ in range(50):
         mallory._send(b"\xc1", "", "join")
-    until(lambda: "more messages were not taken" in caplog.text)
+    wait_until(lambda: "more messages were not taken" in caplog.text)
     warnings = [message for message in caplog.messages if "mallory" in message]
     assert len(warnings) == 2
     assert warnings[0].startswith("mallory said what cannot be read: ")
@@ -237,7 +238,7 @@ def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(
     assert "the ticket of eve is for an agent" in eve.hear(Refused).reason
     game = service.result().game
     (closed,) = here.closed
-    until(lambda: service.health.state == "closing")
+    wait_until(lambda: service.health.state == "closing")
     archive(eve, closed)
     # the moderator has heard it when it has heard what stands behind it; as an agent eve may come
     for instance in ("again", "and again"):

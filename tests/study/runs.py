@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -113,14 +112,6 @@ def begin(
         )
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def wait_for(what: Callable[[], bool], patience_s: float = 60) -> None:
-    """Look again and again: another process's files tell nobody that they have grown."""
-    until = time.monotonic() + patience_s
-    while not what():
-        assert time.monotonic() < until, "it did not happen"
-        threading.Event().wait(0.005)
 
 
 def journal_lines(folder: Path) -> int:

@@ -15,7 +15,8 @@ import pytest
 
 from players.llm.budget import Amount, LocalBudget
 from players.llm.redis_budget import RedisBudget
-from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, wait_for, without_times
+from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, without_times
+from tests.waiting import wait_until
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
 from wolfbus.testing.redis_server import RedisServer, redis_installed
@@ -69,7 +70,7 @@ def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_c
     assert spent() == amount(0.25)
     assert bob.reserve(0, amount(0.5), "x")
     bob.close()
-    wait_for(lambda: spent() == amount(0.75))
+    wait_until(lambda: spent() == amount(0.75), 60)
     ann.settle(1, amount(0.1))
     assert spent() == amount(0.75), "nothing was set aside for that"
     why = "the budget ends here: $0.7500 of $1.0000 spent, and the next call could take up to $0.5000 (vote, m)"
@@ -87,7 +88,7 @@ def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis
         ann.open(amount(0.0))
         assert ann.reserve(0, amount(0.75), "a call of more than two leases")
         until = time.monotonic() + 1.3
-        wait_for(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until)
+        wait_until(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until, 60)
         assert (ann.look(), time.monotonic() > until) == ((amount(0.0), None), True)
         ann.remove()
 

@@ -26,9 +26,9 @@ from tests.study.runs import (
     manifest,
     run_here,
     study_file,
-    wait_for,
     without_times,
 )
+from tests.waiting import wait_until
 from wolfbus import cli
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, every_entry
@@ -150,7 +150,7 @@ def test_a_study_that_waits_names_the_commands_that_bring_whom_it_waits_for(at, 
 
 def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redis_url, out):
     moderating = Moderating(redis_url, games=1, lease_s=1.0)
-    wait_for(lambda: moderating.health.state == "waiting for agents")
+    wait_until(lambda: moderating.health.state == "waiting for agents", 60)
     at = ("--out", out, "--house", "main", "--bus", redis_url)
     try:
         done = run_here(study, *at, code=1)
@@ -192,7 +192,7 @@ def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_th
     with players(redis_url, *PAIR, gate=gate) as agents:
         running = begin(study, "--out", out, *at)
         # a line is the session's
-        wait_for(lambda: journal_lines(out) >= 3)
+        wait_until(lambda: journal_lines(out) >= 3, 60)
         kill(running, redis_url)
         gate.touch()
         assert journal_lines(out) < 17
@@ -226,7 +226,7 @@ def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(whole, s
     with players(redis_url, *PAIR, gate=gate):
         running = begin(study, "--out", out, *at)
         stuck = Stuck(bus, out)
-        wait_for(lambda: journal_lines(out) >= 3 and stuck.games())
+        wait_until(lambda: journal_lines(out) >= 3 and stuck.games(), 60)
         kill(running, redis_url)
         # one that is over on the bus would be taken from there as it is
         lost = stuck.games()

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.study.houses import AGENTS, assert_like_of_house, players
-from tests.study.runs import begin, manifest, run_here, wait_for
+from tests.study.runs import begin, manifest, run_here
+from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
 from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
@@ -50,7 +51,7 @@ def test_two_servers_share_a_study_whose_run_is_killed_and_goes_on(study, out, g
     with players(urls[0], *AGENTS, gate=gate, house="a"), players(urls[1], *AGENTS, gate=gate, house="b"):
         running = begin(study, "--out", out, *at(*houses))
         # both houses are in the middle of games, which wait at the gate
-        wait_for(lambda: len(records(out)) >= 6)
+        wait_until(lambda: len(records(out)) >= 6, 60)
         running.kill()
         running.communicate()
         gate.touch()
@@ -69,7 +70,7 @@ def test_a_server_that_loses_its_data_keeps_its_games_to_the_next_run_and_the_ot
     with players(urls[0], *AGENTS, gate=gate, house="a"):
         with players(urls[1], *AGENTS, gate=gate, house="b"):
             running = begin(study, "--out", out, *at(here, lost))
-            wait_for(lambda: len(records(out)) >= 6)
+            wait_until(lambda: len(records(out)) >= 6, 60)
             servers[1].kill()
             servers[1].start()
             gate.touch()

@@ -30,9 +30,9 @@ from tests.study.runs import (
     run,
     run_here,
     study_file,
-    wait_for,
     without_times,
 )
+from tests.waiting import wait_until
 from wolfbus import cli
 
 
@@ -249,7 +249,7 @@ def midway(study, out, gate):
 
     def begun(*more):
         process = begin(study, "--out", out, *more, gate=gate)
-        wait_for(lambda: journal_lines(out) >= 2)
+        wait_until(lambda: journal_lines(out) >= 2, 60)
         return process
 
     return begun
@@ -278,7 +278,7 @@ def test_workers_die_with_their_parent_and_the_study_goes_on(midway, out, whole)
     process.communicate()
     # resuming waits for them, since they hold the folder too
     resume(out, "--workers", "1")
-    wait_for(lambda: not any(map(_lives, workers)))
+    wait_until(lambda: not any(map(_lives, workers)), 60)
     assert_like(whole, out)
 
 

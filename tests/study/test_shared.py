@@ -25,8 +25,8 @@ from tests.study.runs import (
     run_here,
     run_here_while,
     study_file,
-    wait_for,
 )
+from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.redis_agenda import RedisAgenda
@@ -83,7 +83,7 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     first, second = workers.start(), workers.start()
 
     def go():
-        wait_for(lambda: journal_lines(out) >= 4)
+        wait_until(lambda: journal_lines(out) >= 4, 60)
         # both are in the middle of games, which wait at the gate
         first.send_signal(end)
         first.communicate(timeout=30)
@@ -105,7 +105,7 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
         killed, cut_off, stays = there.start(), there.start(), here.start()
 
         def die():
-            wait_for(lambda: journal_lines(out) >= 4)
+            wait_until(lambda: journal_lines(out) >= 4, 60)
             killed.kill()
             other.kill()
             gate.touch()
@@ -121,7 +121,7 @@ def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_staye
     study, out, gate, whole, share, workers
 ):
     run, worker = begin(study, "--out", out, *share), workers.start()
-    wait_for(lambda: journal_lines(out) >= 2)
+    wait_until(lambda: journal_lines(out) >= 2, 60)
     run.kill()
     run.communicate()
     gate.touch()
@@ -135,7 +135,7 @@ def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
 
 def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, agenda):
     def lose():
-        wait_for(lambda: journal_lines(out) >= 2)
+        wait_until(lambda: journal_lines(out) >= 2, 60)
         agenda.remove()
         gate.touch()
 
@@ -167,7 +167,7 @@ def agenda(redis_url):
 
 def take(agenda, house, at_most=9):
     found = []
-    wait_for(lambda: bool(found.extend(agenda.take(house, at_most)) or found), 10)
+    wait_until(lambda: bool(found.extend(agenda.take(house, at_most)) or found), 10)
     return found
 
 
@@ -204,7 +204,7 @@ def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study,
         first, second = workers.start(), workers.start()
 
         def die():
-            wait_for(lambda: journal_lines(out) >= 4)
+            wait_until(lambda: journal_lines(out) >= 4, 60)
             keys = b"".join(node.command("KEYS", "*") for node in cluster.masters)
             houses = {house.decode() for house in re.findall(rb"wolf:\{([^}]+)\}:owner\r", keys)}
             assert len(houses) == 2
@@ -236,7 +236,7 @@ def test_whatever_is_killed_in_turns_every_game_is_played_once(tmp_path, out, ga
             workers.start()
         # a game counts as failed once three have died under it
         for number, node in enumerate((*cluster.masters, *cluster.masters)):
-            wait_for(partial(has_grown, out, 6 * (number + 1)))
+            wait_until(partial(has_grown, out, 6 * (number + 1)), 60)
             node.kill()
             if number in {1, 3}:
                 workers.all[number // 2].kill()

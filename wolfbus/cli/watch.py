@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 _BLOCK_S: Final = 1.0
 """Seconds after which a request to stop is seen."""
 
+_END_S: Final = 5.0
+"""Seconds for which analytics is waited for, once a house has closed, to post how it ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -36,11 +40,16 @@ class Shown:
 
     Attributes:
         picture: the newest one, None before the first.
-        closed: whether the session that it is of has closed.
+        closed: whether the session that it is of has closed, and this is how it ended, as far as anybody tells.
     """
 
     picture: dict[str, Any] | None
     closed: bool
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no game is under way in it."""
+        return self.picture is None or self.picture.get("running") == 0
 
 
 @click.command()
@@ -88,14 +97,15 @@ def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
     at = "0-0"
     for entry in every_entry(bus, live):
         newest, at = entry, entry.id
-    yield Shown(_read(newest), closed)
-    if closed:
-        return
+    shown = Shown(_read(newest), closed=False)
+    shown = replace(shown, closed=closed and shown.at_rest)
+    yield shown
     reader = bus.reader()
     reader.follow(games, after)
     reader.follow(live, at)
+    until = time.monotonic() + _END_S
     try:
-        while not stopping.wait(0):
+        while not shown.closed and not stopping.wait(0):
             try:
                 found = dict(reader.read(_BLOCK_S))
             except StreamLost:
@@ -105,15 +115,14 @@ def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
                 continue
             for entry in found.get(games, ()):
                 closed = _closed(closed, entry)
+                until = time.monotonic() + _END_S
             posted = found.get(live, ())
-            if closed:
+            late = closed and time.monotonic() >= until
+            if posted or late:
+                shown = Shown(_read(posted[-1]) if posted else shown.picture, closed=False)
                 # analytics posts how it ended a moment after the moderator has closed the house
-                posted = posted or dict(reader.read(_BLOCK_S)).get(live, ())
-            if posted or closed:
-                newest = posted[-1] if posted else newest
-                yield Shown(_read(newest), closed)
-            if closed:
-                return
+                shown = replace(shown, closed=closed and (late or shown.at_rest))
+                yield shown
     finally:
         reader.close()
 

@@ -16,7 +16,7 @@ import pytest
 from players.llm.provider import Completion, ProviderReply, Request
 from players.llm.providers.mock import URL, MockProvider
 from players.llm.settings import Endpoint, Model, Timeouts
-from tests.study.runs import wait_for
+from tests.waiting import wait_until
 from wolfbus.errors import GivenUp, PlayerError
 
 from .conftest import OK, Asking, Clock, MakeGateway, Mocked, model_at, question
@@ -130,14 +130,14 @@ def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server:
     server.plan(default=HANG)
     asking = make_gateway()
     futures = asking.begin(*(question(model_at(server, endpoint={"at_once": 10})) for _ in range(30)))
-    wait_for(lambda: len(server.bodies) == 10)
+    wait_until(lambda: len(server.bodies) == 10, 60)
     began = time.monotonic()
     asking.gateway.close()
     assert time.monotonic() - began < 3
     assert all(future.done() for future in futures)
     assert all(job.done() for job in asking.jobs)
     assert not [thread for thread in threading.enumerate() if thread.name == "model-gateway" and thread.is_alive()]
-    wait_for(lambda: server.gone == 10)
+    wait_until(lambda: server.gone == 10, 60)
     asking.gateway.close()
     assert asking.begin(question(model_at(server)))[0].done() is False
     with pytest.raises(RuntimeError, match="closed"):

@@ -1,0 +1,15 @@
+"""Waiting for what no event tells of: another process's files, a server's counters, threads that end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+
+def wait_until(holds: Callable[[], object], patience_s: float = 10.0) -> None:
+    """Look again and again until something holds; fails after `patience_s` seconds."""
+    until = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < until, "it never came to be"
+        threading.Event().wait(0.005)
