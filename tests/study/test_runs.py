@@ -298,6 +298,21 @@ def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midw
     assert_like(whole, out)
 
 
+@pytest.mark.parametrize(
+    ("brain", "why"),
+    [("Dies", "a worker ended before it could play"), ("Breaks", "a worker failed: ZeroDivisionError")],
+)
+def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, brain, why):
+    study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.dying:{brain}*8"')
+    process = begin(study, "--out", out, gate=tmp_path / "dead")
+    _, error = process.communicate(timeout=100)
+    assert process.returncode == 1, error
+    last = error.strip().splitlines()[-1]
+    assert why in last
+    assert "wolfbus run --resume" in last
+    assert manifest(out)["totals"]["failed"] == 0
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_ends_at_once_with_a_line_that_says_how_to_go_on(midway, out, gate, whole, workers):
     process = midway("--workers", workers)
