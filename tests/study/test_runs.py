@@ -102,6 +102,14 @@ provider = "mock"
 """
 
 
+@pytest.mark.parametrize("games", ["1", "2"])
+def test_replies_are_recorded_however_many_of_the_workers_there_are_games_for(tmp_path, out, games):
+    file = study_file(tmp_path, f'seed = 3\nat_once = 2\nworkers = 2\nplayers = "llm:m*8"\n{MOCK}')
+    run_here(file, "--games", games, "--out", out, "--cassette", tmp_path / "tape", code=0)
+    lines = [json.loads(line) for file in (tmp_path / "tape").iterdir() for line in file.read_text().splitlines()]
+    assert any("completion" in line for line in lines)
+
+
 def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out, monkeypatch):
     rules = tmp_path / "rules.toml"
     rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
