@@ -1,4 +1,4 @@
-"""Brains that end, or break, the process that plays them."""
+"""Brains that end, or break, the process that plays them, or its moderator."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from players.baselines import RandomBrain
 from tests.study.gate import GATE
 from wolfbus.cli.embedded import EmbeddedHouse
+from wolfbus.service.lifecycle import Health
 
 
 class Dies(RandomBrain):
@@ -30,4 +31,13 @@ class Breaks(RandomBrain):
     def answer(self, ask, view, /):
         """Answer, once that is done."""
         EmbeddedHouse.open = lambda *_: 1 / 0
+        return super().answer(ask, view)
+
+
+class Upsets(RandomBrain):
+    """Has the moderator find an error of its own at its next look around."""
+
+    def answer(self, ask, view, /):
+        """Answer, once that is done."""
+        Health.set = lambda *_, **__: 1 / 0
         return super().answer(ask, view)

@@ -308,7 +308,11 @@ def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midw
 
 @pytest.mark.parametrize(
     ("brain", "why"),
-    [("Dies", "a worker ended before it could play"), ("Breaks", "a worker failed: ZeroDivisionError")],
+    [
+        ("Dies", "a worker ended before it could play"),
+        ("Breaks", "a worker failed: ZeroDivisionError"),
+        ("Upsets", "the moderator failed by an error of its own"),
+    ],
 )
 def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, brain, why):
     study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.dying:{brain}*8"')

@@ -208,6 +208,11 @@ class EmbeddedHouse:
         takers = [Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
         return opening(config, seed, takers, game, title)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether its moderator has ended, for whatever reason, so that no more games are played."""
+        return self._why is not None
+
     def _check_open(self) -> None:
         if self._why is not None:
             raise self._why
