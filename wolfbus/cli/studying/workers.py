@@ -91,7 +91,7 @@ class LocalPlayers:
         self._orders = orders
         self._brain_context = brain_context
         self._news = news
-        self._closing = False
+        self._closing = threading.Event()
         self._agenda = LocalAgenda(news.put, back)
         self._workers: dict[int, _WorkerProcess] = {}
         self._player: _OwnPlayer | None = None
@@ -147,7 +147,7 @@ class LocalPlayers:
 
     def close(self, *, hasty: bool) -> None:
         """Be through; in haste, without waiting for the bus."""
-        self._closing = True
+        self._closing.set()
         self._agenda.close()
         if self._player is not None:
             self._player.close(hasty=hasty)
@@ -189,10 +189,13 @@ class LocalPlayers:
     def replace(self, lost: int) -> None:
         """Have a new worker play in the place of one that is gone."""
         self._workers.pop(lost, None)
-        if self._closing:
+        if self._closing.is_set():
             return
         try:
             worker = self._workers[lost] = _WorkerProcess(lost, self._orders, self)
+            if self._closing.is_set():
+                # whoever closes may not have seen it
+                worker.line.say("end", "the study ends")
             worker.wait_ready()
         except (WolfError, OSError) as error:
             self._workers.pop(lost, None)
