@@ -63,6 +63,17 @@ def test_a_player_leaves_with_0_when_it_is_terminated(moderator: Moderator, redi
         assert (running.returncode, out) == (0, ""), told
 
 
+def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderator: Moderator, redis_url: str) -> None:
+    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--human", "--port", "0"]
+    with process("wolfbus", "join", *words) as running:
+        moderator.welcome("ann")
+        running.send_signal(signal.SIGTERM)
+        moderator.hear("ann", "leave")
+        out, told = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), told
+        assert "stays until" not in told
+
+
 @pytest.mark.parametrize(
     ("words", "code", "line"),
     [

@@ -102,6 +102,14 @@ provider = "mock"
 """
 
 
+@pytest.mark.parametrize("games", ["1", "2"])
+def test_replies_are_recorded_however_many_of_the_workers_there_are_games_for(tmp_path, out, games):
+    file = study_file(tmp_path, f'seed = 3\nat_once = 2\nworkers = 2\nplayers = "llm:m*8"\n{MOCK}')
+    run_here(file, "--games", games, "--out", out, "--cassette", tmp_path / "tape", code=0)
+    lines = [json.loads(line) for file in (tmp_path / "tape").iterdir() for line in file.read_text().splitlines()]
+    assert any("completion" in line for line in lines)
+
+
 def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out, monkeypatch):
     rules = tmp_path / "rules.toml"
     rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
@@ -296,6 +304,25 @@ def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midw
     _, error = process.communicate(timeout=100)
     assert process.returncode == 0, error
     assert_like(whole, out)
+
+
+@pytest.mark.parametrize(
+    ("brain", "why"),
+    [
+        ("Dies", "a worker ended before it could play"),
+        ("Breaks", "a worker failed: ZeroDivisionError"),
+        ("Upsets", "the moderator failed by an error of its own"),
+    ],
+)
+def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, brain, why):
+    study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.dying:{brain}*8"')
+    process = begin(study, "--out", out, gate=tmp_path / "dead")
+    _, error = process.communicate(timeout=100)
+    assert process.returncode == 1, error
+    last = error.strip().splitlines()[-1]
+    assert why in last
+    assert "wolfbus run --resume" in last
+    assert manifest(out)["totals"]["failed"] == 0
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -16,7 +16,9 @@ from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
+from wolfbus.errors import WolfError
 from wolfbus.messages.codec import decode_delivery
+from wolfbus.service.lifecycle import Health
 from wolfbus.testing.redis_server import RedisServer
 
 SCRIPTED = ("scripted",) * 8
@@ -89,6 +91,23 @@ def test_a_view_that_crashes_is_left_behind():
             assert game.finished.wait(60)
             assert game.over is not None
             assert game.over.error is None
+
+
+def test_a_moderator_that_breaks_down_keeps_nobody_waiting_for_its_games(monkeypatch):
+    gate, begun = threading.Event(), threading.Semaphore(0)
+    monkeypatch.setattr(tests.whole.brains.Late, "answer", lambda *_: gate.wait(60))
+    views = [lambda recorded: begun.release() if recorded.n == 1 else None]
+    with EmbeddedHouse(watch=views, done=lambda _: 1 / 0) as house:
+        games = [house.open(GameConfig(), str(seed), brains("Late", 8)) for seed in range(2)]
+        for _ in games:
+            assert begun.acquire(timeout=60)
+        monkeypatch.setattr(Health, "set", lambda *_, **__: 1 / 0)
+        for game in games:
+            assert game.finished.wait(60)
+            assert str(game.over.error) == "the moderator failed by an error of its own"
+        gate.set()
+        with pytest.raises(WolfError, match="an error of its own"):
+            house.open(GameConfig(), "3", SCRIPTED)
 
 
 def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url):

@@ -20,7 +20,9 @@ def records(tmp_path_factory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("records")
     assert wolfbus(folder, "play", "--seed", "7", "--json", "--game", "kept", "--out", ".").code == 0
     (folder / "calls.ndjson").write_bytes(lines(played()))
-    return {"RECORD": str(folder / "kept.ndjson"), "CALLS": str(folder / "calls.ndjson")}
+    (folder / "packed.gz").write_bytes(b"\x1f\x8b\x08\x00 and what no compressor writes")
+    names = {"RECORD": "kept.ndjson", "CALLS": "calls.ndjson", "DAMAGED": "packed.gz"}
+    return {word: str(folder / name) for word, name in names.items()}
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=[case["run"] for case in REFUSED])

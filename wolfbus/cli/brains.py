@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 Wish: TypeAlias = tuple[str, Role]
 """A brain, and the role that one of its seats is to have."""
 
+_TABLES: Final = ("players", "models", "endpoints", "agents")
+"""Of a config file, beside the rules."""
 _FILLING: Final = frozenset({"scripted", "random", "silent"})
 """Brains that fill seats: among them, who asks for a role means any other."""
 _SHOWN: Final = 60
@@ -372,6 +374,3 @@ def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mo
             return {}
         total: dict[str, Any] = brain_context.accounts.summary()["total"]
         return total
-
-
-_TABLES: Final = ("players", "models", "endpoints", "agents")

@@ -208,6 +208,11 @@ class EmbeddedHouse:
         takers = [Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
         return opening(config, seed, takers, game, title)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether its moderator has ended, for whatever reason, so that no more games are played."""
+        return self._why is not None
+
     def _check_open(self) -> None:
         if self._why is not None:
             raise self._why
@@ -239,22 +244,22 @@ class EmbeddedHouse:
     # -- the host's thread
 
     def _moderate(self) -> None:
-        why: WolfError | None = None
+        why = WolfError("the house is closed")
         try:
             ended = self._host.run(company=self._begin)
-            if ended.how not in {"closed", "handed over"}:
-                why = BusError(ended.reason)
+            in_order = ended.how in {"closed", "handed over"}
+            why = WolfError(ended.reason) if in_order else BusError(ended.reason)
         except WolfError as error:
             why = error
         except Exception as error:
             logger.exception("the moderator failed")
             why = WolfError(f"the moderator failed: {type(error).__name__}: {error}")
         finally:
-            self._why = why or WolfError("the house is closed")
+            self._why = why
             self._hasty = self._hasty or isinstance(why, BusError)
-            if why is not None:
-                for game in list(self._games.values()):
-                    self._lose(game, why)
+            # in order or not: of games that are left nobody else tells, as after an error of the moderator's own
+            for game in list(self._games.values()):
+                self._lose(game, why)
             self._begun.set()
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
@@ -323,6 +328,9 @@ class EmbeddedHouse:
         try:
             if self._done is not None:
                 self._done(game)
+        except Exception:
+            # whoever waits for this game, or for another, is told all the same
+            logger.exception("what follows from the end of game %s failed", name)
         finally:
             game.finished.set()
 

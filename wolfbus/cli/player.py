@@ -30,7 +30,7 @@ from wolfbus.vocabulary import KINDS, Kind
 if TYPE_CHECKING:
     from players.context import BrainContext
     from wolfbus.agent.membership import Membership
-    from wolfbus.service.lifecycle import Place
+    from wolfbus.service.lifecycle import Place, Stopping
     from wolfbus.service.logs import LogStyle
     from wolfbus.stage.people import People
 
@@ -88,6 +88,7 @@ def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | 
     --grace seconds, and exits 0.
     """
     from players.spec import declined_by, model_name
+    from wolfbus.service.lifecycle import Stopping
 
     models = load_config(config_file).models
     agent = {name: told.pop(name) for name in _AGENT}
@@ -95,8 +96,8 @@ def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | 
     membership = _membership(agent, brain=brain, version=f"wolfbus {__version__}", declines=declined_by(brain), **own)
     # with one terminal there is one person: two would be refused by the check of all brains
     brains = (brain,) * min(membership.introduction.seats, 2)
-    with open_brain_context(brains, models, **told) as brain_context:
-        return run(membership, brain, brain_context, health, log)
+    with open_brain_context(brains, models, **told) as brain_context, Stopping() as stopping:
+        return run(membership, brain, brain_context, stopping, health, log)
 
 
 def _membership(agent: Mapping[str, Any], *, declines: Sequence[Kind], **said: Any) -> Membership:
@@ -116,24 +117,32 @@ def _membership(agent: Mapping[str, Any], *, declines: Sequence[Kind], **said: A
     return Membership(introduction=introduction, **{name: agent[name] for name in ("url", "house", "once", "grace_s")})
 
 
-def run(membership: Membership, brain: str, brain_context: BrainContext, health: Place | None, log: LogStyle) -> int:
-    """Run a player service with logs, health and a graceful stop; where a person plays, only warnings are logged.
+def run(
+    membership: Membership,
+    brain: str,
+    brain_context: BrainContext,
+    stopping: Stopping,
+    health: Place | None,
+    log: LogStyle,
+) -> int:
+    """Run a player service with logs and health; where a person plays, only warnings are logged.
 
     Args:
         membership: where it goes, as whom, and for how long.
         brain: what answers.
         brain_context: what the brains share.
+        stopping: asked when this process should end.
         health: where to serve health, None for nowhere.
         log: how log lines look.
     """
     from players.service import serve
-    from wolfbus.service.lifecycle import Health, Stopping
+    from wolfbus.service.lifecycle import Health
     from wolfbus.service.logs import configure_logs
 
     configure_logs(log, service="player", house=membership.house, agent=membership.introduction.agent)
     if brain == "human":
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))
-    with quiet_brains(), Stopping() as stopping, Health(health) as told:
+    with quiet_brains(), Health(health) as told:
         return serve(membership, brain, brain_context, stopping, told)
 
 
@@ -155,7 +164,10 @@ def run(membership: Membership, brain: str, brain_context: BrainContext, health:
 @click.option("--human", is_flag=True, help="Play yourself, at a page; each seat gets a link of its own.")
 @page_options
 @click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
+@click.pass_context
 def join(
+    context: click.Context,
+    /,
     health: Place | None,
     log: LogStyle,
     label: str | None,
@@ -178,17 +190,19 @@ def join(
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     from players.context import BrainContext
     from players.spec import check
+    from wolfbus.service.lifecycle import Stopping
 
     if human == bool(command):
         raise click.UsageError("give either --human or the command of a program")
     brain = "human" if human else f"exec:{shlex.join(command)}"
     called = f"outside:{label or agent['name']}"
     membership = _membership(agent, brain=called, version=f"wolfbus join {__version__}", declines=declines)
-    with contextlib.ExitStack() as around:
-        people = around.enter_context(_page(host, port)) if human else None
-        brain_context = around.enter_context(BrainContext(people=people))
-        check((brain,), brain_context)
-        return run(membership, brain, brain_context, health, log)
+    with Stopping() as stopping:
+        # it stays when all else of the command is done
+        people = context.with_resource(_page(host, port)) if human else None
+        with BrainContext(people=people) as brain_context:
+            check((brain,), brain_context)
+            return run(membership, brain, brain_context, stopping, health, log)
 
 
 @contextlib.contextmanager

@@ -149,7 +149,11 @@ def open_source(name: str) -> RecordSource:
     from wolfbus.record.published_log import is_paper_log
 
     lines = open_lines(name)
-    first = next(lines, None)
+    try:
+        first = next(lines, None)
+    except RecordError as error:
+        # one that cannot be opened is named already
+        raise RecordError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
     if first is None:
         raise RecordError(f"{name}: empty; there is no record in it")
     path = None if name == "-" else Path(name)

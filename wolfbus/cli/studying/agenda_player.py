@@ -237,7 +237,8 @@ class AgendaPlayer:
     def _lose(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
         """Tell that a game failed; or leave it to others, if that is no fault of its own."""
         cause = error.__context__
-        if isinstance(error, BusError | BudgetSpent) or (isinstance(cause, OSError) and cause.errno in _NO_ROOM):
+        no_room = isinstance(cause, OSError) and cause.errno in _NO_ROOM
+        if isinstance(error, BusError | BudgetSpent) or no_room or self._house.is_over:
             self._give_up(error)
         if not self._ending and self._halt is None:
             self._finish(game, failed(game, str(error), seconds))

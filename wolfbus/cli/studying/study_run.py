@@ -135,21 +135,22 @@ class StudyRun:
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
             if there is None:
-                pending, before = planned, Spent()
+                pending, noted = planned, Spent()
             else:
-                pending, before = take_stock(folder, there, self.plan, planned, self.manifest)
+                pending, noted = take_stock(folder, there, self.plan, planned, self.manifest)
             del planned
             self._tell_who_played(head["design"])
             if not self.options.quiet:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
-            with self._brain_context(_amount(before)) as brain_context:
+            before = _amount(noted)
+            with self._brain_context(len(pending), before) as brain_context:
                 folder.write(FILE, self.manifest.pieces(utc_now()))
                 if not pending and not self._is_left_open(folder):
                     return "through"
                 self._tell_what_is_expected(pending)
-                return self._conduct(folder, pending, brain_context, _amount(before))
+                return self._conduct(folder, pending, brain_context, before)
 
     def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
         """Tell before anything is spent what the games that are missing will about take."""
@@ -221,7 +222,7 @@ class StudyRun:
     # -- playing
 
     @contextlib.contextmanager
-    def _brain_context(self, before: Amount) -> Iterator[BrainContext | None]:
+    def _brain_context(self, left: int, before: Amount) -> Iterator[BrainContext | None]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
         how, brains, settings = self.options, self.plan.agents, self.study.settings
         if how.houses:
@@ -236,7 +237,7 @@ class StudyRun:
             yield None
         else:
             calls = self._calls()
-            if settings.workers not in {None, 1}:
+            if self._workers(left) > 1:
                 # each worker records into a file of its own
                 calls["cassette"] = None
             with open_brain_context(

@@ -91,7 +91,7 @@ class LocalPlayers:
         self._orders = orders
         self._brain_context = brain_context
         self._news = news
-        self._closing = False
+        self._closing = threading.Event()
         self._agenda = LocalAgenda(news.put, back)
         self._workers: dict[int, _WorkerProcess] = {}
         self._player: _OwnPlayer | None = None
@@ -147,7 +147,7 @@ class LocalPlayers:
 
     def close(self, *, hasty: bool) -> None:
         """Be through; in haste, without waiting for the bus."""
-        self._closing = True
+        self._closing.set()
         self._agenda.close()
         if self._player is not None:
             self._player.close(hasty=hasty)
@@ -180,20 +180,28 @@ class LocalPlayers:
         """Tell that no more can be played."""
         self._news.put(halt)
 
-    def replace(self, lost: _WorkerProcess) -> None:
-        """Have the games of a worker that is gone played by others, with a new one in its place."""
-        self._workers.pop(lost.key, None)
+    def lose(self, worker: int) -> None:
+        """Have others play what a worker held that is gone, and count as spent what it had set aside."""
         if self._budget is not None:
-            self._budget.lose(lost.key)
-        self._agenda.lose(str(lost.key))
-        if self._closing:
+            self._budget.lose(worker)
+        self._agenda.lose(str(worker))
+
+    def replace(self, lost: int) -> None:
+        """Have a new worker play in the place of one that is gone."""
+        self._workers.pop(lost, None)
+        if self._closing.is_set():
             return
         try:
-            worker = self._workers[lost.key] = _WorkerProcess(lost.key, self._orders, self)
+            worker = self._workers[lost] = _WorkerProcess(lost, self._orders, self)
+            if self._closing.is_set():
+                # whoever closes may not have seen it
+                worker.line.say("end", "the study ends")
             worker.wait_ready()
         except (WolfError, OSError) as error:
-            self._workers.pop(lost.key, None)
-            if not self._workers:
+            self._workers.pop(lost, None)
+            if self._workers:
+                logger.warning("the others play on with one worker less: %s", error)
+            else:
                 self._news.put(Halt(str(error)))
 
 
@@ -254,7 +262,6 @@ class _WorkerProcess:
         self.key = key
         self._players = players
         self.cpu_s = 0.0
-        self._ending = False
         self._ready: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         ours, its = Pipe()
         lock = () if orders.lock_fd is None else (orders.lock_fd,)
@@ -285,7 +292,6 @@ class _WorkerProcess:
 
     def close(self, *, hasty: bool) -> None:
         """See that it ends, and that all was heard that it has said."""
-        self._ending = True
         try:
             self._process.wait(1.0 if hasty else _CLOSE_S)
         except subprocess.TimeoutExpired:
@@ -294,16 +300,22 @@ class _WorkerProcess:
 
     def _listen(self) -> None:
         services = self._players.services(self.key)
+        is_playing = False
         try:
             for verb, *what in self.line.heard():
                 if verb == "ready":
+                    is_playing = True
                     self._ready.put(None)
                 elif verb == "error":
-                    self._ready.put(*what)
-                    self._ending = True
+                    (trouble,) = what
+                    if is_playing:
+                        self._players.halt(Halt(trouble))
+                    else:
+                        self._ready.put(trouble)
+                    is_playing = False
                 elif verb == "closed":
+                    is_playing = False
                     halt, self.cpu_s = what
-                    self._ending = True
                     if halt is not None:
                         self._players.halt(halt)
                 else:
@@ -314,9 +326,11 @@ class _WorkerProcess:
             self._process.kill()
         self._process.wait()
         self.line.close()
+        self._players.lose(self.key)
+        # one that never played is not replaced: another would fare no better
         self._ready.put("a worker ended before it could play")
-        if not self._ending:
-            self._players.replace(self)
+        if is_playing:
+            self._players.replace(self.key)
 
 
 def _answer(service: Callable[..., Any], what: Iterable[Any]) -> Any:
