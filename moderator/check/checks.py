@@ -13,9 +13,10 @@ from moderator.check.finding import Finding
 from moderator.check.house import grown
 from moderator.check.rivals import HOSTILE, ODD, PLAIN, Cast
 from moderator.check.trial import AS_EVER, Check, Plot, Scene, SkippedError, Trial, TrialTerms
+from moderator.engine.context import house_entry
 from moderator.rules.table import Script
 from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.messages.codec import encode, pack
+from wolfbus.messages.codec import pack
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Dawn, Exile
 from wolfbus.messages.house import Goodbye, RollCall, Welcome
@@ -171,7 +172,7 @@ def grows(scene: Scene) -> Script[None]:
     """Send welcome, facts and requests with a member more in each of their maps, as a later build may."""
     house, again_s = scene.trial.house, scene.trial.terms.again_s
     welcome = Welcome(house=house.name, agent=house.agent, instance=house.member.instance, again_s=again_s)
-    house.post(grown(Entry(encode(welcome), welcome.type, "moderator")))
+    house.post(grown(house_entry(welcome)))
     scene.game.grows = True
     # no more requests than may stay without an answer: what follows is to be tried too
     yield from scene.ask("inspect", scene.others)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from moderator.check.finding import FindingLedger
 from moderator.check.rivals import RIVALS, Rival, Rivals
-from moderator.engine.context import GameOver, HouseContext
+from moderator.engine.context import GameOver, HouseContext, house_entry
 from moderator.house.games import Games
 from moderator.house.lease import NOTHING, Claim, Lease
 from moderator.rules.game import Play
@@ -26,7 +26,7 @@ from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter, Deliver, Done, Lost, OnError
 from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError, WolfError
-from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
+from wolfbus.messages.codec import FROM_AGENT, pack, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import FromAgent, Goodbye, Join, Leave, RollCall, Welcome
 
@@ -184,7 +184,7 @@ class CheckHouse:
 
     def tell(self, message: Welcome | RollCall | Goodbye, name: str | None = None) -> None:
         """Put a message of the house into the agent's mailbox, or that of another `name`."""
-        self.post(Entry(encode(message), message.type, "moderator"), name)
+        self.post(house_entry(message), name)
 
     def post(self, entry: Entry, name: str | None = None) -> None:
         """Put an entry into the agent's mailbox as it stands, or into that of another `name`; from any thread."""

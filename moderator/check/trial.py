@@ -75,15 +75,7 @@ class Check:
 
 
 class Trial:
-    """Puts one agent through checks.
-
-    Args:
-        bus: the bus that it joins on.
-        house: a house without a moderator.
-        name: the agent's name; None for the first that knocks.
-        terms: how long to wait.
-        watch: sees every finding as soon as it stands.
-        gone: returns why the agent cannot come any more, None while it may.
+    """Puts one agent through checks; its arguments are those of `moderator.check.checks.try_agent`.
 
     Attributes:
         house: where the agent is.

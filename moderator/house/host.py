@@ -281,20 +281,20 @@ class Host:
     # -- what comes in
 
     def _heard(self, agent: str, entry: Entry) -> None:
-        self._hear_out(entry, partial(self._lobby.hear, agent))
+        self._hear_out(agent, partial(self._lobby.hear, agent, entry))
 
     def _knocked(self, _stream: str, entries: list[Entry]) -> None:
         for entry in entries:
-            self._hear_out(entry, self._lobby.knock)
+            self._hear_out(printable(entry.sender, 80), partial(self._lobby.knock, entry))
 
-    def _hear_out(self, entry: Entry, hear: Callable[[Entry], None]) -> None:
+    def _hear_out(self, agent: str, hear: Callable[[], None]) -> None:
         try:
-            hear(entry)
+            hear()
         except BusError:
             raise
         except Exception:
             # no agent's word may end a house
-            logger.exception("a message of %s failed", printable(entry.sender, 80))
+            logger.exception("a message of %s failed", agent, extra={"agent": agent})
 
     def _over(self, over: GameOver) -> None:
         if over.game not in self._scheduler.running:

@@ -38,6 +38,12 @@ Audience: TypeAlias = Literal["everybody", "researchers"] | tuple[SeatName, ...]
 _NO_FIELDS: Final[set[str]] = set()
 _P = TypeVar("_P", bound=BaseModel)
 
+# all slots of a model, set past its own `__setattr__`, which refuses; each must be set before two can be compared
+_set_values, _set_given, _set_extra, _set_private = (
+    vars(BaseModel)[slot].__set__
+    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
+
 
 def slim(part: BaseModel) -> None:
     """Forget which fields of `part` were given rather than defaulted.
@@ -57,11 +63,10 @@ def unchecked(kind: type[_P], values: dict[str, Any]) -> _P:
         values: all its fields, in their order.
     """
     part = kind.__new__(kind)
-    setting = object.__setattr__
-    setting(part, "__dict__", values)
-    setting(part, "__pydantic_fields_set__", _NO_FIELDS)
-    setting(part, "__pydantic_extra__", None)
-    setting(part, "__pydantic_private__", None)
+    _set_values(part, values)
+    _set_given(part, _NO_FIELDS)
+    _set_extra(part, None)
+    _set_private(part, None)
     return part
 
 
