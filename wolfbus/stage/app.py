@@ -18,7 +18,7 @@ from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
-from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
+from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_told
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource, open_game
 from wolfbus.stage.watched import WatchedGame, encoded
@@ -316,18 +316,20 @@ class StageApp:
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return web.Response(text=one_file(data, f"{game.game} · wolfbus"), content_type="text/html", headers=headers)
 
-    async def _folder(self, study: str) -> tuple[StudyReader, Path, GameIndex]:
-        """Return who computes, a study's folder, and what is known of games."""
-        index = self._library.index
+    async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
+        """Return who computes, a study's folder, and the folder that all is below."""
+        root = self._library.root
         folder = await asyncio.to_thread(self._library.study_folder, study)
-        if self._studies is None or index is None or folder is None:
+        if self._studies is None or root is None or folder is None:
             raise _Missing(_NO_STUDY)
-        return self._studies, folder, index
+        if await asyncio.to_thread(self._library.shielded, folder):
+            raise RequestRefused(403, "a study can be seen when all its games have ended")
+        return self._studies, folder, root
 
     async def _study(self, request: web.Request) -> web.StreamResponse:
         study = request.match_info["study"]
-        reader, folder, index = await self._folder(study)
-        data = await asyncio.to_thread(lambda: study_data(study, folder, index.games(), reader))
+        reader, folder, _ = await self._folder(study)
+        data = await asyncio.to_thread(lambda: study_data(study, folder, self._library.games(), reader))
         return answer({**data, "report": f"/s/{study}/report.html"})
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
@@ -339,10 +341,10 @@ class StageApp:
 
     async def _compare(self, request: web.Request) -> web.StreamResponse:
         names = request.query.get("a", ""), request.query.get("b", "")
-        reader, a, index = await self._folder(names[0])
+        reader, a, root = await self._folder(names[0])
         _, b, _ = await self._folder(names[1])
         found = await asyncio.to_thread(reader.comparison, a, b)
-        matched = await asyncio.to_thread(pairs, a, b, index.root)
+        matched = await asyncio.to_thread(pairs, a, b, root)
         one, other = (
             {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
         )
