@@ -73,6 +73,19 @@ def test_a_file_is_read_by_one_at_a_time_and_wholly_even_if_whoever_asked_is_gon
     assert max(each.count("read") for each in working) == 1
 
 
+def test_a_record_that_is_written_anew_while_it_is_watched_is_opened_anew_however_far_it_has_grown_since(runs):
+    put(runs, LINES[:60])
+    with server(runs) as stage, Events(stage.url, "/g/live/events") as events:
+        told = iter(events)
+        assert next(told)[0] == "step"
+        again = sealed("8")[1]
+        (runs / "live.ndjson").write_bytes(b"".join(again[:10]))
+        assert [(name, step["words"]) for name, _, step in told] == [("gone", "the file was written anew")]
+        put(runs, again[10:100])
+        page = data(stage.url, "/g/live/data.json")
+        assert (page["line"], page["problems"], page["over"]) == (100, [], False)
+
+
 @pytest.mark.parametrize("viewer", ["everything", "public", f"seat:{names()[0]}"])
 def test_a_stream_that_broke_goes_on_where_it_stopped_even_on_a_server_that_was_started_again(runs, viewer):
     put(runs, LINES[:60])
