@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ from tests.stage.served import Events, data, leave, names, sealed, slowed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.cli import run
+from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
@@ -119,3 +121,12 @@ def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, t
         assert page["viewers"] == ["public"]
         assert {seat["name"] for seat in page["game"]["seats"]} == set(names())
         assert {seat["name"] for seat in beats[-1]["seats"] if seat.get("role")} == set(names())
+
+
+@pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
+def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        source = HouseSource(open_bus("memory://"), HOUSE)
+        with pytest.raises(ConfigError, match=why), StageServer(Served(live=source), host, taken.getsockname()[1]):
+            pass
+    assert "stage-bus" not in {thread.name for thread in threading.enumerate()}
