@@ -7,6 +7,7 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -173,7 +174,23 @@ def test_a_game_that_is_not_there_answers_with_what_there_is(runs):
         assert fetched(stage.url, "/g/nothing")[0] == 404
         assert fetched(stage.url, f"/g/whole/call/{'9' * 5000}.json")[0] == 404
         assert fetched(stage.url, "/s/nothing.json")[0] == 404
-        assert fetched(stage.url, "/static/..%2fapp.py")[0] == 404
+        for name in ("..%2fapp.py", "..%2fstatic%2fpage.js", f"{'x' * 300}.js", "%00.js"):
+            status, _, body = fetched(stage.url, f"/static/{name}")
+            assert (status, json.loads(body)["error"]) == (404, "there is no such file")
+
+
+def test_a_file_of_any_name_is_served_and_saved_under_it(runs):
+    name = 'a "b"\r\nX-Set: 1 ü?as=#%41&c'
+    (runs / "whole.ndjson").rename(runs / f"{name}.ndjson")
+    with server(runs) as stage:
+        (game,) = data(stage.url, "/library.json")["games"]
+        assert game["id"] == name
+        links = data(stage.url, f"/g/{quote(name)}/data.json?as={names()[0]}")["links"]
+        assert links["page"].endswith(f"page.html?as=seat%3A{names()[0]}")
+        for link, ending in ((links["record"], "ndjson"), (links["page"], "html")):
+            status, headers, _ = fetched(stage.url, link)
+            assert (status, "X-Set" in headers) == (200, False)
+            assert headers["Content-Disposition"] == f"attachment; filename*=UTF-8''{quote(name)}.{ending}"
 
 
 def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):

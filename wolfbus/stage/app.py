@@ -9,11 +9,12 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
@@ -222,7 +223,7 @@ class StageApp:
     async def _static(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
         path = STATIC / name
-        if path.parent != STATIC or path.suffix not in _TYPES or not path.is_file():
+        if path.suffix not in _TYPES or path not in STATIC.iterdir():
             return problem(404, "there is no such file")
         return web.Response(body=path.read_bytes(), content_type=_TYPES[path.suffix], charset="utf-8")
 
@@ -249,10 +250,10 @@ class StageApp:
         viewer = game.viewer(request.query.get("as", ""))
         page = game.page(viewer)
         if not game.shielded:
-            address = f"/g/{game.game}"
+            address = f"/g/{quote(game.game)}"
             page["links"] = {
                 "record": f"{address}/record.ndjson",
-                "page": f"{address}/page.html?as={viewer}",
+                "page": f"{address}/page.html?as={quote(viewer)}",
                 "prompts": any(each.event.type == "model_call" for each in game.records),
             }
         return answer(page)
@@ -303,7 +304,7 @@ class StageApp:
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             return problem(404, "this game's record is in no file here")
-        return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
+        return web.FileResponse(path, headers=saved_as(path.name))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
@@ -312,9 +313,8 @@ class StageApp:
         if game.shielded and not game.records:
             return problem(403, "a file can be had after the game")
         data = await asyncio.to_thread(game_file, game.records, word, game.problem)
-        name = f"{game.game}.html"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return web.Response(text=one_file(data, f"{game.game} · wolfbus"), content_type="text/html", headers=headers)
+        text = one_file(data, f"{game.game} · wolfbus")
+        return web.Response(text=text, content_type="text/html", headers=saved_as(f"{game.game}.html"))
 
     async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
         """Return who computes, a study's folder, and the folder that all is below."""
@@ -330,7 +330,7 @@ class StageApp:
         study = request.match_info["study"]
         reader, folder, _ = await self._folder(study)
         data = await asyncio.to_thread(lambda: study_data(study, folder, self._library.games(), reader))
-        return answer({**data, "report": f"/s/{study}/report.html"})
+        return answer({**data, "report": f"/s/{quote(study)}/report.html"})
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
         reader, folder, _ = await self._folder(request.match_info["study"])
