@@ -312,8 +312,9 @@ class StageApp:
         word = "" if viewer == EVERYTHING else viewer
         if game.shielded and not game.records:
             return problem(403, "a file can be had after the game")
-        data = await asyncio.to_thread(game_file, game.records, word, game.problem)
-        text = one_file(data, f"{game.game} · wolfbus")
+        # all viewers' parts are to end at one line, however the game goes on meanwhile
+        records, title = tuple(game.records), f"{game.game} · wolfbus"
+        text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem), title))
         return web.Response(text=text, content_type="text/html", headers=saved_as(f"{game.game}.html"))
 
     async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
