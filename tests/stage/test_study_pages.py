@@ -11,7 +11,7 @@ import pytest
 from tests.export.records import write
 from tests.stage.served import data, fetched
 from wolfbus.cli import run
-from wolfbus.cli.view import served_with
+from wolfbus.cli.view import MeasuredStudies, served_with
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.serving import StageServer
 
@@ -104,3 +104,13 @@ def test_spectators_are_told_nothing_of_a_study_that_goes_on(runs, tmp_path):
             assert (status, json.loads(body)["error"]) == (403, "a study can be seen when all its games have ended")
     with StageServer(served_with(tmp_path), port=0) as stage:
         assert fetched(stage.url, addresses[0])[0] == 200
+
+
+def test_what_was_measured_last_is_kept_and_not_all_that_visitors_ever_asked_for(runs, monkeypatch):
+    monkeypatch.setattr("wolfbus.cli.view._KEPT", 2)
+    measured = MeasuredStudies()
+    a, b = (measured.findings(runs / name) for name in "ab")
+    assert measured.findings(runs / "a") is a
+    assert measured.comparison(runs / "a", runs / "b")["metrics"]
+    assert measured.findings(runs / "a") is a
+    assert measured.findings(runs / "b") is not b
