@@ -41,7 +41,9 @@ def test_a_game_is_read_by_keys(watched, stage):
     assert seen.page.get_by_role("heading", level=1).inner_text() == "The Werewolves win"
     seen.press("Home")
     assert seen.place() == 0
-    seen.press("?")
+    seen.press("ArrowRight", "Home", "End")
+    assert seen.page.locator(".beat.now").count() == 1
+    seen.press("Home", "?")
     assert seen.page.get_by_role("dialog").get_by_text("next key moment").is_visible()
     seen.press("Escape", "ArrowRight", "t")
     assert not seen.page.locator(".now .thought").first.is_visible()

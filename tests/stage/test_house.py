@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ from tests.stage.served import Events, data, leave, names, sealed, slowed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.cli import run
+from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
@@ -119,3 +121,41 @@ def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, t
         assert page["viewers"] == ["public"]
         assert {seat["name"] for seat in page["game"]["seats"]} == set(names())
         assert {seat["name"] for seat in beats[-1]["seats"] if seat.get("role")} == set(names())
+
+
+def test_a_game_that_is_over_stays_on_the_page_when_its_house_takes_it_away():
+    bus = open_bus("memory://")
+    moderated, source = Moderated(bus), HouseSource(bus, HOUSE)
+    lost, heard = threading.Event(), source._forget
+    source._forget = lambda stream: (heard(stream), lost.set())
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits)
+    moderated.say(GameClosed(game=GAME, number=1, outcome="ended", lines=len(RECORDS), hash=RECORDS[-1].hash))
+    with StageServer(Served(live=source), port=0) as stage:
+        page = data(stage.url, f"/g/{GAME}/data.json")
+        assert page["over"]
+        assert bus.expire(HOUSE, GAME, 0)
+        assert lost.wait(10)
+        assert data(stage.url, f"/g/{GAME}/data.json") == page
+        assert data(stage.url, "/library.json")["live"] == []
+
+
+def test_a_game_that_its_house_took_away_before_is_shown_from_its_record(tmp_path):
+    (tmp_path / f"{GAME}.ndjson").write_bytes(b"".join(LINES))
+    bus = open_bus("memory://")
+    moderated = Moderated(bus)
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits)
+    moderated.say(GameClosed(game=GAME, number=1, outcome="ended", lines=len(RECORDS), hash=RECORDS[-1].hash))
+    assert bus.expire(HOUSE, GAME, 0)
+    with StageServer(Served(tmp_path, live=HouseSource(bus, HOUSE)), port=0) as stage:
+        assert data(stage.url, f"/g/{GAME}/data.json")["line"] == len(RECORDS)
+
+
+@pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
+def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        source = HouseSource(open_bus("memory://"), HOUSE)
+        with pytest.raises(ConfigError, match=why), StageServer(Served(live=source), host, taken.getsockname()[1]):
+            pass
+    assert "stage-bus" not in {thread.name for thread in threading.enumerate()}

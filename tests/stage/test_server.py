@@ -7,6 +7,7 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -71,6 +72,19 @@ def test_a_file_is_read_by_one_at_a_time_and_wholly_even_if_whoever_asked_is_gon
         leave(stage.url, "/g/live/data.json")
         assert data(stage.url, "/g/live/data.json")["line"] == len(LINES)
     assert max(each.count("read") for each in working) == 1
+
+
+def test_a_record_that_is_written_anew_while_it_is_watched_is_opened_anew_however_far_it_has_grown_since(runs):
+    put(runs, LINES[:60])
+    with server(runs) as stage, Events(stage.url, "/g/live/events") as events:
+        told = iter(events)
+        assert next(told)[0] == "step"
+        again = sealed("8")[1]
+        (runs / "live.ndjson").write_bytes(b"".join(again[:10]))
+        assert [(name, step["words"]) for name, _, step in told] == [("gone", "the file was written anew")]
+        put(runs, again[10:100])
+        page = data(stage.url, "/g/live/data.json")
+        assert (page["line"], page["problems"], page["over"]) == (100, [], False)
 
 
 @pytest.mark.parametrize("viewer", ["everything", "public", f"seat:{names()[0]}"])
@@ -160,7 +174,23 @@ def test_a_game_that_is_not_there_answers_with_what_there_is(runs):
         assert fetched(stage.url, "/g/nothing")[0] == 404
         assert fetched(stage.url, f"/g/whole/call/{'9' * 5000}.json")[0] == 404
         assert fetched(stage.url, "/s/nothing.json")[0] == 404
-        assert fetched(stage.url, "/static/..%2fapp.py")[0] == 404
+        for name in ("..%2fapp.py", "..%2fstatic%2fpage.js", f"{'x' * 300}.js", "%00.js"):
+            status, _, body = fetched(stage.url, f"/static/{name}")
+            assert (status, json.loads(body)["error"]) == (404, "there is no such file")
+
+
+def test_a_file_of_any_name_is_served_and_saved_under_it(runs):
+    name = 'a "b"\r\nX-Set: 1 ü?as=#%41&c'
+    (runs / "whole.ndjson").rename(runs / f"{name}.ndjson")
+    with server(runs) as stage:
+        (game,) = data(stage.url, "/library.json")["games"]
+        assert game["id"] == name
+        links = data(stage.url, f"/g/{quote(name)}/data.json?as={names()[0]}")["links"]
+        assert links["page"].endswith(f"page.html?as=seat%3A{names()[0]}")
+        for link, ending in ((links["record"], "ndjson"), (links["page"], "html")):
+            status, headers, _ = fetched(stage.url, link)
+            assert (status, "X-Set" in headers) == (200, False)
+            assert headers["Content-Disposition"] == f"attachment; filename*=UTF-8''{quote(name)}.{ending}"
 
 
 def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from tests.export.records import write
 from tests.stage.served import data, fetched
 from wolfbus.cli import run
-from wolfbus.cli.view import served_with
+from wolfbus.cli.view import MeasuredStudies, served_with
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.serving import StageServer
 
@@ -77,3 +79,38 @@ def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
         assert all(fetched(stage.url, f"/g/{pair[side]}/data.json")[0] == 200
                    for pair in compared["pairs"] for side in "ab")  # fmt: skip
         assert {game["study"] for game in listed["games"]} == {a["id"], b["id"]}
+
+
+def test_spectators_are_told_nothing_of_a_study_that_goes_on(runs, tmp_path):
+    shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
+    manifest = tmp_path / "a" / "study.json"
+    told = json.loads(manifest.read_bytes())
+    with StageServer(served_with(tmp_path, public=True), port=0) as stage:
+        a, b = (study["id"] for study in data(stage.url, "/library.json")["studies"])
+        addresses = (f"/s/{a}.json", f"/s/{a}/report.html", f"/c.json?a={b}&b={a}")
+        assert [fetched(stage.url, path)[0] for path in addresses] == [200, 200, 200]
+
+        # one game is still played
+        record = tmp_path / "a" / told["games"][1]["record"]
+        record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-20]))
+        # of a game that does not end, as of a copy that was put there, not even a finished study's page tells more
+        _, open_one = data(stage.url, addresses[0])["games"]
+        assert open_one["state"] == "open"
+        assert not open_one.keys() & {"players", "lies", "moment", "moment_beat"}
+
+        manifest.write_text(json.dumps({**told, "complete": False}))
+        for path in addresses:
+            status, _, body = fetched(stage.url, path)
+            assert (status, json.loads(body)["error"]) == (403, "a study can be seen when all its games have ended")
+    with StageServer(served_with(tmp_path), port=0) as stage:
+        assert fetched(stage.url, addresses[0])[0] == 200
+
+
+def test_what_was_measured_last_is_kept_and_not_all_that_visitors_ever_asked_for(runs, monkeypatch):
+    monkeypatch.setattr("wolfbus.cli.view._KEPT", 2)
+    measured = MeasuredStudies()
+    a, b = (measured.findings(runs / name) for name in "ab")
+    assert measured.findings(runs / "a") is a
+    assert measured.comparison(runs / "a", runs / "b")["metrics"]
+    assert measured.findings(runs / "a") is a
+    assert measured.findings(runs / "b") is not b

@@ -157,8 +157,14 @@ class WordClaims:
         return None
 
 
+_KEPT: Final = 64
+"""What is kept of studies; their pairs alone, of which visitors may ask for any, would fill any memory."""
+
+
 class MeasuredStudies:
-    """Computes what the pages of studies show, once for each state of a study; safe from any thread."""
+    """Computes what the pages of studies show, once for each state of a study, and keeps what was asked for last; safe
+    from any thread.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -193,9 +199,12 @@ class MeasuredStudies:
         state = tuple(_changed(folder) for folder in folders)
         key = (what, *map(str, folders))
         with self._lock:
-            kept = self._kept.get(key)
+            kept = self._kept.pop(key, None)
             if kept is None or kept[0] != state:
-                kept = self._kept[key] = state, compute(*map(_gathered, folders))
+                kept = state, compute(*map(_gathered, folders))
+            self._kept[key] = kept
+            if len(self._kept) > _KEPT:
+                del self._kept[next(iter(self._kept))]
         return kept[1]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -84,6 +85,11 @@ def answer(value: Any, status: int = 200) -> web.Response:
     response = web.Response(body=encoded(value), status=status, content_type="application/json", charset="utf-8")
     response.enable_compression()
     return response
+
+
+def saved_as(name: str) -> dict[str, str]:
+    """Return the header by which a browser keeps an answer as a file; a file's name may hold anything."""
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
 
 
 class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program

@@ -9,16 +9,17 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
-from wolfbus.stage.library import GameIndex, Library, StudyReader, pairs, study_data, study_told
+from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_told
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource, open_game
 from wolfbus.stage.watched import WatchedGame, encoded
@@ -222,7 +223,7 @@ class StageApp:
     async def _static(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
         path = STATIC / name
-        if path.parent != STATIC or path.suffix not in _TYPES or not path.is_file():
+        if path.suffix not in _TYPES or path not in STATIC.iterdir():
             return problem(404, "there is no such file")
         return web.Response(body=path.read_bytes(), content_type=_TYPES[path.suffix], charset="utf-8")
 
@@ -249,10 +250,10 @@ class StageApp:
         viewer = game.viewer(request.query.get("as", ""))
         page = game.page(viewer)
         if not game.shielded:
-            address = f"/g/{game.game}"
+            address = f"/g/{quote(game.game)}"
             page["links"] = {
                 "record": f"{address}/record.ndjson",
-                "page": f"{address}/page.html?as={viewer}",
+                "page": f"{address}/page.html?as={quote(viewer)}",
                 "prompts": any(each.event.type == "model_call" for each in game.records),
             }
         return answer(page)
@@ -303,7 +304,7 @@ class StageApp:
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             return problem(404, "this game's record is in no file here")
-        return web.FileResponse(path, headers={"Content-Disposition": f'attachment; filename="{path.name}"'})
+        return web.FileResponse(path, headers=saved_as(path.name))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
@@ -311,24 +312,26 @@ class StageApp:
         word = "" if viewer == EVERYTHING else viewer
         if game.shielded and not game.records:
             return problem(403, "a file can be had after the game")
-        data = await asyncio.to_thread(game_file, game.records, word, game.problem)
-        name = f"{game.game}.html"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return web.Response(text=one_file(data, f"{game.game} · wolfbus"), content_type="text/html", headers=headers)
+        # all viewers' parts are to end at one line, however the game goes on meanwhile
+        records, title = tuple(game.records), f"{game.game} · wolfbus"
+        text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem), title))
+        return web.Response(text=text, content_type="text/html", headers=saved_as(f"{game.game}.html"))
 
-    async def _folder(self, study: str) -> tuple[StudyReader, Path, GameIndex]:
-        """Return who computes, a study's folder, and what is known of games."""
-        index = self._library.index
+    async def _folder(self, study: str) -> tuple[StudyReader, Path, Path]:
+        """Return who computes, a study's folder, and the folder that all is below."""
+        root = self._library.root
         folder = await asyncio.to_thread(self._library.study_folder, study)
-        if self._studies is None or index is None or folder is None:
+        if self._studies is None or root is None or folder is None:
             raise _Missing(_NO_STUDY)
-        return self._studies, folder, index
+        if await asyncio.to_thread(self._library.shielded, folder):
+            raise RequestRefused(403, "a study can be seen when all its games have ended")
+        return self._studies, folder, root
 
     async def _study(self, request: web.Request) -> web.StreamResponse:
         study = request.match_info["study"]
-        reader, folder, index = await self._folder(study)
-        data = await asyncio.to_thread(lambda: study_data(study, folder, index.games(), reader))
-        return answer({**data, "report": f"/s/{study}/report.html"})
+        reader, folder, _ = await self._folder(study)
+        data = await asyncio.to_thread(lambda: study_data(study, folder, self._library.games(), reader))
+        return answer({**data, "report": f"/s/{quote(study)}/report.html"})
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
         reader, folder, _ = await self._folder(request.match_info["study"])
@@ -339,10 +342,10 @@ class StageApp:
 
     async def _compare(self, request: web.Request) -> web.StreamResponse:
         names = request.query.get("a", ""), request.query.get("b", "")
-        reader, a, index = await self._folder(names[0])
+        reader, a, root = await self._folder(names[0])
         _, b, _ = await self._folder(names[1])
         found = await asyncio.to_thread(reader.comparison, a, b)
-        matched = await asyncio.to_thread(pairs, a, b, index.root)
+        matched = await asyncio.to_thread(pairs, a, b, root)
         one, other = (
             {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
         )

@@ -60,14 +60,14 @@ class HouseSource(LoopCalls, GameSource):
         self._caught_up = loop.create_task(asyncio.to_thread(self._catch_up))
 
     async def open(self, name: str) -> WatchedGame | None:
-        """Return a game of the house by its id."""
+        """Return a game of the house by its id; None also for one that is over and no longer on the bus."""
         if self._caught_up is not None:
             # whoever asks and goes away must not take the others' catching up along
             await asyncio.shield(self._caught_up)
         game = self._games.get(name)
         if game is not None and game.empty:
             await game.change(_FIRST_S)
-        return game
+        return None if game is None or (game.empty and game.closed) else game
 
     async def close(self) -> None:
         """Stop reading."""
@@ -175,15 +175,20 @@ class HouseSource(LoopCalls, GameSource):
 
     def _lost(self, lost: StreamLost) -> None:
         """Begin a stream anew that lost what was not read."""
-        logger.warning("house %s: %s", self._house, lost)
-        self.soon(partial(self._forget, lost.stream))
+        self.soon(partial(self._forget, lost))
 
-    def _forget(self, stream: str) -> None:
-        for name in [name for name in self._games if stream.endswith(f":{name}")]:
+    def _forget(self, lost: StreamLost) -> None:
+        stream, house = lost.stream, self._house
+        games = [name for name in self._running if stream in {streams.record(house, name), streams.table(house, name)}]
+        if not games and stream != streams.games(house):
+            # a house takes away what it has of a game that is over
+            return
+        logger.warning("house %s: %s", house, lost)
+        for name in games:
             self._games.pop(name).end("the bus lost a part of this game; load the page again")
             self._begin(name)
             self._follow(name)
-        if stream == streams.games(self._house):
+        if stream == streams.games(house):
             self._reader.follow(stream, self._hear, lost=self._lost)
 
     def _trouble(self, error: BusError) -> None:

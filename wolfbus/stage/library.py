@@ -170,6 +170,8 @@ def _mtime(path: Path) -> float:
 
 _MOST: Final = 200
 """Games that one listing holds; a search looks through all."""
+_SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat"})
+"""What is told of a game to those who may see everything of it."""
 
 
 class Library:
@@ -183,7 +185,6 @@ class Library:
 
     Attributes:
         root: the folder or record.
-        index: what is known of each record; None where there are none.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class Library:
         public: bool,
     ) -> None:
         self.root = root
-        self.index = GameIndex(root) if root is not None else None
+        self._index = GameIndex(root) if root is not None else None
         self._live = live
         self._seats = seats
         self._public = public
@@ -207,6 +208,15 @@ class Library:
     def study_folder(self, study: str) -> Path | None:
         """Return the folder of a study by its id; None if there is none."""
         return self._studies().get(study)
+
+    def shielded(self, folder: Path) -> bool:
+        """Whether nothing may be told now of what a study measures: its seed alone tells every role yet to be dealt."""
+        return self._public and (load_manifest(folder / FILE) or {}).get("complete") is not True
+
+    def games(self) -> list[GameFound]:
+        """Return what may be told of every game."""
+        found = self._index.games() if self._index is not None else []
+        return [(name, path, self._shown(told)) for name, path, told in found]
 
     async def names(self) -> dict[str, Any]:
         """Return the ids of all games and studies."""
@@ -227,9 +237,12 @@ class Library:
     def _listing(self, words: str) -> dict[str, Any]:
         studies = self._studies()
         ids = {folder / RECORDS: study for study, folder in studies.items()}
-        found = self.index.games() if self.index else []
-        shown = [(self._shown(name, told, ids.get(path.parent)), path) for name, path, told in found]
-        games = [game for game, path in shown if not words or _matches(game, path, words)]
+        games = []
+        for name, path, told in self.games():
+            game = {"id": name, **told}
+            if not words or _matches(game, path, words):
+                study = ids.get(path.parent)
+                games.append({**game, "study": study} if study is not None else game)
         games.sort(key=lambda game: -game.get("started", 0.0))
         return {
             "format": FORMAT,
@@ -239,12 +252,10 @@ class Library:
             "more": max(0, len(games) - _MOST),
         }
 
-    def _shown(self, name: str, told: Mapping[str, Any], study: str | None) -> dict[str, Any]:
-        shown = {"id": name, **told}
-        if self._public and told.get("state") == "open":
-            for secret in ("players", "seed", "lies", "moment", "moment_beat"):
-                shown.pop(secret, None)
-        return {**shown, "study": study} if study is not None else shown
+    def _shown(self, told: dict[str, Any]) -> dict[str, Any]:
+        if not self._public or told.get("state") != "open":
+            return told
+        return {name: value for name, value in told.items() if name not in _SECRET}
 
     def _studies(self) -> dict[str, Path]:
         if self.root is None or not self.root.is_dir():

@@ -138,12 +138,14 @@ class StageServer:
             self._port = runner.addresses[0][1]
         except OSError as failure:
             self._failure = failure
-            await runner.cleanup()
-            return
+        except UnicodeError:
+            # a part of it is empty or too long
+            self._failure = OSError("that is no name of a machine")
         finally:
             self._ready.set()
-        ready(self.url)
-        await self._end.wait()
+        if self._failure is None:
+            ready(self.url)
+            await self._end.wait()
         for source in sources:
             await source.close()
         await runner.cleanup()

@@ -166,7 +166,9 @@ class FileGame(WatchedGame):
 
     @property
     def played_anew(self) -> bool:
-        """Whether the file no longer holds what was read of it."""
+        """Whether the file no longer holds what was read of it; once told so, also when it has grown since."""
+        if self.problem == _ANEW:
+            return True
         try:
             return self._tail.path.stat().st_size < self._tail.offset
         except OSError:
@@ -204,7 +206,7 @@ class FileGame(WatchedGame):
                 await self.look()
 
     async def _read(self) -> None:
-        if self.over:
+        if self.over or self.closed:
             return
         self.add(await asyncio.to_thread(self._tail.read))
         if self._tail.problem is None:

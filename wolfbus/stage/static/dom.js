@@ -30,6 +30,8 @@ export function h(what, ...rest) {
 
 // Makes `old` equal to `fresh` and keeps its nodes, so that focus, scrolling and what is unfolded stay.
 export function morph(old, fresh) {
+  // most of a page stays as it is from step to step
+  if (old.isEqualNode(fresh)) return;
   if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) return void old.replaceWith(fresh);
   if (old.nodeType === 3) {
     if (old.data !== fresh.data) old.data = fresh.data;

@@ -30,7 +30,7 @@ export class Transcript {
       else if (old !== element) old.replaceWith(element);
     });
     while (log.children.length > beats.length) log.lastChild.remove();
-    log.querySelector(".now")?.classList.remove("now");
+    this.last?.classList.remove("now");
     const now = log.lastChild;
     now.classList.add("now");
     if (this.last === now && this.why === why) return;
