@@ -78,6 +78,8 @@ def test_a_named_memory_bus_is_shared_until_the_last_is_closed() -> None:
         ("redis://host:port", "host and port cannot be read"),
         ("redis://host:99999", "host and port cannot be read"),
         ("redis://host:0", "0 is no port"),
+        ("redis://a..b", "host and port cannot be read"),
+        (f"redis+cluster://host,{'a' * 64}.b", "host and port cannot be read"),
         (f"redis://user:{QUOTED}@host:port/0", "host and port cannot be read"),
         (f"redis://user:{SECRET}@host", "host"),
         ("redis://host/zero", "'zero' is no database number"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import inspect
 import io
 import json
 import os
@@ -89,6 +90,13 @@ def test_lines_are_read_one_by_one_as_they_come() -> None:
     next(reader)
     next(reader)
     assert taken == [1, 2]
+
+
+def test_a_file_is_closed_at_its_first_wrong_line(tmp_path: Path) -> None:
+    (tmp_path / "wrong.ndjson").write_bytes(LINES[0] + b"{}\n" + LINES[1])
+    lines = open_lines(tmp_path / "wrong.ndjson")
+    assert len(list(read_record(lines, tolerant=True))) == 1
+    assert inspect.getgeneratorstate(lines) == inspect.GEN_CLOSED
 
 
 def canonical(value: Any) -> bytes:

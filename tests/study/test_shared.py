@@ -187,6 +187,23 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda):
     assert [each.house for _, each in agenda.results("0-0")] == ["quick"]
 
 
+@pytest.mark.parametrize("meanwhile", ["finished", "removed"])
+def test_a_game_that_is_over_while_it_is_taken_is_taken_by_nobody(agenda, monkeypatch, meanwhile):
+    agenda.post([1])
+    (slow,) = take(agenda, "slow")
+    agenda.give_back("slow", slow.entry)
+    asked = agenda._of_group
+
+    def claimed(*words):
+        found = asked(*words)
+        if words[0] == "XAUTOCLAIM":
+            agenda.finish(slow, "slow", ENDED) if meanwhile == "finished" else agenda.remove()
+        return found
+
+    monkeypatch.setattr(agenda, "_of_group", claimed)
+    assert agenda.take("quick", 1) == []
+
+
 def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     agenda.post([1])
     (taken,) = take(agenda, "a")

@@ -142,6 +142,9 @@ def read_address(url: str) -> Address:
         if scheme == CLUSTER:
             parts, others = _nodes(parts)
         port = parts.port
+        for host in filter(None, (parts.hostname, *(host for host, _ in others))):
+            # as the system's resolver is asked; it takes no empty and no overlong label
+            host.encode("idna")
     except ValueError:
         # The parser's own sentence may quote the part with the password.
         raise ConfigError("bus address: host and port cannot be read (expected redis://HOST:PORT/DATABASE)") from None

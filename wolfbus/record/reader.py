@@ -175,6 +175,9 @@ class RecordReader(Iterator[Recorded]):
     def _stop_at(self, problem: RecordError) -> None:
         self._over = True
         self.problem = problem
+        if isinstance(self._lines, Generator):
+            # the problem's traceback holds it, and a file that it reads would stay open until garbage is collected
+            self._lines.close()
         if not self._tolerant:
             raise problem from None
 

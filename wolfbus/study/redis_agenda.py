@@ -138,10 +138,15 @@ class RedisAgenda:
             count = str(at_most - len(entries))
             read = ("XREADGROUP", "GROUP", GROUP, house, "COUNT", count, "STREAMS", self._agenda, ">")
             entries += (self._of_group(*read) or [[b"", []]])[0][1]
-        return [self._taken(entry.decode(), fields[1].decode(), house) for entry, fields in entries]
+        taken = (self._taken(entry.decode(), fields[1].decode(), house) for entry, fields in entries)
+        return list(filter(None, taken))
 
-    def _taken(self, entry: str, number: str, house: str) -> Taken:
-        ((_, _, _, times),) = self._ask("XPENDING", self._agenda, GROUP, entry, entry, "1")
+    def _taken(self, entry: str, number: str, house: str) -> Taken | None:
+        pending = self._of_group("XPENDING", self._agenda, GROUP, entry, entry, "1")
+        if not pending:
+            # whoever held it was only slow, and has just finished it; or the agenda is gone
+            return None
+        ((_, _, _, times),) = pending
         before = self._ask("HGET", self._houses, number) or b""
         self._ask("HSET", self._houses, number, house)
         return Taken(entry, self.planned(int(number)), times - 1, before.decode())
