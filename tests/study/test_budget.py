@@ -157,8 +157,11 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert len(list((out / "records").iterdir())) == totals["ended"]
     if workers == "1":
         # the same budget is spent already
-        again = run_here("--resume", "--out", out, code=1)
-        assert "the budget ends here" in again.stderr
+        for more in ([], ["--budget", "0"]):
+            again = run_here("--resume", "--out", out, *more, code=1)
+            assert re.search(
+                "^wolfbus: the budget ends here: .* --resume .* --budget MORE$", again.stderr, re.MULTILINE
+            )
     run_here("--resume", "--out", out, "--workers", "1", "--budget", "1000", code=0)
     mine, its = without_times(manifest(out)), without_times(manifest(paid))
     # what a model answers does not depend on who asked before; what its server had in its cache does
@@ -194,6 +197,17 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
     done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out", code=2)
     assert "needs the price of double" in done.stderr
+    file = told(tmp_path, server.url)
+    file.write_text(file.read_text().replace("price", "extra"))
+    done = run_here(file, "--budget", "1", "--out", tmp_path / "out", code=2)
+    assert 'needs the price of m: add  price = { input = …, output = … }  to [models."m"]' in done.stderr
+
+
+def test_a_budget_of_tokens_that_no_small_question_fits_is_told_with_the_option_that_raises_it(server, tmp_path):
+    done = run_here(told(tmp_path, server.url), "--budget-tokens", "5", "--out", tmp_path / "out", code=1)
+    assert done.stderr.startswith("wolfbus: the budget ends here: 0 of 5 tokens spent, and")
+    assert done.stderr.endswith(f"wolfbus run --resume --out {tmp_path / 'out'} --budget-tokens MORE\n")
+    run_here("--resume", "--out", tmp_path / "out", "--budget-tokens", "100000000", code=0)
 
 
 def test_a_model_that_does_not_answer_is_told_before_anything_is_played(tmp_path):
