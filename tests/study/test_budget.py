@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
+import shutil
 import subprocess
 import time
 from decimal import Decimal
@@ -192,6 +194,30 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     said = run.communicate(timeout=100)[1]
     assert (run.returncode, worker.wait(30)) == (0, 0), said
     assert manifest(out)["complete"]
+
+
+def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and_in_full(paid, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(paid, out)
+    torn = max((out / "records").iterdir())
+    lines = torn.read_bytes().splitlines(keepends=True)
+    torn.write_bytes(b"".join(lines[: len(lines) // 2]))
+    calls = []
+    for record in (out / "records").iterdir():
+        events = [json.loads(line) for line in record.read_text().splitlines()]
+        calls += [(events[0]["started"] + each["time"], each) for each in events if each["type"] == "model_call"]
+    at = sorted(when for when, _ in calls)[len(calls) // 2]
+    after = [call for when, call in calls if when >= at]
+    notes = [line for line in (out / "journal.jsonl").read_text().splitlines(keepends=True) if "00002" in line]
+    notes.insert(0, json.dumps({"spent_usd": 1.0, "spent_tokens": 1000, "at": at}) + "\n")
+    (out / "journal.jsonl").write_text("".join(notes))
+    usd = 1 + sum(call["cost_usd"] for call in after)
+    tokens = 1000 + sum(call["prompt_tokens"] + call["completion_tokens"] for call in after)
+    for option, told in (("--budget", f"${usd:.4f} of $0.0000"), ("--budget-tokens", f"{tokens:,} of 0 tokens")):
+        more = ["--budget", "1000"] if option == "--budget-tokens" else []
+        done = run_here("--resume", "--out", out, *more, option, "0", code=1)
+        assert f"the budget ends here: {told} spent" in done.stderr
+    assert 0 < len(after) < len(calls)
 
 
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
