@@ -94,6 +94,13 @@ class BrainContext(Closable):
                 found.append(model)
         return found
 
+    def tables_of(self, brains: Iterable[str]) -> dict[str, Model]:
+        """Return the models that some brain specs name, by the ``[models.*]`` table that each has or could have."""
+        from players.llm.settings import model_of, table_of
+
+        words = (brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:"))
+        return {table_of(each, self.models): model_of(each, self.models) for each in words}
+
     def check(self, brains: Iterable[str]) -> None:
         """See that each model that `brains` name has its key, without asking anybody.
 

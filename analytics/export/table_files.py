@@ -242,7 +242,7 @@ class Landing:
     def _refuse(self) -> None:
         there = [name for name in self._names if os.path.lexists(self._folder / name)]
         if there and not self._force:
-            raise ConfigError(f"{self._folder / there[0]}: exists already; `wolfbus export --force` replaces it")
+            raise ConfigError(f"{self._folder / there[0]}: exists already; `wolfbus export … --force` replaces it")
 
     def _clear(self) -> None:
         for file in self._files.values():

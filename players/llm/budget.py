@@ -13,7 +13,7 @@ import json
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
@@ -220,13 +220,13 @@ class Budget:
         """What is set aside for calls in flight."""
         return self._own.held
 
-    def check(self, models: Iterable[Model]) -> None:
-        """Make sure that the budget can be kept with the models that will be asked.
+    def check(self, models: Mapping[str, Model]) -> None:
+        """Make sure that the budget can be kept with the models that will be asked, by the names of their tables.
 
         Raises:
             ConfigError: there is a limit in dollars, and a model has no price.
         """
-        unpriced = dict.fromkeys(model.model for model in models if model.price is None)
+        unpriced = [name for name, model in models.items() if model.price is None]
         if self._in_dollars and unpriced:
             tables = " and ".join(f"[models.{json.dumps(name)}]" for name in unpriced)
             raise ConfigError(
@@ -244,7 +244,7 @@ class Budget:
             BudgetSpent: it would not fit even if nothing were in flight, or another one did not before.
             ConfigError: there is a limit in dollars, and the model has no price.
         """
-        self.check([question.model])
+        self.check({question.model.model: question.model})
         key = next(self._keys)
         reservation = Reservation(question, self._guess, partial(self._settle, key))
         what = f"{question.label}: {question.purpose}, {question.model.model}"

@@ -136,7 +136,8 @@ class Gateway:
         to a form; none if a cassette is played.
 
         Raises:
-            PlayerError: what `check` finds, or one does not answer, or the budget does not allow it; one clear line.
+            PlayerError: what `check` finds, or one does not answer; one clear line.
+            BudgetSpent: the budget does not allow it.
         """
         if self._plays:
             return
@@ -179,7 +180,7 @@ class Gateway:
             limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
             if limit is not None and limit < least:
                 line = (
-                    f"{model.model}: tokens_per_minute = {limit:g} of {url} is less than one call may take: "
+                    f"{model.model}: tokens_per_minute = {limit:.15g} of {url} is less than one call may take: "
                     f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
                 )
                 wrong[line] = None
@@ -195,6 +196,9 @@ class Gateway:
         for model in models:
             distinct.setdefault((model.endpoint, model.model, model.structured), model)
         outcomes = await asyncio.gather(*map(self._find_out, distinct.values()), return_exceptions=True)
+        if self._ended is not None:
+            # it is not the model's fault
+            raise self._ended
         silent = []
         for model, outcome in zip(distinct.values(), outcomes, strict=True):
             if isinstance(outcome, BaseException):

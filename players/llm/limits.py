@@ -122,8 +122,8 @@ class Gate:
         self._url = url
         self._holds = {
             "at_once": f"at_once = {endpoint.at_once}",
-            "requests": f"requests_per_minute = {requests or 0:g}",
-            "tokens": f"tokens_per_minute = {tokens or 0:g}",
+            "requests": f"requests_per_minute = {requests or 0:.15g}",
+            "tokens": f"tokens_per_minute = {tokens or 0:.15g}",
             "pause": "the server's Retry-After",
         }
         self._held_by = "at_once"

@@ -245,6 +245,14 @@ def models_from_tables(tables: Mapping[str, Any], source: str) -> dict[str, Mode
     return models
 
 
+def table_of(words: str, models: Mapping[str, Model]) -> str:
+    """Return the name of the ``[models.*]`` table, if there is one, for what stands behind ``llm:``: all before an
+    address.
+    """
+    split = max(words.rfind("@http://"), words.rfind("@https://"))
+    return words if words in models or split < 0 else words[:split]
+
+
 def model_of(words: str, models: Mapping[str, Model]) -> Model:
     """Return the model that ``MODEL``, ``ALIAS``, ``MODEL@URL`` or ``ALIAS@URL`` stands for, as behind ``llm:``.
 
@@ -256,11 +264,9 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
     """
     if words in models:
         return models[words]
-    name, at, url = words, "", ""
-    split = max(words.rfind("@http://"), words.rfind("@https://"))
-    if split >= 0:
-        name, at, url = words[:split], "@", words[split + 1 :]
-    elif "://" in words:
+    name = table_of(words, models)
+    at, url = words[len(name) :][:1], words[len(name) + 1 :]
+    if not at and "://" in words:
         # a URL of another kind, or none before it; it may hold a secret, so it is not shown
         raise ConfigError("llm: write MODEL@URL, and a URL like http://localhost:8000/v1")
     if not name.strip():

@@ -65,7 +65,7 @@ def test_files_that_are_there_are_refused_with_exit_2(whole, tmp_path, capsys):
     assert run([*command, "--alpha", "0.25", "--prior", "0.125", "--include-defaulted"]) == 0
     assert ",0.25,0.125,true," in (tmp_path / "out" / "games.csv").read_text()
     assert run(command) == 2
-    assert "exists already; `wolfbus export --force` replaces it" in capsys.readouterr().err
+    assert "exists already; `wolfbus export … --force` replaces it" in capsys.readouterr().err
     assert run([*command, "--force"]) == 0
 
 

@@ -111,7 +111,7 @@ def test_a_file_that_is_there_or_appears_meanwhile_is_kept_unless_forced(one, tm
         there.write_text("precious")
 
     for tell in (meanwhile, lambda _read, _all: None):
-        with pytest.raises(ConfigError, match=rf"{there.name}: exists already; `wolfbus export --force`"):
+        with pytest.raises(ConfigError, match=rf"{there.name}: exists already; `wolfbus export … --force` replaces it"):
             writer([one], tmp_path / "out", tables=OF_GAMES, tell=tell)
         assert [path.name for path in there.parent.iterdir()] == [there.name]
         assert there.read_text() == "precious"

@@ -225,7 +225,7 @@ def test_inspect_lists_the_log_and_makes_a_data_frame_of_it_and_it_is_replaced_o
     command = ["export", "inspect", str(games), "--out", str(tmp_path)]
     capsys.readouterr()
     assert run(command) == 2
-    assert ".eval: exists already; `wolfbus export --force`" in capsys.readouterr().err
+    assert ".eval: exists already; `wolfbus export … --force` replaces it" in capsys.readouterr().err
     assert run([*command, "--force"]) == 1
     assert len(list(tmp_path.iterdir())) == 1
 

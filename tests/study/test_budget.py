@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
+import shutil
 import subprocess
 import time
 from decimal import Decimal
@@ -157,8 +159,11 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert len(list((out / "records").iterdir())) == totals["ended"]
     if workers == "1":
         # the same budget is spent already
-        again = run_here("--resume", "--out", out, code=1)
-        assert "the budget ends here" in again.stderr
+        for more in ([], ["--budget", "0"]):
+            again = run_here("--resume", "--out", out, *more, code=1)
+            assert re.search(
+                "^wolfbus: the budget ends here: .* --resume .* --budget MORE$", again.stderr, re.MULTILINE
+            )
     run_here("--resume", "--out", out, "--workers", "1", "--budget", "1000", code=0)
     mine, its = without_times(manifest(out)), without_times(manifest(paid))
     # what a model answers does not depend on who asked before; what its server had in its cache does
@@ -191,9 +196,44 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     assert manifest(out)["complete"]
 
 
+def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and_in_full(paid, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(paid, out)
+    torn = max((out / "records").iterdir())
+    lines = torn.read_bytes().splitlines(keepends=True)
+    torn.write_bytes(b"".join(lines[: len(lines) // 2]))
+    calls = []
+    for record in (out / "records").iterdir():
+        events = [json.loads(line) for line in record.read_text().splitlines()]
+        calls += [(events[0]["started"] + each["time"], each) for each in events if each["type"] == "model_call"]
+    at = sorted(when for when, _ in calls)[len(calls) // 2]
+    after = [call for when, call in calls if when >= at]
+    notes = [line for line in (out / "journal.jsonl").read_text().splitlines(keepends=True) if "00002" in line]
+    notes.insert(0, json.dumps({"spent_usd": 1.0, "spent_tokens": 1000, "at": at}) + "\n")
+    (out / "journal.jsonl").write_text("".join(notes))
+    usd = 1 + sum(call["cost_usd"] for call in after)
+    tokens = 1000 + sum(call["prompt_tokens"] + call["completion_tokens"] for call in after)
+    for option, told in (("--budget", f"${usd:.4f} of $0.0000"), ("--budget-tokens", f"{tokens:,} of 0 tokens")):
+        more = ["--budget", "1000"] if option == "--budget-tokens" else []
+        done = run_here("--resume", "--out", out, *more, option, "0", code=1)
+        assert f"the budget ends here: {told} spent" in done.stderr
+    assert 0 < len(after) < len(calls)
+
+
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
     done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out", code=2)
     assert "needs the price of double" in done.stderr
+    file = told(tmp_path, server.url)
+    file.write_text(file.read_text().replace("price", "extra"))
+    done = run_here(file, "--budget", "1", "--out", tmp_path / "out", code=2)
+    assert 'needs the price of m: add  price = { input = …, output = … }  to [models."m"]' in done.stderr
+
+
+def test_a_budget_of_tokens_that_no_small_question_fits_is_told_with_the_option_that_raises_it(server, tmp_path):
+    done = run_here(told(tmp_path, server.url), "--budget-tokens", "5", "--out", tmp_path / "out", code=1)
+    assert done.stderr.startswith("wolfbus: the budget ends here: 0 of 5 tokens spent, and")
+    assert done.stderr.endswith(f"wolfbus run --resume --out {tmp_path / 'out'} --budget-tokens MORE\n")
+    run_here("--resume", "--out", tmp_path / "out", "--budget-tokens", "100000000", code=0)
 
 
 def test_a_model_that_does_not_answer_is_told_before_anything_is_played(tmp_path):

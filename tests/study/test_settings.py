@@ -60,6 +60,18 @@ def test_a_config_file_of_play_gives_rules_players_and_models(played, tmp_path):
     assert again["models"] == {"mini": {"model": "m"}}
 
 
+def test_a_study_goes_on_with_the_servers_of_a_config_file_and_is_held_to_its_rules(played, out, tmp_path):
+    text = 'games = 1\nseed = 3\nplayers = "scripted*4,random*4"\n[models.m]\nmodel = "m"\n'
+    played(text + SHORT)
+    config = tmp_path / "other.toml"
+    config.write_text('[models.m]\nmodel = "m"\nendpoint = "e"\n[endpoints.e]\nat_once = 3\n')
+    run_here("--resume", "--out", out, "--config", config, code=0)
+    assert tomllib.loads((out / "study.toml").read_text("utf-8"))["endpoints"] == {"e": {"at_once": 3}}
+    config.write_text("max_rounds = 3\n")
+    done = run_here("--resume", "--out", out, "--config", config, code=2)
+    assert "config.debate_turns: 6 is told, and the folder's study has 2" in done.stderr
+
+
 def test_the_folders_own_files_say_the_same_study(played, out):
     text = f"""
     name = "Größe \\"x\\""

@@ -249,7 +249,7 @@ view_options = together(
 
 def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
     if value is not None and not value >= 0:
-        raise click.BadParameter(f"{value} is below 0", param=option)
+        raise click.BadParameter(f"{value} is {'below 0' if value < 0 else 'no number'}", param=option)
     return value
 
 

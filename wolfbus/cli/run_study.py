@@ -132,11 +132,12 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     _check_options(how)
     if options["games"] is None and study_file is None and not how.resume and not how.quiet and _is_watched():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
-    if how.resume and study_file is None and config_file is None and out is not None:
+    own = how.resume and study_file is None and out is not None
+    if own and out is not None:
         _find_study(out)
-        # the folder's own file says what it is
+        # the folder's own file says what it is; servers and their limits may be others now
         study_file = out / "study.toml"
-    study = load_study(study_file, config_file, options, house=bool(how.houses))
+    study = load_study(study_file, config_file, options, house=bool(how.houses), config_first=own)
     if how.share is not None and (study.settings.workers or 1) > 1:
         raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
     plan = study.plan()
@@ -201,7 +202,9 @@ def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
         click.echo(f"wolfbus: interrupted; {so_far}; go on with: {hint}", err=True)
         return INTERRUPTED
     if played.halted is not None:
-        more = " --budget MORE" if played.halted.budget else ""
+        settings = played.study.settings
+        more = " --budget MORE" if played.halted.budget and settings.budget is not None else ""
+        more += " --budget-tokens MORE" if played.halted.budget and settings.budget_tokens is not None else ""
         click.echo(f"wolfbus: {played.halted.why}; go on with: {hint}{more}", err=True)
         return FAILED
     if not played.manifest.complete:

@@ -104,6 +104,13 @@ class Spent(BaseModel):
     """US dollars."""
     spent_tokens: Whole = 0
     """Tokens."""
+    at: Sum | None = None
+    """Unix time up to which that counts all calls that were told of; None from an earlier version."""
+
+    def __add__(self, other: Spent) -> Spent:
+        """Return both together, at this one's time."""
+        usd, tokens = self.spent_usd + other.spent_usd, self.spent_tokens + other.spent_tokens
+        return Spent(spent_usd=usd, spent_tokens=tokens, at=self.at)
 
 
 def read_line(line: bytes) -> GameResult | Spent | dict[str, Any] | None:

@@ -157,10 +157,11 @@ class StudyScheduler:
     def write(self) -> None:
         """Write the manifest; raises OSError."""
         began = time.monotonic()
+        at = time.time()
         spent = self._players.spent if self._players is not None else None
         if spent is not None and spent != self._noted:
             self._noted = spent
-            self._folder.note(spent.model_dump())
+            self._folder.note({**spent.model_dump(), "at": at})
         self._folder.write(FILE, self._manifest.pieces(utc_now()))
         now = time.monotonic()
         self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)

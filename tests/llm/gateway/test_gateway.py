@@ -72,17 +72,17 @@ def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
 
 
 def test_a_tokens_limit_below_what_one_call_may_take_is_refused(make_gateway: MakeGateway) -> None:
-    few = Endpoint(url="http://127.0.0.1:9/v1", tokens_per_minute=1000)
+    few = Endpoint(url="http://127.0.0.1:9/v1", tokens_per_minute=1_000_000)
     gateway = make_gateway().gateway
     line = (
-        "tiny: tokens_per_minute = 1000 of http://127.0.0.1:9/v1 is less than one call may take: "
-        "max_tokens = 900 and a prompt of at least 256"
+        "tiny: tokens_per_minute = 1000000 of http://127.0.0.1:9/v1 is less than one call may take: "
+        "max_tokens = 999900 and a prompt of at least 256"
     )
     for look in (gateway.check, gateway.probe):
         with pytest.raises(PlayerError) as error:
-            look([Model(model="tiny", endpoint=few, max_tokens=900)])
+            look([Model(model="tiny", endpoint=few, max_tokens=999_900)])
         assert str(error.value) == line
-    gateway.check([Model(model="tiny", endpoint=few, max_tokens=700)])
+    gateway.check([Model(model="tiny", endpoint=few, max_tokens=999_700)])
 
 
 def modes(server: ScriptedServer) -> list[str | None]:

@@ -43,6 +43,18 @@ def test_the_command_line_plays_models_puts_every_call_into_the_record_and_tells
     assert replayed.code == 0, replayed.err
 
 
+def test_what_a_game_is_told_to_take_is_what_one_of_middling_length_takes(tmp_path, monkeypatch) -> None:
+    told = []
+    # nothing is asked, for no call fits the budget
+    words = ["run", "--games", "1", "--players", "llm:m@http://127.0.0.1:9/v1", "--no-probe", "--budget-tokens", "1"]
+    for seed in (None, *"abcdef"):
+        if seed is not None:
+            monkeypatch.setattr("wolfbus.cli.brains._SEED", seed)
+        said = wolfbus(tmp_path, *words, "--out", str(seed))
+        told.append(int(re.search(r"expect about (\d+) calls", said.err)[1]))
+    assert sorted(told).index(told[0]) in range(2, 5), told
+
+
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
 def test_half_of_all_replies_ugly_breaks_no_game(tmp_path: Path, protocol: str) -> None:
     with ModelServer(ugly=0.5, seed=2) as server:

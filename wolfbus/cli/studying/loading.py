@@ -88,7 +88,12 @@ class LoadedStudy:
 
 
 def load_study(
-    file: Path | None, config_file: Path | None, options: Mapping[str, Any], *, house: bool = False
+    file: Path | None,
+    config_file: Path | None,
+    options: Mapping[str, Any],
+    *,
+    house: bool = False,
+    config_first: bool = False,
 ) -> LoadedStudy:
     """Return the study that a file and options tell.
 
@@ -97,11 +102,19 @@ def load_study(
         config_file: rules, players and models as `wolfbus play` takes them, where the study's file has none.
         options: fields of `StudySettings` from the command line, which come before the file's; None for not told.
         house: whether agents of a house play: their brains may be called anything, and without any whoever has joined.
+        config_first: whether rules and models of the config file come before the study's.
 
     Raises:
         ConfigError: one line that names the file, the field and the reason.
     """
     table = {} if file is None else read_toml_file(file)
+    if config_first and config_file is not None:
+        told = load_config(config_file)
+        hidden = [
+            *(("models", "endpoints") if told.tables else ()),
+            *(("rules",) if told.config != GameConfig() else ()),
+        ]
+        table = {name: value for name, value in table.items() if name not in hidden}
     source = "the study" if file is None else str(file)
     return _study_of(table, source, config_file, options, house=house)
 

@@ -95,15 +95,29 @@ def ended(
     )
 
 
-def cost_of_record(path: Path) -> float:
-    """Return US dollars that the model calls of a record cost, as far as it can be read and says so."""
+def spent_in(path: Path, since: float = 0.0) -> Spent:
+    """Return what the model calls of a record took from a Unix time on, as far as it can be read and says so."""
     from wolfbus.usage import Usage
 
-    usage = Usage()
+    usage, started = Usage(), 0.0
     for recorded in read_record(open_lines(path), tolerant=True):
-        if recorded.event.type == "model_call":
-            usage.add(recorded.event)
-    return usage.cost_usd or 0.0
+        event = recorded.event
+        if event.type == "opened":
+            started = event.started
+        elif event.type == "model_call" and not event.cassette and started + recorded.time >= since:
+            usage.add(event)
+    tokens = usage.tokens("prompt_tokens", "completion_tokens") or 0
+    return Spent(spent_usd=usage.cost_usd or 0.0, spent_tokens=tokens)
+
+
+def _spent_since(folder: StudyFolder, at: float) -> Spent:
+    """Return what was spent after the last note of it, up to a kill, by records of games, broken off or not."""
+    since = Spent()
+    for each in (folder.records, folder.path / "aside"):
+        for entry in os.scandir(each) if each.is_dir() else ():
+            if entry.is_file() and entry.stat().st_mtime >= at:
+                since += spent_in(Path(entry.path), at)
+    return since
 
 
 def head_of(path: Path) -> str:
@@ -205,7 +219,7 @@ def take_stock(
         click.echo(f"wolfbus: {folder.path / FILE}: {notes.fault}", err=True)
     records = {entry.name for entry in os.scandir(folder.records)}
     pending: list[PlannedGame] = []
-    lost = 0.0
+    lost = Spent() if spent.at is None else _spent_since(folder, spent.at)
     for game in games:
         path = folder.path / game.record
         noted = notes.games.get(game.game)
@@ -224,7 +238,8 @@ def take_stock(
             prover, expected = (None, noted) if has_ended else (Verifier(), None)
             found = result_of(path, game, plan.config, prover, expected)
             if isinstance(found, str):
-                lost += cost_of_record(path)
+                if spent.at is None:
+                    lost += spent_in(path)
                 aside = folder.set_aside(path)
                 if has_ended:
                     # once it is moved: a kill in between must not leave it to be taken over
@@ -235,8 +250,10 @@ def take_stock(
                 folder.note(found)
             result = found
         manifest.put(result)
-    known = max(spent.spent_usd, manifest.cost_usd or 0.0)
-    return pending, Spent(spent_usd=known + lost, spent_tokens=spent.spent_tokens)
+    known = spent + lost
+    # without a budget nothing was noted
+    least = (manifest.cost_usd or 0.0) + (lost.spent_usd if spent.at is None else 0.0)
+    return pending, known.model_copy(update={"spent_usd": max(known.spent_usd, least)})
 
 
 def _void(folder: StudyFolder, game: PlannedGame, why: str) -> None:

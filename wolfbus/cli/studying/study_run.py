@@ -23,7 +23,7 @@ from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.reading import take_stock
 from wolfbus.cli.studying.workers import LocalPlayers, divided, workers_for
-from wolfbus.errors import ConfigError, reason_of
+from wolfbus.errors import BudgetSpent, ConfigError, reason_of
 from wolfbus.study.folder import Manifest, StudyFolder, differences, utc_now
 from wolfbus.study.journal import Spent
 from wolfbus.study.manifest import FILE, FORMAT, VERSION
@@ -145,12 +145,18 @@ class StudyRun:
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
             before = _amount(noted)
-            with self._brain_context(len(pending), before) as brain_context:
+            try:
+                with self._brain_context(len(pending), before) as brain_context:
+                    folder.write(FILE, self.manifest.pieces(utc_now()))
+                    if not pending and not self._is_left_open(folder):
+                        return "through"
+                    self._tell_what_is_expected(pending)
+                    return self._conduct(folder, pending, brain_context, before)
+            except BudgetSpent as spent:
+                # not even the first small questions could be asked
                 folder.write(FILE, self.manifest.pieces(utc_now()))
-                if not pending and not self._is_left_open(folder):
-                    return "through"
-                self._tell_what_is_expected(pending)
-                return self._conduct(folder, pending, brain_context, before)
+                self.halted = Halt(str(spent), budget=True)
+                return "halted"
 
     def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
         """Tell before anything is spent what the games that are missing will about take."""
@@ -233,7 +239,7 @@ class StudyRun:
 
             # workers have the brains, and see whether theirs can be made
             with BrainContext(self.study.models) as unasked:
-                Budget(settings.budget, settings.budget_tokens).check(unasked.models_of(brains))
+                Budget(settings.budget, settings.budget_tokens).check(unasked.tables_of(brains))
             yield None
         else:
             calls = self._calls()
