@@ -106,6 +106,13 @@ def test_a_config_file_may_hold_a_table_of_agents_and_nothing_that_nobody_knows(
     assert str(rules) in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("wrong", ["nan", "inf", "1e10", "-1"])
+@pytest.mark.parametrize("option", ["--wait", "--keep", "--lease", "--heartbeat", "--pause"])
+def test_a_time_that_no_clock_can_take_is_refused_before_anything_is_begun(capsys, option, wrong):
+    assert run(["moderator", option, wrong, "--bus", "redis://127.0.0.1:1?patience=0.01"]) == 2
+    assert option in capsys.readouterr().err
+
+
 # -- waiting
 
 
