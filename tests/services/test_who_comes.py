@@ -168,6 +168,20 @@ def test_who_is_not_let_in_is_told_why(near, monkeypatch):
     late.hear(Welcome)
 
 
+def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_comes_back(near, monkeypatch):
+    monkeypatch.setattr("moderator.house.lobby.AGENTS_AT_MOST", 2)
+    service = near.moderate(WAITING, heartbeat_s=5.0)
+    stays = near.guest("stays", seats=2)
+    for name in ("ada", "bruno", "chloe", "dario", "esther", "ada"):
+        with near.guests_for_now(name) as (guest,):
+            guest.hear(Welcome)
+            guest.close(leave=True)
+    near.guest("bruno", seats=3)
+    result = service.result()
+    assert result.error is None
+    assert stays.games == [result.game]
+
+
 @pytest.mark.parametrize("said", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])
 def test_a_join_lists_no_more_than_there_can_be(said):
     with pytest.raises(ValidationError, match="too_long"):
