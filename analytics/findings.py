@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import Any, Final
 
 from analytics import Result
 from analytics.columns import Columns, ColumnsBuilder
-from analytics.gather import Gathered, StudySource
+from analytics.gather import Gathered, StudySource, processes
 from analytics.gather.reading import study_check
 from analytics.measures.ledger import Ledger
 from analytics.measures.primary import PRIMARY, primary, primary_of
@@ -187,7 +185,7 @@ def findings(gathered: Gathered) -> Result:
     if len(gathered.columns.judgements["d"]) < LARGE:
         return _together(gathered, _of_agents(study, wanted), _of_tables(study, gathered.ledger))
     # numpy's work is divided: the two halves take about as long, and share nothing but the columns
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with processes(1) as pool:
         others = pool.submit(_of_agents_in, gathered.columns, wanted)
         ours = _of_tables(study, gathered.ledger)
         return _together(gathered, others.result(), ours)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from operator import itemgetter
@@ -21,6 +24,7 @@ from analytics.gather.reading import Criteria, checks, read_game
 from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
 from analytics.measures.ledger import Ledger
 from analytics.rows import GameRows
+from wolfbus.errors import WolfError
 
 ALONE: Final = 30_000_000
 """Bytes up to which one process is quicker than several, which have to be started."""
@@ -172,13 +176,28 @@ def each_game(
             yield read_game(source, criteria, keep_text=keep_text, digest=False)
 
 
+@contextmanager
+def processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Have work done in processes of its own; Ctrl-C ends them without a word, for this one says it.
+
+    Raises:
+        WolfError: one of them was killed.
+    """
+    # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
+    pool = ProcessPoolExecutor(count, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL))
+    try:
+        with pool:
+            yield pool
+    except BrokenProcessPool:
+        raise WolfError("a process that did part of the work was killed, perhaps because memory ran out") from None
+
+
 def _read_all(parts: Sequence[SourceBatch], workers: int, words: _WithWords) -> Iterator[tuple[SourceBatch, Read]]:
     if workers <= 1 or len(parts) <= 1:
         for part in parts:
             yield part, _read(part, words)
         return
-    # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
-    with ProcessPoolExecutor(min(workers, len(parts)), mp_context=get_context("spawn")) as pool:
+    with processes(min(workers, len(parts))) as pool:
         waiting: dict[Future[Read], SourceBatch] = {}
         for part in parts:
             waiting[pool.submit(_read, part)] = part
@@ -244,4 +263,5 @@ __all__ = [
     "find",
     "gather",
     "once",
+    "processes",
 ]

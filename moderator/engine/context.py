@@ -60,6 +60,12 @@ class Cursors:
             self._handed[stream] = self._promised[stream] = after
             self._due[stream] = {}
 
+    def unfollow(self, stream: str) -> None:
+        """Be done with a stream; its durable cursor stays as it is."""
+        with self._lock:
+            for known in (self._handed, self._promised, self._due, self._looked):
+                known.pop(stream, None)
+
     def enter(self, game: str) -> None:
         """Count a game in: from here on its messages hold the cursors back until they are recorded."""
         with self._lock:
@@ -75,8 +81,9 @@ class Cursors:
     def hand(self, stream: str, games: Mapping[str, object], last: Id) -> None:
         """Note that a stream's messages up to id `last` go to these games; call it before they get them."""
         with self._lock:
-            before = self._handed[stream]
-            due = self._due[stream]
+            before, due = self._handed.get(stream), self._due.get(stream)
+            if before is None or due is None:
+                return
             for game in games:
                 if game not in self._games:
                     continue

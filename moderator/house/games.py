@@ -188,6 +188,14 @@ class Games:
             self._read[agent] = start
         self._follow(agent, start)
 
+    def ignore(self, agent: str) -> None:
+        """Read an agent's out stream no more, until `listen` is called for it again."""
+        stream = streams.outbox(self._house, agent)
+        self._reader.unfollow(stream)
+        with self._lock:
+            self._read.pop(agent, None)
+            self._cursors.unfollow(stream)
+
     def open(
         self,
         opened: Opened,
@@ -332,16 +340,22 @@ class Games:
         logger.warning("%s", error, extra={"agent": agent})
         if not error.backwards:
             # all that is left lies behind what was read
-            self._follow(agent, START)
+            if agent in self._read:
+                self._follow(agent, START)
         elif self._backwards is not None:
             self._backwards(error)
 
     def _route(self, agent: str, _stream: str, entries: Sequence[Entry]) -> None:
-        if parse_id(entries[0].id) <= self._read[agent]:
-            entries = [entry for entry in entries if parse_id(entry.id) > self._read[agent]]
-            if not entries:
+        with self._lock:
+            before = self._read.get(agent)
+            if before is None:
+                # it is ignored since this was read
                 return
-        last = self._read[agent] = parse_id(entries[-1].id)
+            if parse_id(entries[0].id) <= before:
+                entries = [entry for entry in entries if parse_id(entry.id) > before]
+                if not entries:
+                    return
+            last = self._read[agent] = parse_id(entries[-1].id)
         by_game: dict[str, list[Entry]] = {}
         for entry in entries:
             by_game.setdefault(entry.game, []).append(entry)

@@ -40,6 +40,9 @@ on the stack."""
 GLANCE_S: Final = 0.1
 """Longest time between two looks at what is due."""
 
+WAITING_AT_MOST: Final = 1000
+"""What may wait for the loop before whoever brings more of it is held back a little."""
+
 
 class Host:
     """Moderates a house that was claimed.
@@ -218,17 +221,21 @@ class Host:
 
     def _later(self, work: Callable[..., None]) -> Callable[..., None]:
         """Return what has `work` done by the loop, and may be called from any thread."""
-        return lambda *words: self._work.put(partial(work, *words))
+
+        def ask(*words: object) -> None:
+            if self._work.qsize() > WAITING_AT_MOST:
+                time.sleep(0.001)
+            self._work.put(partial(work, *words))
+
+        return ask
 
     def _do_next(self) -> None:
-        """Do what has come in, in order; wait a moment if nothing has."""
-        try:
-            work = self._work.get(timeout=GLANCE_S)
-            while self._exit is None:
-                self._try(work)
-                work = self._work.get_nowait()
-        except queue.Empty:
-            return
+        """Do what has come in, in order, for a moment at most; wait a moment if nothing has."""
+        with contextlib.suppress(queue.Empty):
+            self._try(self._work.get(timeout=GLANCE_S))
+            until = time.monotonic() + GLANCE_S
+            while self._exit is None and time.monotonic() < until:
+                self._try(self._work.get_nowait())
 
     def _try(self, work: Callable[[], None]) -> None:
         """Do something that may need the bus; while that is away, again and again."""

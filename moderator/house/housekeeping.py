@@ -66,14 +66,25 @@ class Housekeeper:
         self._bus = bus
         self._house = house
         self._counted = counted
+        self._seen: dict[str, str] = {}
+        self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = ThreadPoolExecutor(1, "housekeeping")
 
     def tidy_mailbox(self, agent: str, seen: str | None) -> None:
-        """Cut a mailbox whose agent has dealt with all up to id `seen`, if it says so, and count what is left."""
+        """Cut a mailbox whose agent has dealt with all up to id `seen`, if it says so, and count what is left.
+
+        Of an agent that says so faster than that is done its last word counts.
+        """
         if _is_id(seen):
             stream = streams.inbox(self._house, agent)
-            self._begin(self._trim(stream, seen), (stream, partial(self._count, stream, agent)))
+            with self._lock:
+                waiting = agent in self._seen
+                self._seen[agent] = seen
+            if not waiting:
+                self._begin(
+                    (stream, partial(self._cut_mailbox, stream, agent)), (stream, partial(self._count, stream, agent))
+                )
 
     def tidy_house(self, agents: Collection[str], dealt: Mapping[str, str], news: int, mailbox: int) -> None:
         """Cut everything that is to be cut from time to time.
@@ -122,6 +133,11 @@ class Housekeeper:
 
     def _trim(self, stream: str, before: str) -> Chore:
         return stream, partial(self._bus.trim, stream, before)
+
+    def _cut_mailbox(self, stream: str, agent: str) -> None:
+        with self._lock:
+            seen = self._seen.pop(agent)
+        self._bus.trim(stream, seen)
 
     def _count(self, stream: str, agent: str) -> None:
         # the entry that the agent's cursor stands on is still there

@@ -75,6 +75,7 @@ class Lobby:
         self._read = read
         self._warns_of_seed = warns_of_seed
         self._known: set[str] = set()
+        self._expected: set[str] = set()
         self._complaints = Complaints()
         self._history: dict[str, Id] = {}
         self._refused: dict[str, tuple[str, str, float]] = {}
@@ -121,7 +122,8 @@ class Lobby:
         Raises:
             BusError: the bus cannot be reached.
         """
-        self._known.update(names)
+        self._expected.update(names)
+        self._known.update(self._expected)
         for name in sorted(self.everybody):
             if name not in self._history and self._has_room():
                 stream = streams.outbox(self._house, name)
@@ -155,6 +157,8 @@ class Lobby:
             return
         if not self.roster.may_come(join.agent) and self.tickets is not None:
             self.roster.tickets = self.tickets.read()
+        if self.tickets is None and not self._has_room():
+            self._make_room()
         if not self.roster.may_come(join.agent) or not self._has_room():
             self._refuse(join.agent, join, self.roster.refusal(join.agent, join, self._clock()) or "the house is full")
             return
@@ -163,6 +167,14 @@ class Lobby:
 
     def _has_room(self) -> bool:
         return len(self._history) < 2 * AGENTS_AT_MOST
+
+    def _make_room(self) -> None:
+        """Listen no more to those who are away and play nothing, the oldest first; who comes back knocks."""
+        now = self._clock()
+        away = [name for name in self._history if not self.roster.is_present(name, now) and not self.roster.plays(name)]
+        for name in [name for name in away if name not in self._expected][:AGENTS_AT_MOST]:
+            del self._history[name]
+            self._games.ignore(name)
 
     def admit_new_tickets(self) -> None:
         """Listen to those whose tickets were issued meanwhile; raises BusError."""

@@ -96,6 +96,19 @@ def test_the_command_plays_by_a_config_file_and_hands_over_when_it_is_stopped(he
     assert here.bus.owner(HOUSE).left_s == 0
 
 
+def test_games_go_on_when_nobody_takes_their_results_any_more(here):
+    words = ["moderator", "--bus", here.url, "--games", "2", "--json", "--log", "text"]
+    with subprocess.Popen(
+        [sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        here.guest("ada", seats=8)
+        log = process.stderr.read()
+    assert process.returncode == 1
+    assert log.count("no more results are told: the output: broken pipe") == 1
+    assert (here.news[-1].games, here.news[-1].failed) == (2, 0)
+
+
 @pytest.mark.parametrize("wrong", ["agents = 3\n", "[agent]\n", "[anything]\n"])
 def test_a_config_file_may_hold_a_table_of_agents_and_nothing_that_nobody_knows(tmp_path, capsys, wrong):
     rules = tmp_path / "rules.toml"
@@ -104,6 +117,13 @@ def test_a_config_file_may_hold_a_table_of_agents_and_nothing_that_nobody_knows(
     rules.write_text(wrong)
     assert run(["rules", "--config", str(rules)]) == 2
     assert str(rules) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", ["nan", "inf", "1e10", "-1"])
+@pytest.mark.parametrize("option", ["--wait", "--keep", "--lease", "--heartbeat", "--pause"])
+def test_a_time_that_no_clock_can_take_is_refused_before_anything_is_begun(capsys, option, wrong):
+    assert run(["moderator", option, wrong, "--bus", "redis://127.0.0.1:1?patience=0.01"]) == 2
+    assert option in capsys.readouterr().err
 
 
 # -- waiting

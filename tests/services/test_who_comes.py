@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+import threading
 from functools import partial
 
 import pytest
@@ -166,6 +168,20 @@ def test_who_is_not_let_in_is_told_why(near, monkeypatch):
     late.hear(Welcome)
 
 
+def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_comes_back(near, monkeypatch):
+    monkeypatch.setattr("moderator.house.lobby.AGENTS_AT_MOST", 2)
+    service = near.moderate(WAITING, heartbeat_s=5.0)
+    stays = near.guest("stays", seats=2)
+    for name in ("ada", "bruno", "chloe", "dario", "esther", "ada"):
+        with near.guests_for_now(name) as (guest,):
+            guest.hear(Welcome)
+            guest.close(leave=True)
+    near.guest("bruno", seats=3)
+    result = service.result()
+    assert result.error is None
+    assert stays.games == [result.game]
+
+
 @pytest.mark.parametrize("said", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])
 def test_a_join_lists_no_more_than_there_can_be(said):
     with pytest.raises(ValidationError, match="too_long"):
@@ -184,6 +200,46 @@ def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(near, caplo
     assert len(warnings) == 2
     assert warnings[0].startswith("mallory said what cannot be read: ")
     assert warnings[1] == "mallory: 49 more messages were not taken"
+
+
+def test_an_agent_that_talks_without_end_keeps_nobody_from_playing(near, monkeypatch):
+    service = near.moderate(WAITING)
+    mallory = near.guest("mallory", joins=False)
+
+    def complain(*_):
+        for _ in "two":
+            mallory._send(b"\xc1", "", "join")
+
+    monkeypatch.setattr("moderator.house.lobby.Lobby._complain", complain)
+    mallory.knock()
+    complain()
+    near.guest("ada", seats=5)
+    assert service.result().error is None
+    assert service.code() == 0
+
+
+def test_of_what_an_agent_says_faster_than_its_mailbox_is_cut_the_last_word_counts(near, monkeypatch):
+    box, gate, cuts = streams.inbox(HOUSE, "ada"), threading.Event(), queue.SimpleQueue()
+    ids = [near.bus.post(box, Entry(b"", "roll_call", "x")) for _ in range(9)]
+
+    def trim(_bus, stream, before):
+        if stream == box:
+            cuts.put(before)
+            gate.wait(10)
+        return 0
+
+    monkeypatch.setattr("wolfbus.bus.memory.MemoryBus.trim", trim)
+    near.moderate(WAITING)
+    ada = near.guest("ada", seen=ids[0])
+    assert cuts.get(timeout=10) == ids[0]
+    for seen in ids:
+        ada.join(seen=seen)
+    # who says something later is heard later
+    near.guest("bruno").hear(Welcome)
+    gate.set()
+    assert cuts.get(timeout=10) == ids[-1]
+    near.guest("chloe").hear(Welcome)
+    assert cuts.empty()
 
 
 def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, monkeypatch):

@@ -25,6 +25,9 @@ TITLE_LONGEST: Final = 200
 GIVE_UP: Final = 30
 """Replies in a row that could not be read, and none before, after which a model is given up."""
 
+LONGEST_S: Final = 1_000_000_000
+"""Seconds of the longest time that an option takes; ten times as many are more than an operating system waits."""
+
 LOG_STYLES: Final = ("auto", "json", "text")
 
 
@@ -104,6 +107,17 @@ def _storable(text: str) -> str:
     return text
 
 
+class Seconds(click.FloatRange):
+    """A time that clocks and timers can take; NaN is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        seconds: float = super().convert(value, param, ctx)
+        if not seconds <= LONGEST_S:
+            self.fail(f"{value} is no number of seconds up to {LONGEST_S:,}", param, ctx)
+        return seconds
+
+
 class Share(click.FloatRange):
     """A number from 0 to 1."""
 
@@ -158,7 +172,7 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
 
 def seconds_option(*names: str, least: float = 0, **more: Any) -> Callable[[_Command], _Command]:
     """Return an option of a time in seconds, which tells its default where it has one."""
-    return click.option(*names, type=click.FloatRange(least), show_default="default" in more, metavar="SECONDS", **more)
+    return click.option(*names, type=Seconds(least), show_default="default" in more, metavar="SECONDS", **more)
 
 
 def taking_away(flag: str, trait: str, meaning: str) -> Callable[[_Command], _Command]:

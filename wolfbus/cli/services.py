@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from wolfbus.cli import FAILED
 from wolfbus.cli.brains import load_config
 from wolfbus.cli.options import config_option, seconds_option, seed_option, service_options, stream_name
+from wolfbus.errors import reason_of
 
 if TYPE_CHECKING:
     from analytics.archive import Results
     from moderator.house.settings import GameReport
     from wolfbus.service.lifecycle import Place
     from wolfbus.service.logs import LogStyle
+
+logger = logging.getLogger(__name__)
 
 
 @click.command()
@@ -87,13 +92,21 @@ def moderator(
     settings = ModeratorSettings(config=load_config(config_file).config, games=games, **told)
     configure_logs(log, service="moderator", house=settings.house)
 
+    untold: list[OSError] = []
+
     def tell(result: GameReport) -> None:
         # without --json the log says it
-        if as_json:
+        if not as_json or untold:
+            return
+        try:
             click.echo(json.dumps(result.as_json(), allow_nan=False))
+        except OSError as error:
+            # those who play are not to pay for it
+            untold.append(error)
+            logger.warning("no more results are told: the output: %s", reason_of(error))
 
     with Stopping() as stopping, Health(health) as served:
-        return serve(settings, stopping, served, tell)
+        return serve(settings, stopping, served, tell) or (FAILED if untold else 0)
 
 
 @click.command()

@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import shutil
+import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from analytics.findings import Metrics, tables_of
 from analytics.gather import Criteria, each_game, find, gather
 from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
-from wolfbus.errors import RecordError
+from wolfbus.errors import RecordError, WolfError
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
 
@@ -48,6 +50,14 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_i
     assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
     assert one.problems == ()
     assert ([note.proven for note in one.files], [note.proven for note in two.files]) == ([None] * 4, [True] * 4)
+
+
+@pytest.mark.parametrize("ends", [partial(os._exit, 1), partial(signal.raise_signal, signal.SIGINT)])
+def test_a_process_that_is_killed_while_it_reads_is_told_in_one_line(played: Path, monkeypatch, capfd, ends):
+    monkeypatch.setattr("analytics.gather.PART", 1)
+    with pytest.raises(WolfError, match="was killed"):
+        gather([played], Criteria(prover=ends), workers=2)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_packed_file_is_read_like_any_other(folder: Path):
