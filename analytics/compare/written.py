@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from analytics import Result
-from analytics.measures.primary import ALPHA
+from analytics.measures.primary import TELLING, verdict
 from wolfbus.document.blocks import (
     Block,
     Cell,
@@ -70,10 +70,11 @@ def compared_page(result: Result, version: str) -> str:
 def _answer(result: Result, names: Sequence[str]) -> str:
     """Return in a sentence in which primary metrics one side is clear of the other."""
     tested = {name: row for name, row in result["metrics"].items() if row["p_adjusted"] is not None}
-    clear = [name for name, row in tested.items() if row["p_adjusted"] < ALPHA and row["difference"]["low"] is not None]
+    pairing = result["pairing"]
+    fewest = pairing["pairs"] + min(pairing["unpaired_a"], pairing["unpaired_b"])
     parts = []
-    for side, sign in ((1, 1), (0, -1)):
-        ahead = [tested[name]["label"] for name in clear if sign * tested[name]["difference"]["value"] > 0]
+    for side, way in ((1, "above"), (0, "below")):
+        ahead = [row["label"] for row in tested.values() if verdict(row, enough=fewest >= TELLING) == way]
         if ahead:
             parts.append(f"{names[side]} is clearly higher in {listed(ahead)}")
     if not parts:
@@ -187,14 +188,15 @@ def _pairing(result: Result) -> str:
     pairing = result["pairing"]
     tested = of(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
     if pairing["by"] == "block":
-        return f"swapped within {pairing['pairs']} games or blocks; {tested}"
+        return f"swapped within {of(pairing['pairs'], 'game or block', 'games or blocks')}; {tested}"
     if pairing["by"] is None:
         against = f"{pairing['unpaired_a']} against {pairing['unpaired_b']}"
         return f"no seed in common, so nothing is paired: {against}; {tested}"
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
     games = f"{of(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
     told = f"{of(pairing['pairs'], 'pair')} by seed ({games})"
-    left = f", {pairing['unpaired_a']} of A and {pairing['unpaired_b']} of B without a partner" if alone else ""
+    left_a, left_b = (result[side]["games"] - pairing[f"paired_games_{side}"] for side in "ab")
+    left = f", {left_a} of A and {left_b} of B without a partner" if alone else ""
     return f"{told}{left}; {tested}"
 
 

@@ -262,7 +262,7 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
     for name, row in rows.items():
         alone = flips.adjusted({name: tested[name]}) if name in tested else {}
         row |= {"p": alone.get(name), "p_adjusted": adjusted.get(name)}
-        row["verdict"] = _verdict(row, enough=enough)
+        row["verdict"] = verdict(row, enough=enough)
     return {
         "metrics": {name: rows[name] for name in names},
         "declared": declared,
@@ -272,7 +272,13 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
     }
 
 
-def _verdict(row: Result, *, enough: bool) -> Verdict:
+def verdict(row: Result, *, enough: bool) -> Verdict:
+    """Return what may be said of a metric, by its ``difference`` and ``p_adjusted``.
+
+    Args:
+        row: the metric.
+        enough: whether there are blocks of games enough to say anything.
+    """
     difference = row["difference"]
     if difference["value"] is None:
         return "undefined"

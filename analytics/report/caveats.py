@@ -124,10 +124,10 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         yield f"{line}."
     if problems := len(context.problems):
         lost = sum(not note.counted for note in context.problems)
-        yield (
-            f"Something is wrong with {of(problems, 'file')}; of {count(lost)} nothing is counted, "
-            "of the others what holds. They are listed under “What was run”."
-        )
+        counted = "none of it is counted" if lost else "what holds is counted"
+        if 0 < lost < problems:
+            counted = f"of {count(lost)} nothing is counted, of the others what holds"
+        yield f"Something is wrong with {of(problems, 'file')}; {counted}. More is told under “What was run”."
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}

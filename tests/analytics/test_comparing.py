@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from analytics.columns import columns_of
-from analytics.compare import as_csv, compare, compare_agents, render
+from analytics.compare import as_csv, compare, compare_agents, compared_page, render
 from analytics.measures.headlines import MEASURES
 from analytics.measures.study import Study, variability
 from tests.analytics.script import measured, random_game
@@ -180,9 +180,30 @@ def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
     text = render(result)
     assert "Exploratory" in text
     assert "2 pairs by seed (2 games of A, 2 of B), 4 of A and 6 of B without a partner" in " ".join(text.split())
+    result["a"]["games"] = 14  # several games a block
+    assert "12 of A and 6 of B without a partner" in " ".join(render(result).split())
     assert max(len(line) for line in text.splitlines()) <= 100
     assert "\x1b" not in text
     assert {line.split(",")[-2] for line in as_csv(result).splitlines()[1:] if line.startswith("auc,")} == {"False"}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "p", "interval", "said"),
+    [
+        (8, 0.01, (0.1, 0.2), "B is clearly higher in"),
+        (8, 0.01, (-0.2, -0.1), "A is clearly higher in"),
+        (8, 0.01, (-0.1, 0.3), "No primary metric clearly tells B from A"),
+        (8, 0.03, (0.1, 0.2), "No primary metric clearly tells B from A"),
+        (7, 0.01, (0.1, 0.2), "No primary metric clearly tells B from A"),
+    ],
+)
+def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
+    result = compare(*[columns_of(game(seed) for seed in range(2))] * 2, metrics=["accuracy"], primary=["accuracy"])
+    result["pairing"] |= {"pairs": 2, "unpaired_a": blocks - 2, "unpaired_b": 20}
+    row = result["metrics"]["accuracy"]
+    row["p_adjusted"] = p
+    row["difference"] |= {"value": sum(interval) / 2, "low": interval[0], "high": interval[1]}
+    assert said in compared_page(result, "1")
 
 
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (1, 1), (1, 0)])
@@ -236,7 +257,7 @@ def test_two_folders_are_compared_in_every_metric_with_a_page(studies, capsys, t
 def test_two_agents_of_one_folder_are_compared(studies, capsys):
     text = told(capsys, studies, "{b}", "--agents", "rand", "scripted", "--metric", "accuracy")[1]
     assert "A: random (3 games, 12 seats" in text
-    assert "swapped within 3 games" in text
+    assert "swapped within 3 games or blocks" in text
 
 
 @pytest.mark.parametrize(

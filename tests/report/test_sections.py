@@ -142,6 +142,8 @@ def test_the_answer_names_the_best_agent_only_where_the_test_says_so(found):
     assert "big** detects best** (d′ +0.50); nobody clearly conceals best" in answered()
     tested["verdict"] = "few"
     assert "nobody clearly detects best (too few games)" in answered()
+    tested |= {"agent": None, "verdict": "undefined"}
+    assert "nobody clearly detects best (no two of them can be held against each other)" in answered()
     ability["components"] = 2
     assert "fall into 2 groups that never met" in answered()
     assert "detects best" not in answered()
@@ -163,6 +165,13 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
 
 
+def test_a_gap_below_0_is_not_said_to_be_above(found):
+    found["variability"]["metrics"]["suspicion_gap"] |= {"value": -0.015, "low": None, "high": None}
+    told = Report(found, READ).headlines()[-1]
+    assert "minus that towards the others is −1.5 points among those who do not know" in told
+    assert "above" not in told
+
+
 def test_the_headlines_of_nothing_say_so():
     lines = Report({}, gathered([])).headlines()
     assert (lines[0], len(lines)) == ("No game could be read.", 5)
@@ -171,9 +180,14 @@ def test_the_headlines_of_nothing_say_so():
 def test_failures_of_a_study_and_of_files_stand_above_the_numbers():
     totals = {"games": 9, "failed": 2, "pending": 1, "ended": 6}
     study = StudySource(Path("s"), {"study": "study-00000000", "totals": totals})
-    broken = (FileNote("torn.ndjson", "g9", 3, True, "line 4: not JSON"), FileNote("no.ndjson", None, 0, False, "no"))
-    told = markdown({}, gathered(sample.games(1), broken, (study,)))["answer"]
-    assert "Something is wrong with 2 files; of 1 nothing is counted" in told
+    torn, lost = FileNote("torn.ndjson", "g9", 3, True, "line 4: not JSON"), FileNote("no.ndjson", None, 0, False, "no")
+    for broken, words in (
+        ((torn, lost), "2 files; of 1 nothing is counted, of the others what holds."),
+        ((torn,), "1 file; what holds is counted."),
+        ((lost,), "1 file; none of it is counted."),
+    ):
+        told = markdown({}, gathered(sample.games(1), broken, (study,)))["answer"]
+        assert f"Something is wrong with {words}" in told
     assert "2 failed, 1 pending" in told
 
 

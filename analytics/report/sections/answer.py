@@ -79,7 +79,7 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
             yield Strong(f" {does} best")
             yield f" (d′ {shown(own.get('value'), 'logit')})"
         else:
-            why = said if said in {"few", "exploratory"} else "close"
+            why = said if said in {"few", "exploratory"} else "unranked" if first is None else "close"
             words = told(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
             yield told("answer/nobody", does=does, why=words)
     yield "."
