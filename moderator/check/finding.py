@@ -196,8 +196,11 @@ def repaired(kind: Kind, reading: Reading, raw: object, content: Mapping[str, An
 
 
 def wrote(raw: str) -> str:
-    """Return a text that an agent wrote, as it is shown within a line."""
-    return f"`{printable(raw, _RAW_SHOWN)}`"
+    """Return a text that an agent wrote, as it is shown within a line: what cannot be seen may be what is wrong."""
+    seen = "".join(
+        each if each.isprintable() or each.isspace() else ascii(each)[1:-1] for each in raw[: 8 * _RAW_SHOWN]
+    )
+    return f"`{printable(seen, _RAW_SHOWN)}`"
 
 
 def _object(raw: str) -> dict[str, Any] | None:

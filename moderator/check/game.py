@@ -173,6 +173,12 @@ class TrialGame:
         elif answer.reading not in {"clean", "reasked"}:
             members, said = repaired(answer.kind, answer.reading, answer.raw, reply.get("content", {}))
             self._ledger.fault("not clean", "warn", f"{name}: {said} ({place})", answer.kind, members)
+        if answer.content is not None and answer.note and not self._is_late(answer.seat):
+            self._ledger.fault("not the answer alone", "warn", f"{name}: {answer.note} ({place})", answer.kind)
+
+    def _is_late(self, seat: SeatName) -> bool:
+        """Return whether an answer of a seat did not come in time: that was told, and a note may tell it once more."""
+        return any(one.seat == seat and one.fault is not None for one in self._requests.values())
 
     def _expire(self, name: str, request: CheckRequest) -> None:
         kind = request.kind

@@ -32,6 +32,7 @@ from tests.agents.parts import (
     step,
 )
 from wolfbus.agent import Agent, Answer
+from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import Choice, Judgement
 from wolfbus.messages.house import Dropped, RollCall
@@ -77,11 +78,14 @@ class Terse(Agent):
     def inspect(self, ask: Ask, view: SeatView, /) -> Any:
         return 5
 
+    def protect(self, ask: Ask, view: SeatView, /) -> str:
+        return "\ud800"
+
 
 def test_what_a_class_does_not_implement_it_declines(moderator: Moderator, serve: Serve) -> None:
     ann = serve(Terse, seats=4)
     join = moderator.welcome("ann")
-    assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect"}
+    assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect", "protect"}
     assert (join["brain"], join["version"], join["seats"]) == ("outside:terse", "terse 3.1", 4)
     assert join["in_house"] is False
     moderator.goodbye("ann")
@@ -93,12 +97,13 @@ def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_
 ) -> None:
     serve(Terse)
     moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(ask("speak"), ask("bid"), ask("inspect"), ask("vote")))
-    spoke, bid, inspected, voted = (moderator.hear("ann", "reply") for _ in range(4))
+    moderator.deliver("ann", catch_up(*map(ask, ("speak", "bid", "inspect", "protect", "vote"))))
+    spoke, bid, inspected, protected, voted = (moderator.hear("ann", "reply") for _ in range(5))
     assert (spoke["fault"], spoke["note"]) == ("failed", "the brain failed: LookupError: no words")
     assert bid["content"] == {"bid": 3}
     assert inspected["fault"] == "failed"
     assert "inspect is answered with a name" in inspected["note"]
+    assert protected["note"].startswith("the brain failed: ValueError: protect: target: Input should be a valid string")
     assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
     assert "the brain failed on speak: LookupError: no words" in caplog.text
 
@@ -131,7 +136,7 @@ def test_an_agent_whose_own_work_is_cancelled_fails_on_those_requests_and_is_tol
         (ask("bid").id, "failed"),
         (ask("vote").id, "failed"),
     ]
-    assert bid["note"] == vote["note"] == "the brain failed: CancelledError: "
+    assert bid["note"] == vote["note"] == "the brain failed: CancelledError"
     assert "the brain failed in seated" in caplog.text
 
 
@@ -267,6 +272,11 @@ def test_where_and_as_whom_it_plays_may_come_from_a_ticket(
         assert moderator.welcome("ticket-holder")["agent"] == "ticket-holder"
         moderator.goodbye("ticket-holder")
         assert agent.end() == "all games are played"
+
+
+def test_nobody_waits_on_a_bus_that_no_other_process_can_be_on() -> None:
+    with pytest.raises(ConfigError, match="memory:// ends where its process ends"):
+        Terse.serve("memory://")
 
 
 class Unmade(Agent):

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from wolfbus.cli import run
+from wolfbus.errors import ConfigError
 
 
 @pytest.fixture
@@ -123,8 +124,13 @@ def test_warnings_and_what_nobody_catches_are_logged_too(begin, lines):
     thread.start()
     thread.join()
     sys.excepthook(ValueError, ValueError("at last"), None)
-    warned, threaded, last = lines()
+    sys.excepthook(ConfigError, ConfigError("no such house"), None)
+    warned, threaded, last, ours = lines()
     assert "old ways" in str(warned["event"])
     assert threaded["event"] == "thread reader ended unexpectedly: in a thread"
     assert "ValueError" in str(threaded["exception"])
     assert (last["level"], last["event"]) == ("critical", "this was not expected: at last")
+    assert ours["event"] == "no such house"
+    assert [line.get("exception") is None for line in (last, ours)] == [False, True], (
+        "a line of ours needs no traceback"
+    )

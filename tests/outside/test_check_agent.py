@@ -274,7 +274,13 @@ for line in sys.stdin:
         "kill": {"target": "Nobody at all"},
     }.get(kind, {"target": named[0] if named else None})
     text = json.dumps({"id": ask["id"], **reply})
-    print({"inspect": "Sure! " + text, "whisper": text[:-1]}.get(kind, text), flush=True)
+    shown = {
+        "inspect": "Sure! " + text,
+        "whisper": text[:-1],
+        "protect": "thinking...\\n" + text.replace("target", "target\\0"),
+        "speak": text + "\\n" + text,
+    }
+    print(shown.get(kind, text), flush=True)
 """
 
 
@@ -295,9 +301,15 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
         "vote": r'"target" is not there \(but "choice"\): "\w+" was taken for it',
         "inspect": r'taken out of what stood around it: `Sure! \{.*\}` was read as \{"target": "\w+"\}',
         "whisper": r'repaired as JSON: `\{"id": .*` was read as \{"target": "\w+"',
+        "protect": r'repaired as JSON: `\{"id": .*"target\\x00": "\w+"}` was read as',
     }.items():
         (line,) = [each for each in found[f"kind {kind}"] if re.search(said, each)]
         assert re.match(r"not clean( \(x\d+, first\))?: check-\w+-\d+/", line)
+    for kind, said in {
+        "protect": 'printed "thinking...", which is no answer',
+        "assess_own": "1 line was passed over",
+    }.items():
+        assert any(re.match(f"not the answer alone .*{said}", each) for each in found[f"kind {kind}"])
     (line,) = found["kind kill"]
     assert '"target" "Nobody at all" is no legal answer' in line
     assert '; it wrote `{"id": ' in line

@@ -10,7 +10,11 @@ from analytics.findings import Metrics, metrics
 from analytics.fold import fold
 from analytics.report.terminal import text
 from tests.game.driver import Missing, play
+from wolfbus.agent import Agent
+from wolfbus.cli import run
 from wolfbus.config import GameConfig
+from wolfbus.messages.requests import Ask
+from wolfbus.view import SeatView
 
 CONFIG = GameConfig(debate_turns=2, max_rounds=2)
 MODEL = "llm:any@http://127.0.0.1:8102/v1"
@@ -77,3 +81,30 @@ def test_brains_whose_names_differ_in_the_middle_stay_apart_in_every_table():
     assert "xx #2" in names
     assert "Extracted: JSON taken out of prose" in report
     assert "Timed out: too late" in " ".join(report.split())
+
+
+class Quiet(Agent):
+    """Declines all that it is asked."""
+
+
+class Clumsy(Agent):
+    """Fails on all that it is asked, and is long about it."""
+
+    def answer(self, _ask: Ask, _view: SeatView, /) -> str:
+        raise RuntimeError("é" * 999)
+
+
+def ended(tmp_path, capsys, brain: type[Agent]) -> str:
+    players = f"{__name__}:{brain.__name__},scripted*7"
+    assert run(["play", "--players", players, "--seed", "1", "--quiet", "--out", str(tmp_path)]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_end_of_a_game_counts_no_request_that_a_brain_declines(tmp_path, capsys):
+    assert re.search("Quiet played .*; it was never asked", ended(tmp_path, capsys, Quiet))
+
+
+def test_the_end_of_a_game_says_why_a_brain_did_not_answer_cut_short(tmp_path, capsys):
+    told = ended(tmp_path, capsys, Clumsy)
+    assert re.search("most often: the brain failed: RuntimeError: é{90,}…\\)", told)
+    assert "it was never asked" not in told

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from wolfbus.agent.answer import Said
+from wolfbus.errors import ConfigError
 from wolfbus.messages.content import CONTENT, Choice
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.view import Memory, SeatView
@@ -209,10 +210,14 @@ class Agent:
         """
         from wolfbus.agent.membership import Membership, default_name, introduce
         from wolfbus.agent.router import Seats
-        from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping
+        from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, Stopping, read_shared_bus
         from wolfbus.service.logs import configure_logs
 
         url = url or os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or DEFAULT_BUS
+        try:
+            read_shared_bus(url)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
         label = cls.name or cls.__name__
         house = house or os.environ.get("WOLFBUS_HOUSE") or DEFAULT_HOUSE
         name = name or os.environ.get("WOLFBUS_NAME") or default_name(label)

@@ -67,8 +67,8 @@ def answer_of(kind: Kind, said: Said) -> Answer:
 
     Raises:
         TypeError: it cannot be an answer to this kind of request.
-        ValueError: a dict whose fields are not those of the content type; the line names the first
-            at fault.
+        ValueError: a dict whose fields are not those of the content type, or a value that its field cannot hold; the
+            line names the first at fault.
     """
     answer = said if isinstance(said, Answer) else Answer(said)
     simple = answer.content
@@ -82,13 +82,13 @@ def answer_of(kind: Kind, said: Said) -> Answer:
 
 def _content(kind: Kind, simple: Simple) -> Content | None:
     wanted = CONTENT[kind]
-    if isinstance(simple, dict):
-        try:
+    try:
+        if isinstance(simple, dict):
             # by way of JSON, so that lists and whole numbers do where tuples and floats are meant
             return wanted.model_validate_json(json.dumps(simple))
-        except ValidationError as error:
-            raise ValueError(f"{kind}: {first_fault(error)}") from None
-    content = _from_value(kind, simple)
+        content = _from_value(kind, simple)
+    except ValidationError as error:
+        raise ValueError(f"{kind}: {first_fault(error)}") from None
     if content is None and not (simple is None and kind.startswith("assess")):
         what = f"{_WANTED[kind]}, or {wanted.__name__}"
         raise TypeError(f"{kind} is answered with {what}; not {simple!r:.80}")

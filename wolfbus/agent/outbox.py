@@ -265,7 +265,7 @@ class SeatReplies:
 
     def fail(self, ask: Ask, error: BaseException) -> None:
         """Close a request whose agent raised `error`; the record says what."""
-        what = f"{type(error).__name__}: {printable_note(error)}"
+        what = ": ".join(filter(None, [type(error).__name__, printable_note(error)]))
         # the first failure is told, for its author; the record has them all
         logger.log(
             logging.DEBUG if self._failed else logging.WARNING,

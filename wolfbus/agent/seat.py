@@ -182,6 +182,7 @@ class SeatActor(PooledActor):
         self._busy: _Call | None = None
         self._awaited: Future[Any] | None = None
         self._leaving = self._ended = False
+        self._failed: tuple[str, ...] = ()
         self._begin(agent)
 
     def on_receive(self, message: object) -> None:
@@ -358,7 +359,17 @@ class SeatActor(PooledActor):
     def _record(self, call: _Call, error: BaseException) -> None:
         if not call.asks:
             name = getattr(call.method, "__name__", "a hook")
-            logger.error("%s: the brain failed in %s", self._seat, name, exc_info=error, extra=self._where)
+            # a hook is called with all that is new: its first failure is told, for its author
+            again = name in self._failed
+            logger.log(
+                logging.DEBUG if again else logging.ERROR,
+                "%s: the brain failed in %s (further failures of it are not told)",
+                self._seat,
+                name,
+                exc_info=error,
+                extra=self._where,
+            )
+            self._failed = self._failed if again else (*self._failed, name)
         for ask in call.asks:
             logger.debug("%s: %s failed", self._seat, ask.kind, exc_info=error, extra=self._where)
             self._replies.fail(ask, error)

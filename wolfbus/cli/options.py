@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.base import ID_PATTERN
-from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, LOOPBACK, Place
+from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE, LOOPBACK, Place, read_shared_bus
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -74,14 +74,6 @@ def read_name(text: str) -> str:
 
 stream_name = checked(read_name)
 """Callback of an option that names a house, an agenda or a game."""
-
-
-def read_shared_bus(text: str) -> str:
-    """Return the address of a bus where processes meet; raises ValueError."""
-    if text.startswith("memory:"):
-        told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
-        raise ValueError(f"{told}, as in {DEFAULT_BUS}")
-    return text
 
 
 shared_bus = checked(read_shared_bus)

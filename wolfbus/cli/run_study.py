@@ -17,12 +17,12 @@ from wolfbus.cli.options import (
     config_option,
     model_options,
     read_name,
-    read_shared_bus,
     refuse,
     seed_option,
     stream_name,
 )
 from wolfbus.errors import ConfigError
+from wolfbus.service.lifecycle import read_shared_bus
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.manifest import FILE
 from wolfbus.study.settings import MOST_GAMES

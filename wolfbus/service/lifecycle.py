@@ -40,6 +40,14 @@ _SLICE_S: Final = 1.0
 T = TypeVar("T")
 
 
+def read_shared_bus(text: str) -> str:
+    """Return the address of a bus where processes meet; raises ValueError."""
+    if text.startswith("memory:"):
+        told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
+        raise ValueError(f"{told}, as in {DEFAULT_BUS}")
+    return text
+
+
 def waiting_in(news: queue.SimpleQueue[T], wait_s: float) -> Iterator[T]:
     """Yield what is in a queue until nothing is left, waiting so long for the first of it."""
     with contextlib.suppress(queue.Empty):

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from wolfbus.bus.url import masked
-from wolfbus.errors import ConfigError
+from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import printable
 
 if TYPE_CHECKING:
@@ -114,6 +114,10 @@ def _for_people(bound: Mapping[str, str], _logger: WrappedLogger, _name: str, ev
 def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
+        return
+    if isinstance(error, WolfError):
+        # its line says all to whoever runs this process
+        logging.getLogger("wolfbus").critical("%s", error)
         return
     logging.getLogger("wolfbus").critical("this was not expected: %s", error, exc_info=(kind, error, trace))
 

@@ -60,7 +60,7 @@ class GameEnding:
             # lies are those of the measurements: what can be heard in the words
             find_claims_with(WordClaims)
         self._feed = GameFeed(EVERYTHING) if beats else None
-        self._answered: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
         self._brain_of: dict[str, str] = {}
 
     def take(self, recorded: Recorded) -> None:
@@ -79,7 +79,7 @@ class GameEnding:
             self.statements += 1
 
     def _count(self, event: AnyAnswered) -> None:
-        self._answered[event.seat] += 1
+        self._asked[event.seat] += event.outcome != "declined"
         self.judgements += event.kind == "assess_other" and event.outcome == "accepted"
         brain = self._brain_of.get(event.seat, "")
         empty = {"replies": 0, "declined": 0, "defaulted": 0, "timed_out": 0, "faults": Counter()}
@@ -97,10 +97,7 @@ class GameEnding:
         from analytics.report.caveats import missing_answers
 
         by_brain = {brain: {"overall": counts} for brain, counts in self.brains.items()}
-        reasons = {
-            brain: printable(notes.most_common(1)[0][0], _REASON).encode("ascii", "backslashreplace").decode()
-            for brain, notes in self._notes.items()
-        }
+        reasons = {brain: printable(notes.most_common(1)[0][0], _REASON) for brain, notes in self._notes.items()}
         return missing_answers({"repair": {"by_brain": by_brain}}, reasons)
 
     def lines(self, calls: Sequence[str] = ()) -> list[str]:
@@ -139,7 +136,7 @@ class GameEnding:
         own = [seat for seat in last.seats if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN]
         for seat in own if len(own) <= 2 else ():
             brain = shortened(self._brain_of[seat.name], 32)
-            asked = self._answered[seat.name]
+            asked = self._asked[seat.name]
             answers = f"it was asked {counted(asked, 'time')}" if asked else "it was never asked"
             left = f"killed in night {seat.left_round}" if seat.left == "night" else f"exiled on day {seat.left_round}"
             fate = "lived to the end" if seat.left is None else f"was {left}"
