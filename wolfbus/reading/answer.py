@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import Found, ends_where_written
-from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, worse
+from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, without_thinking, worse
 from wolfbus.reading.values import (
     Bad,
     Got,
@@ -174,6 +174,8 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
         return _name(question, value)
     if part.shape == "claims":
         return Got(*read_claims(value, question.names))
+    if part.public and isinstance(value, str) and without_thinking(value).thoughts:
+        return Bad("unparseable", "holds private thoughts between tags")
     simple = {"truth": truth, "unit": unit, "words": words, "deception": _deception, "stated": _stated}
     return simple[part.shape](value)
 
