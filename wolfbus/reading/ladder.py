@@ -181,7 +181,7 @@ _OUTAGE: Final = _verbose(_PROSE.outage)
 _REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+")
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_LABEL = re.compile(r"[\W_]{0,8}(\w[\w -]{0,40})[\W_]{0,8}:")
+_LABEL = re.compile(r"[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)")
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
