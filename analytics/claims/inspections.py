@@ -191,7 +191,7 @@ def result_of(said: StatementWords, pending: Inspecting, place: int) -> int | No
             named, stops = None, stops - 1
         elif not skipped and _is_aside(said, at):
             skipped = True
-            at = _clause_end(said, at, place)
+            at = _aside_end(said, at, place)
             continue
         elif said.is_(at, "stop"):
             stops += 1
@@ -202,14 +202,15 @@ def result_of(said: StatementWords, pending: Inspecting, place: int) -> int | No
         at += 1
     if named is None and not targets:
         named = _pronoun(said, pending, place)
-    return named if named != said.speaker else None
+    # past the place, it belongs to the aside
+    return named if named != said.speaker and at == place else None
 
 
-def _clause_end(said: StatementWords, at: int, place: int) -> int:
-    """Return where the clause at a place ends, at most `place`."""
-    while at < place and not said.is_(at, "clause_end"):
-        at += 1
-    return at
+def _aside_end(said: StatementWords, begin: int, place: int) -> int:
+    """Return where an aside ends, behind a place that belongs to it: "I checked Raj because Bea is a Werewolf"."""
+    ends = (at for at in range(begin, place) if said.is_(at, "clause_end"))
+    joined = (at for at in range(place - 1, begin, -1) if said.word(at) == "and")
+    return next(ends, None) or next(joined, place + 1)
 
 
 def _is_aside(said: StatementWords, at: int) -> bool:

@@ -73,18 +73,21 @@ class StatementWords:
         return int(word[6:]) if word.startswith("night_") and word[6:].isdecimal() else None
 
     def night(self, begin: int, end: int, verb: int) -> int | None:
-        """Return the night that is named after a verb up to right after what it is about, or before in the clause."""
+        """Return the night that is named after a verb up to right after what it is about, or before in the clause: of
+        "night 1 I saved Raj, night 2 Bea" the first.
+        """
+        before = None
+        for at in range(begin - 1, begin - 7, -1):
+            before = self.night_at(at)
+            if before is not None or self.word(at) in STOPS:
+                break
         for at in range(verb, end + 4):
             if (night := self.night_at(at)) is not None:
                 return night
-            if at >= end and (self.is_(at, "stop", "inspected") or self.word(at) == "and"):
+            joined = self.word(at) in {"and", ";"} or (self.word(at) == "," and before is not None)
+            if at >= end and (joined or self.is_(at, "stop", "inspected")):
                 break
-        for at in range(begin - 1, begin - 7, -1):
-            if (night := self.night_at(at)) is not None:
-                return night
-            if self.word(at) in STOPS:
-                break
-        return None
+        return before
 
     def sentence(self, before: int) -> int:
         """Return where the sentence begins that a place belongs to."""

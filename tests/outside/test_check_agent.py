@@ -185,6 +185,19 @@ def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> N
     assert found["ids on its stream"].verdict == "warn"
 
 
+class Mute(SmallestAgent):
+    """Answers nothing."""
+
+    def answer(self, game, seat, ask, facts):
+        pass
+
+
+def test_a_kind_that_nothing_was_heard_of_is_not_called_right(redis_url: str) -> None:
+    found = tried(Mute(redis_url, "check", "mute"), redis_url, HASTY)
+    assert {finding.verdict for check, finding in found.items() if check.startswith("kind ")} == {"fail", "skip"}
+    assert found["kind assess_other"].seen == "no answer before the trial broke off"
+
+
 class Ahead(SmallestAgent):
     """Says join over and over as soon as it is welcome, and leaves where the roll is called."""
 

@@ -46,6 +46,7 @@ ASKED = {
     "two": TWO,
     "spoken": SPOKEN,
     "vote": VOTE,
+    "vote and label": {"vote": VOTE["vote"], "label": SPOKEN["label"]},
     "alone": ALONE,
     "spoken and bid": {**SPOKEN, "bid": BID},
 }

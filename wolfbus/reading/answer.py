@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from wolfbus.messages.content import CONTENT, Content
 from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import Found, ends_where_written
-from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, worse
+from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, without_thinking, worse
 from wolfbus.reading.values import (
     Bad,
     Got,
@@ -31,6 +32,7 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
+_PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,11 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
         return _name(question, value)
     if part.shape == "claims":
         return Got(*read_claims(value, question.names))
+    if part.public and isinstance(value, str):
+        if without_thinking(value).thoughts:
+            return Bad("unparseable", "holds private thoughts between tags")
+        if _PLACEHOLDER.fullmatch(value):
+            return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     simple = {"truth": truth, "unit": unit, "words": words, "deception": _deception, "stated": _stated}
     return simple[part.shape](value)
 

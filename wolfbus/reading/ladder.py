@@ -17,7 +17,7 @@ from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.package_data import PackageData, read_data
 from wolfbus.reading.answer import JudgedAnswer, Question, judge
-from wolfbus.reading.keys import ERROR_KEYS, PARTS
+from wolfbus.reading.keys import ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import Found, Search, find, inside
 from wolfbus.reading.text import RUNGS, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, resolve_name, whole
@@ -181,6 +181,7 @@ _OUTAGE: Final = _verbose(_PROSE.outage)
 _REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+")
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_LABEL = re.compile(r"[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)")
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
@@ -224,13 +225,18 @@ def _trouble(question: Question, plain: str) -> str | None:
         return f"the reply holds no JSON object, and {len(plain)} characters of other text"
     if _REFUSAL.search(plain[:300]):
         return REFUSED
-    if question.kind == "speak":
-        if _OUTAGE.match(plain):
-            return "the reply is an error message, not a statement"
-        if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
-            return f"the reply is no statement: {quoted(plain)}"
-        if plain.startswith(("{", "}", "[", "```", "<")):
-            return "the reply is neither JSON nor a plain statement"
+    return _no_statement(plain) if question.kind == "speak" else None
+
+
+def _no_statement(plain: str) -> str | None:
+    if _OUTAGE.match(plain):
+        return "the reply is an error message, not a statement"
+    if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
+        return f"the reply is no statement: {quoted(plain)}"
+    if plain.startswith(("{", "}", "[", "```", "<")):
+        return "the reply is neither JSON nor a plain statement"
+    if (label := _LABEL.match(plain)) and folded(label.group(1)) in THOUGHTS["speak"]:
+        return "the reply begins with private thoughts, not with a statement"
     return None
 
 

@@ -64,6 +64,7 @@ _TIDIER = (
 )
 _QUOTES = "\"'“”‘’`"
 _NEXT_MEMBER = rf"[{_QUOTES}]?\w{{1,40}}[{_QUOTES}]?\s*[:=]"
+_MEMBER_WITHIN = re.compile(rf"\w[{_QUOTES}]\s*:\s*[{_QUOTES}]")
 _END_OF_STRING = rf"\s*[{_QUOTES}]\s*(?:[,;]?\s*{_NEXT_MEMBER}|[,;]?\s*(?:[}}\]]|//|/\*|\Z))"
 _END_OF_WORDS = rf"\s*(?:[,;\n]\s*{_NEXT_MEMBER}|[}}\]])"
 _ESCAPES = {'"': '\\"', "\\'": "'"}
@@ -182,8 +183,12 @@ def _tidy(between: str) -> str:
 
 
 def ends_where_written(value: str, source: str) -> bool:
-    """Return whether `source` has the end of a value where `value` ends: words are not to be published cut short."""
+    """Return whether `source` has the end of a value where `value` ends: words are not to be published cut short, nor
+    with the next member in them.
+    """
     words = value.strip()
+    if _MEMBER_WITHIN.search(words):
+        return False
     quoted = any(re.search(rf"[{_QUOTES}]\s*{re.escape(form)}", source) for form in _forms(words[:24]))
     end = _END_OF_STRING if quoted else _END_OF_WORDS
     return any(re.search(re.escape(form) + end, source) for form in _forms(words[-24:]))

@@ -5,7 +5,7 @@ What one answer lacks costs the others nothing: a text that stops in the middle 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -125,10 +125,22 @@ class _Sorter:
             self._take_from_unfinished_list(text)
         for name in self.questions:
             if not self.found[name] and name in self._alone:
-                fitting = [each for each in opened if judge(self.questions[name], each).relevant]
-                self.found[name] = [each.at_least("coerced") for each in fitting]
+                fitting = [each for each in opened if self._may_answer(name, each)]
+                self.found[name] = [self._own(name, each).at_least("coerced") for each in fitting]
                 # what was thought beside several answers is told once
                 opened = [_without_thoughts(each) if each in fitting else each for each in opened]
+
+    def _may_answer(self, name: str, found: Found) -> bool:
+        number = number_of(name)
+        if number and number_in(found.value) not in {"", number}:
+            return False
+        return judge(self.questions[name], found).relevant > 0
+
+    def _own(self, name: str, found: Found) -> Found:
+        """Leave out the members of other answers: why a vote deceives is not the reason that is published with it."""
+        own = _members_of(self.questions[name].kind)
+        others = {key for other, asked in self.questions.items() if other != name for key in _members_of(asked.kind)}
+        return _without(found, others - own)
 
     def _take(self, found: Found, depth: int) -> list[Found]:
         """Hand out what an object holds; return what it may be itself, or those within it, where it holds nothing."""
@@ -187,7 +199,7 @@ class _Sorter:
         question = self.questions[name]
         if name in self._alone and question.wants(key) is not None:
             # the key is also that of a field: its neighbours may be fields too
-            self.found[name].append(_without_thoughts(piece.around).at_least("coerced"))
+            self.found[name].append(self._own(name, _without_thoughts(piece.around)).at_least("coerced"))
             return
         needed = next(part for part in PARTS[question.kind] if part.needed)
         if piece.value is not None or needed.shape == "name":
@@ -222,8 +234,16 @@ def _sort(kind: Kind) -> str:
     return "label" if kind in {"assess_own", "assess_other"} else PARTS[kind][0].name
 
 
+def _members_of(kind: Kind) -> set[str]:
+    return {folded(part.keys[0]) for part in PARTS[kind]}
+
+
 def _without_thoughts(found: Found) -> Found:
-    value = Members({key: value for key, value in found.value.items() if folded(key) not in OUTER_THOUGHTS})
+    return _without(found, OUTER_THOUGHTS)
+
+
+def _without(found: Found, keys: Collection[str]) -> Found:
+    value = Members({key: value for key, value in found.value.items() if folded(key) not in keys})
     value.repeated = found.value.repeated
     return replace(found, value=value)
 

@@ -67,7 +67,7 @@ def quoted(value: Any) -> str:
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _THINKING = re.compile(rf"\s*<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
-_CLOSING = re.compile(r"</think(?:ing)?>(?=\s*(?:\{|```|\Z|[A-Z]))", re.IGNORECASE)
+_CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Role
 _SHORTEST_PREFIX = 3
 _AROUND = " \t\r\n*_\"'`.,:;!?()[]<>@#“”‘’«»~-–—"
 _DECLINES = re.compile(r"(?<!\w)(?:abstain(?:s|ed|ing)?|nobody|no[ -]one|noone)(?!\w)", re.IGNORECASE)
+_ABSTAINS = re.compile(r"(?<!\w)abstain|(?<!\w)vot\w+ (?:for )?(?:nobody|no[ -]one|noone)(?!\w)", re.IGNORECASE)
 _NEGATION = re.compile(
     r"(?<!\w)(?:not|no|nor|never|except|but|besides|without|unlike|cannot|avoid|spare|refuse|\w+n['’]t|nicht|kein\w*|ne|pas)"
     r"(?!\w)(?:[^\w.!?;\n]+\w+){0,4}[^\w.!?;\n]+\Z",
@@ -87,7 +88,7 @@ def _mentioned(text: str, known: list[str], allowed: list[str], legal: Sequence[
         return _AMBIGUOUS
     if found:
         name, at = found[0]
-        negated = _NEGATION.search(text[max(0, at - 60) : at]) is not None
+        negated = _NEGATION.search(text[max(0, at - 60) : at]) or _ABSTAINS.search(text)
         return _AMBIGUOUS if negated else _only([name], allowed)
     return _nobody(legal) if _DECLINES.search(text) else _ILLEGAL
 
