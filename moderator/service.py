@@ -119,7 +119,7 @@ def _term(
             stopping,
             health,
             known=before is not None,
-            session=before is not None and before.how == "fenced",
+            news_before=before.news_before if before is not None else None,
         )
         if isinstance(claim, TermEnd):
             return claim

@@ -368,7 +368,8 @@ class Host:
     def _leave(self, how: How, reason: str) -> None:
         if self._exit is None:
             playing = (*self._scheduler.forgotten, *self._scheduler.running) if how == "anew" else ()
-            self._exit = TermEnd(how, reason, failed=how == "lost", playing=playing)
+            news_before = self._claim.news_before if how == "fenced" else None
+            self._exit = TermEnd(how, reason, how == "lost", playing, news_before)
 
     def _lose(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""

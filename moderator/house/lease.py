@@ -44,12 +44,14 @@ class TermEnd:
         reason: in one line.
         failed: whether a game of the session failed, or there were not enough agents for one.
         playing: games that were under way, where the bus may have forgotten that they ever began.
+        news_before: `news_before` of its claim, where another has the house.
     """
 
     how: How
     reason: str
     failed: bool = False
     playing: tuple[str, ...] = ()
+    news_before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ class Claim:
     Attributes:
         holder: by whom.
         epoch: the owner epoch.
-        stood_by: whether another had it when we came.
-        news_before: id of the newest entry of its games stream when we came.
+        stood_by: whether another had it when we came, or took it from us.
+        news_before: id of the newest entry of its games stream when we first came.
         broken_off: whether whoever had it last never released it.
     """
 
@@ -139,7 +141,7 @@ def stand_by(
     health: Health,
     *,
     known: bool = False,
-    session: bool = False,
+    news_before: str | None = None,
 ) -> Claim | TermEnd:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
 
@@ -154,13 +156,14 @@ def stand_by(
         stopping: ends the wait.
         health: told whether the bus is there.
         known: whether we have moderated this house before.
-        session: whether the bus then had a session of it, which another moderator went on with.
+        news_before: where another moderator took it from us, and went on with our session, that of our claim.
 
     Returns:
         The claim; or how we leave without one.
     """
     waiting = away = False
-    news: str | None = None
+    session = fenced = news_before is not None
+    news = news_before
     while not stopping.asked:
         if not away:
             health.set("standing by")
@@ -177,7 +180,7 @@ def stand_by(
                 # it was lost since we looked, or another found that before us and has left its claim
                 bus.release(house, holder, epoch)
                 return TermEnd("lost", forgotten(house), failed=True)
-            return Claim(holder, epoch, waiting, news, owner.unreleased)
+            return Claim(holder, epoch, waiting or fenced, news, owner.unreleased)
         except HouseHeld as error:
             away, known = False, True
             if not waiting:

@@ -68,7 +68,7 @@ def test_a_named_memory_bus_is_shared_until_the_last_is_closed() -> None:
         ("/run/redis.sock", "written unix:///run/redis.sock"),
         (f"user:{SECRET}@host:6379", "'***@host:6379' has no scheme; write redis://***@host:6379/0"),
         ("redis:localhost", "has no scheme"),
-        ("redis://***@host", "*** stands where user and password were not shown"),
+        ("redis://***@host", "*** stands where user and password were not shown; write USER:PASSWORD in its place"),
         ("kafka://host", "'kafka://' is not known; use memory://, redis://, rediss://, unix://"),
         (f"http://user:{QUOTED}@host", "'http://' is not known"),
         ("memory://a b", "no name"),

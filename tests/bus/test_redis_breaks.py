@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -48,6 +49,20 @@ def lasting_server(redis_server: RedisServer) -> Iterator[RedisServer]:
     """A server to kill, that keeps everything."""
     with RedisServer(persist=True) as server:
         yield server
+
+
+def test_a_server_whose_disk_is_full_is_waited_for_like_one_that_is_away(own_server: RedisServer) -> None:
+    with closing(open_bus(f"{own_server.url}?patience=0.2")) as hasty, closing(open_bus(own_server.url)) as bus:
+        claim(bus)
+        own_server.home.data.rmdir()
+        own_server.command("CONFIG", "SET", "save", "3600 1")
+        own_server.command("BGSAVE")
+        wait_until(lambda: b"last_bgsave_status:err" in own_server.command("INFO", "persistence"))
+        with pytest.raises(BusDown, match="MISCONF"):
+            hasty.append(OUT, entries(1))
+        committing = InThread(lambda: bus.commit([step(1)]))
+        own_server.command("CONFIG", "SET", "stop-writes-on-bgsave-error", "no")
+        one_landing(committing.result())
 
 
 def test_an_append_whose_reply_is_lost_again_and_again_lands_once(far_bus: Bus, proxy: Proxy) -> None:

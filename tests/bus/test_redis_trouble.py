@@ -33,11 +33,17 @@ def told(url: str) -> str:
     return str(caught.value)
 
 
-def test_no_password_a_wrong_one_and_one_too_many_are_told_apart(guarded: RedisServer, redis_url: str) -> None:
+def test_no_password_a_wrong_one_and_one_too_many_are_told_apart(
+    guarded: RedisServer, redis_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = f"Redis at 127.0.0.1:{guarded.port}"
     none = told(guarded.url)
-    assert none.startswith(f"{place} asks for a password, and the address has none: write redis://USER:PASSWORD@")
+    assert none.startswith(
+        f"{place} asks for a password, and the address has none: after redis:// write USER:PASSWORD@"
+    )
     assert "WOLFBUS_BUS" in none
+    assert run(["status", "--bus", guarded.url]) == FAILED
+    assert capsys.readouterr().err == f"wolfbus: {none}\n"
     assert told(guarded.url.replace("://", "://default@")) == none
     wrong = told(guarded.url.replace("://", "://:wrong@"))
     assert wrong == f"{place} does not accept this user and password"

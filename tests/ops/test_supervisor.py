@@ -30,13 +30,13 @@ def leader(script):
 class Run:
     """A supervised run: what was said, and how it ended."""
 
-    def __init__(self, *programs, done=True, grace_s=WAIT_S):
+    def __init__(self, *programs, done=True, grace_s=WAIT_S, pause_s=0.0):
         self.said: list[tuple[str, str]] = []
         self.stopping = Stopping()
         self.done = done
         self.ask_after: str | None = None
         self.supervisor = Supervisor(
-            programs, self._tell, self.stopping, lambda: self.done, (0.0, 0.0), grace_s=grace_s, linger_s=0.2
+            programs, self._tell, self.stopping, lambda: self.done, (pause_s, 0.0), grace_s=grace_s, linger_s=0.2
         )
 
     def _tell(self, name, line):
@@ -94,6 +94,18 @@ def test_what_dies_before_its_work_is_done_is_started_again(tmp_path):
     assert run.go().restarts == {"moderator": 1}
     # a failed game is the end of the work and no accident
     assert Run(leader("exit 1")).go() == RunOutcome(codes={"moderator": 1})
+
+
+def test_what_the_others_rest_on_is_started_again_before_it_is_asked_whether_they_were_to_end(tmp_path):
+    asked: list[bool] = []
+    run = Run(
+        sh("redis", f"echo $$ > {tmp_path}/pid; exec sleep 60", beneath=True),
+        leader(f"until [ -s {tmp_path}/pid ]; do :; done; kill -9 $(cat {tmp_path}/pid)"),
+        pause_s=0.2,
+    )
+    run.supervisor._finished = lambda: asked.append(run.supervisor._children["redis"].running) or True
+    assert run.go() == RunOutcome(codes={"moderator": 0}, restarts={"redis": 1})
+    assert asked == [True]
 
 
 @pytest.mark.parametrize(

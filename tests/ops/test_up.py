@@ -76,10 +76,11 @@ def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_
     assert not sockets[0].parent.exists()
 
 
-def test_without_a_redis_server_one_line_says_what_to_install(monkeypatch):
+def test_without_a_redis_server_one_line_says_what_to_install_and_no_folder_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    code, said = run("up")
+    code, said = run("up", "--out", str(tmp_path / "out"))
     assert code == 1
+    assert not list(tmp_path.iterdir())
     assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", said)
 
 
@@ -114,3 +115,4 @@ def test_sigterm_ends_the_processes_and_their_page(tmp_path):
             up.kill()
     assert up.returncode == 130
     assert "stays until" not in err
+    assert err.endswith("wolfbus: asked to stop (SIGTERM); nothing was recorded\n")

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from moderator.engine.reexecution import Verifier, read_back
+from tests.services import fed
 from tests.services.guests import HOUSE, SMALL, Guest, Moderating
 from tests.waiting import wait_until
 from tests.whole.house import play_many
@@ -108,3 +109,14 @@ def test_an_outage_while_standing_by_is_outlived_and_a_request_to_stop_ends_it(s
     with pytest.raises(BusDown):
         open_bus(url)
     server.start()
+
+
+def test_an_agent_that_nobody_answers_says_that_the_bus_is_back(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.1)
+    with fed.Service(server.url + "?patience=0.2", tmp_path) as service:
+        wait_until(lambda: service.health.ok)
+        state = service.health.state
+        server.kill()
+        wait_until(lambda: service.health.state == "the bus is away")
+        server.start()
+        wait_until(lambda: service.health.state == state)

@@ -86,11 +86,15 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
         wait_until(lambda: journal_lines(out) >= 4, 60)
         # both are in the middle of games, which wait at the gate
         first.send_signal(end)
-        first.communicate(timeout=30)
+        told.append(first.communicate(timeout=30)[1])
         gate.touch()
 
+    told: list[str] = []
     assert_through(run_here_while(go, study, "--out", out, *share), second, whole, out)
+    told.append(second.stderr.read())
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
+    why = ["SIGTERM"] * (end is signal.SIGTERM) + ["it has no more games"]
+    assert re.findall(r"^wolfbus: this worker leaves agenda shared: (.*)$", "".join(told), re.MULTILINE) == why
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 

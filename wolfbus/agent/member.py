@@ -173,7 +173,7 @@ class Member:
 
     @property
     def away_s(self) -> float:
-        """Seconds since the bus was last found to be away; infinite where mail has come since."""
+        """Seconds since the bus was last found to be away; infinite where mail has come, or a knock has gone, since."""
         return time.monotonic() - self._away_at
 
     def start(self, handler: Resident) -> None:
@@ -298,6 +298,8 @@ class Member:
             logger.debug("the lobby is closed: %s", error)
         except BusError as error:
             logger.debug("%s could not knock: %s", self.name, error)
+        else:
+            self._away_at = -math.inf
 
     def _beat(self) -> None:
         self._beats += 1

@@ -153,8 +153,7 @@ def read_address(url: str) -> Address:
     password = unquote(parts.password) if parts.password else None
     if user == MASK and password is None:
         raise ConfigError(
-            f"bus address: {MASK} stands where user and password were not shown; write them there, "
-            f"as in {scheme}://USER:PASSWORD@…"
+            f"bus address: {MASK} stands where user and password were not shown; write USER:PASSWORD in its place"
         )
     patience_s, waits = _seconds(options.get("patience")), "patience" in options
     if scheme == "unix":

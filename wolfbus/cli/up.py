@@ -116,10 +116,17 @@ def up(
         log = "text" if sys.stderr.isatty() else "json"
     url = server if server != "auto" else ""
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
+    fresh = not plan.out.exists()
     prepare_folder(plan.out)
     began = time.time()
     show = partial(_show, context, host, port, plan.out) if view else None
-    ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
+    try:
+        ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
+    finally:
+        if fresh:
+            # one that came to nothing leaves nothing
+            with contextlib.suppress(OSError):
+                plan.out.rmdir()
     return _report(plan, ended, began, as_json=as_json)
 
 
@@ -216,7 +223,8 @@ def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) 
             click.echo(f"Digest {game['digest']}")
             click.echo(f"Record {game['record']}  (check it: wolfbus replay {game['record']})")
     if ended.reason:
-        click.echo(f"wolfbus: {ended.reason}; what there is, is in {plan.out}", err=True)
+        left = f"what there is, is in {plan.out}" if plan.out.exists() else "nothing was recorded"
+        click.echo(f"wolfbus: {ended.reason}; {left}", err=True)
     elif code:
         late = [name for name in (MODERATOR, ANALYTICS) if ended.codes.get(name) != 0]
         click.echo(f"wolfbus: {' and '.join(late)} reported a failure", err=True)

@@ -78,7 +78,7 @@ def worker(
     ):
         text = _wait_for(agenda, name, stopping)
         if text is None:
-            return 0
+            return _leave(name, stopping)
         tune_garbage_collection()
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
@@ -98,6 +98,11 @@ def worker(
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
+    return _leave(name, stopping)
+
+
+def _leave(name: str, stopping: Stopping) -> int:
+    click.echo(f"wolfbus: this worker leaves agenda {name}: {stopping.why or 'it has no more games'}", err=True)
     return 0
 
 

@@ -281,13 +281,17 @@ class Supervisor:
         """Pass on what is said, bury what ended, and start what is due, for a moment."""
         self._pass_on(_SLICE_S)
         for name, child in self._children.items():
-            code = child.ended()
+            # While what is beneath is away nobody can tell whether the work is done, and asking would delay its start.
+            code = child.ended() if child.program.beneath or not self._lacks_beneath() else None
             if code is not None:
                 self._pass_on()
                 self._bury(child, code)
             if name in self._due and time.monotonic() >= self._due[name]:
                 del self._due[name]
                 child.start()
+
+    def _lacks_beneath(self) -> bool:
+        return any(self._children[name].program.beneath for name in self._due)
 
     def _bury(self, child: Child, code: int) -> None:
         name = child.program.name

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import resources
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import redis
 from redis.backoff import NoBackoff
@@ -53,6 +53,9 @@ BROKEN = (RedisConnectionError, RedisTimeoutError, InvalidResponse)
 
 UNSETTLED = (ReadOnlyError, MasterDownError, TryAgainError, ClusterDownError)
 """Refusals that pass by themselves, while a server is being replaced by its replica."""
+
+_UNSAVED: Final = "MISCONF"
+"""How a server begins that takes no writes until it can save them again: its disk is full, or was."""
 
 
 class _Pollable:
@@ -199,6 +202,8 @@ class RedisLink:
                 raise
             return error
         except ResponseError as error:
+            if str(error).startswith(_UNSAVED):
+                raise RedisConnectionError(str(error)) from error
             return error
 
     def exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:

@@ -157,8 +157,9 @@ class RetryPauses:
             return 0.0
         left = self._until - now
         if left <= 0:
+            why = str(error).rstrip(". ")
             raise BusDown(
-                f"Redis at {self._address.place} cannot be reached (tried for {self._patience_s:g} s): {error}"
+                f"Redis at {self._address.place} cannot be reached (tried for {self._patience_s:g} s): {why}"
             ) from error
         pause = min(self._pause_s * random.uniform(0.5, 1.0), left)
         self._pause_s = min(self._pause_s * 2, LONGEST_PAUSE_S)

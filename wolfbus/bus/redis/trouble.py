@@ -44,9 +44,8 @@ def not_let_in(address: Address, said: str) -> str:
     """Say why a server does not let this user in, from its own words."""
     if address.password is None:
         return (
-            f"Redis at {address.place} asks for a password, and the address has none: write "
-            f"{_scheme(address)}://USER:PASSWORD@… (or ://:PASSWORD@… for the default user), best "
-            "in WOLFBUS_BUS, where nobody else sees it"
+            f"Redis at {address.place} asks for a password, and the address has none: after {_scheme(address)}:// "
+            "write USER:PASSWORD@ (or :PASSWORD@ for the default user), best in WOLFBUS_BUS, where nobody else sees it"
         )
     if "without any password configured" in said:
         return f"Redis at {address.place} has no password: leave it out of the address"
