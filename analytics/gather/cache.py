@@ -45,6 +45,8 @@ FOLDER: Final = ".wolfbus"
 _LARGEST: Final = 1 << 30
 _HASH: Final = 32
 """Bytes of a key, and of the seal before it."""
+_NAMES: Final = "surrogatepass"
+"""Names of files need not be UTF-8; Python has surrogates for the bytes that are not."""
 _LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "jinja2", "pydantic")
 _ROOMS: Final = ("messages", "record", "study", "document")
 """Of wolfbus, what measuring rests on, beside its own files; all of analytics does."""
@@ -218,7 +220,7 @@ def keep(cache: Cache, part: SourceBatch, key: bytes | None, read: Read) -> None
         return
     ledger, columns, notes = read
     value = {"ledger": ledger.state(), "columns": columns.state(), "notes": [asdict(note) for note in notes]}
-    cache.keep(part.name, key, msgpack.packb(value))
+    cache.keep(part.name, key, msgpack.packb(value, unicode_errors=_NAMES))
 
 
 def recall(cache: Cache, part: SourceBatch, key: bytes | None) -> Read | None:
@@ -226,7 +228,7 @@ def recall(cache: Cache, part: SourceBatch, key: bytes | None) -> Read | None:
     content = None if key is None else cache.recall(part.name, key)
     if content is None:
         return None
-    value = msgpack.unpackb(content, strict_map_key=False)
+    value = msgpack.unpackb(content, strict_map_key=False, unicode_errors=_NAMES)
     ledger = Ledger()
     ledger.restore(value["ledger"])
     notes = [FileNote(**{**note, "compared": tuple(note["compared"])}) for note in value["notes"]]

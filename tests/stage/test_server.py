@@ -166,6 +166,22 @@ def test_a_damaged_record_shows_what_is_whole_and_says_where_it_breaks(runs):
         assert "line 81" in told["error"]
 
 
+def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):
+    folder = runs / os.fsdecode(b"caf\xe9")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("a file system whose names are Unicode")
+    put(folder, LINES, os.fsdecode(b"\xff"))
+    for _ in ("anew", "from the index"):
+        with server(runs) as stage:
+            found = {game["id"] for game in data(stage.url, "/library.json")["games"]}
+            assert found == {"whole", r"caf\xe9~\xff"}
+            assert data(stage.url, r"/g/caf%5Cxe9~%5Cxff/data.json")["line"] == len(LINES)
+    with server(folder) as stage:
+        assert len(data(stage.url, "/library.json")["games"]) == 1
+
+
 def test_a_game_that_is_not_there_answers_with_what_there_is(runs):
     with server(runs) as stage:
         status, _, body = fetched(stage.url, "/g/nothing/data.json")

@@ -83,6 +83,19 @@ def test_a_journal_that_does_not_say_what_is_spent_is_refused_with_line_and_memb
     assert done.stderr.startswith(f"wolfbus: {path}: line 3: {words}")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here that is always full")
+@pytest.mark.parametrize(
+    ("full", "code", "words"),
+    [("journal.jsonl", 1, "{out}/journal.jsonl: no space left"), (".lock", 2, "{out}: no study can be kept there: ")],
+)
+def test_a_disk_that_is_full_is_told_with_what_could_not_be_written(tmp_path, full, code, words):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / full).symlink_to("/dev/full")
+    done = run_here(study_file(tmp_path, "games = 1"), "--out", out, code=code)
+    assert f"wolfbus: {words.format(out=out)}" in done.stderr
+
+
 def test_lines_of_a_journal_that_say_nothing_are_passed_over_and_the_last_that_says_something_counts(copy):
     before, path = manifest(copy), copy / "journal.jsonl"
     game = before["games"][0]["game"]

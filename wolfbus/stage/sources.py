@@ -121,13 +121,14 @@ class GameSource:
 def name_of_path(path: Path, root: Path) -> str:
     """Return the name of a record in addresses: that of its file, behind those of its folders below `root` with ``~``.
 
-    A study's own folder of records has no part in it.
+    A study's own folder of records has no part in it; bytes of it that are not UTF-8 stand there as escapes.
     """
     parts = path.relative_to(root).parts if path.is_relative_to(root) else (path.name,)
     stem = parts[-1]
     for suffix in SUFFIXES[::-1]:
         stem = stem.removesuffix(suffix)
-    return "~".join((*(part for part in parts[:-1] if part != RECORDS), stem))
+    name = "~".join((*(part for part in parts[:-1] if part != RECORDS), stem))
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def paths_under(root: Path) -> dict[str, Path]:

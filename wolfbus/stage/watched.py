@@ -216,4 +216,6 @@ class WatchedGame(Changing):
 
 def encoded(value: Any) -> bytes:
     """Return plain values as compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # a folder's name need not be UTF-8: what Python has for such bytes is written as JSON's own escape of it
+    return text.encode(errors="backslashreplace")

@@ -51,8 +51,10 @@ class StudyFolder(Closable):
             raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
         try:
             self._hold()
-        except BaseException:
+        except BaseException as error:
             os.close(self._lock)
+            if isinstance(error, OSError):
+                raise ConfigError(f"{path}: no study can be kept there: {reason_of(error)}") from None
             raise
         with contextlib.suppress(OSError):
             # half written when a run was killed
@@ -132,13 +134,16 @@ class StudyFolder(Closable):
         return [name for name in told if isinstance(name, str)]
 
     def note(self, said: GameResult | dict[str, Any]) -> None:
-        """Add a line to the journal; what is written survives a killed process. Raises OSError."""
+        """Add a line to the journal; what is written survives a killed process. Raises OSError, which names it."""
         line = said.line() if isinstance(said, GameResult) else json.dumps(said).encode() + b"\n"
-        if self._journal is None:
-            self._journal = self._open_journal()
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._journal, rest) :]
+        try:
+            if self._journal is None:
+                self._journal = self._open_journal()
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._journal, rest) :]
+        except OSError as error:
+            raise OSError(error.errno or 0, error.strerror or str(error), str(self.path / JOURNAL)) from None
 
     def _open_journal(self) -> int:
         path = self.path / JOURNAL

@@ -190,6 +190,8 @@ class RedisReader:
             self._audit(link)
         reply = self._xread(link, followed, block_s, limit)
         if isinstance(reply, ResponseError):
+            # it does not say which of them it is about, and they do
+            self._look(link, list(followed))
             raise refusal(reply, "reading") from reply
         if reply:
             return self._advance(link, followed, reply)
