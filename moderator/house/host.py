@@ -368,8 +368,7 @@ class Host:
     def _leave(self, how: How, reason: str) -> None:
         if self._exit is None:
             playing = (*self._scheduler.forgotten, *self._scheduler.running) if how == "anew" else ()
-            news_before = self._claim.news_before if how == "fenced" else None
-            self._exit = TermEnd(how, reason, how == "lost", playing, news_before)
+            self._exit = TermEnd(how, reason, how == "lost", playing, self._claim.news_before if how == "fenced" else None)
 
     def _lose(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
