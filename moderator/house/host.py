@@ -221,13 +221,12 @@ class Host:
 
     def _later(self, work: Callable[..., None]) -> Callable[..., None]:
         """Return what has `work` done by the loop, and may be called from any thread."""
+        return partial(self._ask, work)
 
-        def ask(*words: object) -> None:
-            if self._work.qsize() > WAITING_AT_MOST:
-                time.sleep(0.001)
-            self._work.put(partial(work, *words))
-
-        return ask
+    def _ask(self, work: Callable[..., None], *words: object) -> None:
+        if self._work.qsize() > WAITING_AT_MOST:
+            time.sleep(0.001)
+        self._work.put(partial(work, *words))
 
     def _do_next(self) -> None:
         """Do what has come in, in order, for a moment at most; wait a moment if nothing has."""
@@ -368,7 +367,8 @@ class Host:
     def _leave(self, how: How, reason: str) -> None:
         if self._exit is None:
             playing = (*self._scheduler.forgotten, *self._scheduler.running) if how == "anew" else ()
-            self._exit = TermEnd(how, reason, how == "lost", playing, self._claim.news_before if how == "fenced" else None)
+            begun = self._claim.news_before if how == "fenced" else None
+            self._exit = TermEnd(how, reason, how == "lost", playing, begun)
 
     def _lose(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
