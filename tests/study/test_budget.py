@@ -152,6 +152,12 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     last = done.stderr.strip().splitlines()[-1]
     assert "the budget ends here" in last
     assert "--budget MORE" in last
+    # games that did not end cost, too; several workers tell only together
+    told_in_all = re.search(
+        r"^wolfbus: in this run, double: \d+ calls and 1 probe.*\$(\d+\.\d+)", done.stderr, re.MULTILINE
+    )
+    assert (told_in_all is not None) == (workers == "1")
+    assert told_in_all is None or 0.9 < float(told_in_all[1]) / float(budget) <= 1
     totals = manifest(out)["totals"]
     assert totals["failed"] == totals["stopped"] == 0
     assert totals["pending"] == 4 - totals["ended"] > 0

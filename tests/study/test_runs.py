@@ -172,6 +172,7 @@ def test_resuming_where_nothing_is_creates_nothing(out):
     done = run_here("--resume", "--out", out, code=2)
     assert "no study to resume" in done.stderr
     assert not out.exists()
+    assert run_here("--resume", code=2).stderr.endswith("give its --out\n")
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -282,3 +282,5 @@ def test_several_processes_play_the_games_that_one_plays_and_say_what_they_took(
     for name in ("games", "failed", "statements", "wins"):
         assert one[name] == two[name]
     assert two["cpu_ms_per_statement"] > 0
+    *_, last = wolfbus(tmp_path, "bench", "--games", "4").out.splitlines()
+    assert last.split(maxsplit=1) == ["wins", ", ".join(f"{who} {games}" for who, games in one["wins"].items())]

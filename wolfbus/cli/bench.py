@@ -96,7 +96,8 @@ def bench(
         cpu += local.cpu_s
         size = sum((folder / game.record).stat().st_size for game in planned) if records else 0
     statements = sum(result.statements for result in results)
-    winners = sorted(str(result.winner) for result in results if result.state == "ended")
+    winners = sorted(result.winner or "nobody" for result in results if result.state == "ended")
+    wins = {winner: winners.count(winner) for winner in dict.fromkeys(winners)}
     told = {
         "bus": url.split("://", maxsplit=1)[0],
         "players": players,
@@ -110,12 +111,12 @@ def bench(
         "cpu_ms_per_statement": round(1000 * cpu / statements, 3) if statements else None,
         "record_bytes_per_statement": round(size / statements) if statements and size else None,
         "peak_memory_mb": round(peak_memory_mb(), 1),
-        "wins": {winner: winners.count(winner) for winner in dict.fromkeys(winners)},
+        "wins": wins,
     }
     if as_json:
         click.echo(json.dumps(told))
         return
-    for name, value in told.items():
+    for name, value in (told | {"wins": ", ".join(f"{who} {won}" for who, won in wins.items())}).items():
         click.echo(f"{name.replace('_', ' '):28}{value}")
 
 

@@ -140,6 +140,8 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     study = load_study(study_file, config_file, options, house=bool(how.houses), config_first=own)
     if how.share is not None and (study.settings.workers or 1) > 1:
         raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
+    if how.resume and out is None and study.settings.seed is None:
+        raise ConfigError("--resume: a study's folder is what goes on: give its --out")
     plan = study.plan()
     folder = out if out is not None else Path("runs") / plan.study
     if how.resume:
@@ -196,6 +198,10 @@ def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
             if not played.options.houses:
                 click.echo(f"Again   {replay_command(played.plan.game(1), played.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")
+    if not played.manifest.complete:
+        # what games cost that did not end stands nowhere else
+        for line in played.took:
+            click.echo(f"wolfbus: in this run, {line}", err=True)
     hint = f"wolfbus run --resume --out {shlex.quote(str(played.folder))}" + played.options.again()
     if ending == "interrupted":
         so_far = f"{totals['ended']} of {totals['games']} games are played"

@@ -40,7 +40,10 @@ _GLANCE_S: Final = 0.1
 @click.option("--parent", type=int, hidden=True, help="Descriptor of a pipe to the run that started this worker.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @seconds_option(
-    "--lease", least=0.1, default=15.0, help="How long a worker may be silent before another plays its games anew."
+    "--lease",
+    least=0.1,
+    default=15.0,
+    help="How long a worker may be silent before another plays its games anew; tell all workers the same.",
 )
 @model_options
 def worker(

@@ -105,6 +105,7 @@ class StudyRun:
         manifest: what is known of the study; from `play` on.
         halted: why no more could be played, if that is so.
         errors: (game, error) of a few games that failed.
+        took: what model calls took in this run, a line each model; none where others made them.
     """
 
     manifest: Manifest
@@ -116,6 +117,7 @@ class StudyRun:
         self.options = options
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
+        self.took: list[str] = []
 
     def play(self) -> Ending:
         """Play what is missing.
@@ -151,7 +153,11 @@ class StudyRun:
                     if not pending and not self._is_left_open(folder):
                         return "through"
                     self._tell_what_is_expected(pending)
-                    return self._conduct(folder, pending, brain_context, before)
+                    alone = self._workers(len(pending)) == 1
+                    ending = self._conduct(folder, pending, brain_context, before)
+                    if alone and brain_context is not None and brain_context.accounts is not None:
+                        self.took = brain_context.accounts.lines()
+                    return ending
             except BudgetSpent as spent:
                 # not even the first small questions could be asked
                 folder.write(FILE, self.manifest.pieces(utc_now()))
