@@ -169,7 +169,8 @@ class StageApp:
         studies: StudyReader | None = None,
         people: People | None = None,
     ) -> None:
-        self._people = people
+        # a link to a seat is answered where nobody plays any more, too
+        self._people = people or People(lambda _seat, _path: None)
         self._games = games
         self._studies = studies
         self._library = library
@@ -189,8 +190,7 @@ class StageApp:
         app.router.add_get("/s/{study}.json", self._study)
         app.router.add_get("/s/{study}/report.html", self._report)
         app.router.add_get("/c.json", self._compare)
-        if self._people is not None:
-            SeatRoutes(self._people, self._games).add_to(app)
+        SeatRoutes(self._people, self._games).add_to(app)
         # behind the data, whose addresses they match as well
         for address in (
             *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]{1,15}}", "/s/{study}", "/c", "/learn"),
@@ -247,6 +247,9 @@ class StageApp:
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
+        if game.empty:
+            why = game.problem or "there is no whole line in its record yet"
+            raise RequestRefused(404, f"nothing can be shown of this game: {why}")
         viewer = game.viewer(request.query.get("as", ""))
         page = game.page(viewer)
         if not game.shielded:
