@@ -74,6 +74,18 @@ def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(watched
     seen.page.locator(".player", has_text="Seer").wait_for()
 
 
+def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched, stage):
+    seen, held = watched(f"{stage}/g/seven#n=16"), []
+    seen.page.route("**/data.json?as=seat*", lambda route: held.append(route))  # noqa: PLW0108 - wants a function
+    with seen.page.expect_request("**/data.json?as=seat*"):
+        seen.press("1")
+    seen.press("0")
+    with seen.page.expect_event("requestfinished"):
+        held[0].continue_()
+    seen.page.evaluate("() => new Promise((done) => setTimeout(done))")
+    assert seen.page.get_by_label("See as").input_value() == "everything"
+
+
 def test_roles_can_be_hidden_until_the_end(watched, stage):
     seen = watched(f"{stage}/g/seven#n=16")
     seen.press("h")
@@ -229,6 +241,7 @@ def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_no
     seen = watched(f"{stage}/g/broken", ".problem")
     assert "line 201" in seen.page.locator(".problem").inner_text()
     assert seen.page.locator(".beat").count() == 1
+    assert seen.page.get_by_role("button", name="not sealed").count() == 1
     page = browser.new_page()
     page.goto(f"{stage}/g/nothing")
     assert "no game of that name" in page.locator(".problem").inner_text()

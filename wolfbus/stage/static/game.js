@@ -41,8 +41,9 @@ export class GamePage {
   }
 
   async load(as) {
-    const known = as && this.loaded.get(as);
-    const data = known ?? (await this.feed.load(as));
+    this.asked = as;
+    const data = this.loaded.get(as) ?? (await this.feed.load(as));
+    if (this.asked !== as) return;
     data.viewers ??= [data.viewer];
     this.loaded.set(data.viewer, data);
     this.data = data;
