@@ -28,6 +28,7 @@ _COOKIE: Final = "wolfbus-seat-"
 _DAYS_S: Final = 7 * 86_400
 _NO_SEAT: Final = "this link leads to no seat: it was used already, or is of another game"
 _NOT_HERE: Final = "this seat is not yours, or its game is long over; open your link again"
+_BROKEN_OFF: Final = "the game was broken off"
 _NOT_YET: Final = "you may look at that when you are out of the game, or when it is over"
 
 
@@ -105,6 +106,9 @@ class SeatRoutes:
                 after = feed.line
                 yield event("step", step, after)
             if feed.over:
+                return
+            if seat.closed:
+                yield event("gone", encoded({"words": _BROKEN_OFF}))
                 return
             if not await seat.change(_QUIET_S):
                 yield _STILL_HERE
@@ -284,7 +288,7 @@ class StageApp:
             if feed.over:
                 return
             if game.closed or game.over:
-                words = game.problem or "the game was broken off"
+                words = game.problem or _BROKEN_OFF
                 yield event("gone", encoded({"words": words}))
                 return
             if await game.change(_QUIET_S):

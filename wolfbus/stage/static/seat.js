@@ -73,6 +73,8 @@ export class SeatPage {
     const { me, alive = true, beats, live, over, watch = [], game, asks = [] } = data;
     const all = [...beats, ...(live?.pending ?? [])];
     const beat = all.at(-1);
+    // a bus that lost what it told tells it anew
+    if (!beat) return;
     const mine = beat.seats.find((seat) => seat.name === me) ?? {};
     document.title = `${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`;
     fill(this.topPart, [
@@ -119,7 +121,10 @@ export class SeatPage {
     for (const ask of this.data.asks ?? []) {
       const left = Math.max(0, Math.round(ask.due - now));
       const shown = this.forms.get(ask.id)?.querySelector(".left");
-      if (shown) shown.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
+      if (!shown) continue;
+      const late = now > ask.due;
+      shown.classList.toggle("late", late);
+      shown.textContent = late ? "Time is up; any answer makes the game wait for you again." : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
     }
   }
 
