@@ -109,9 +109,10 @@ def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
 
 
 def test_who_sits_at_a_page_is_told_that_time_is_up_and_that_the_game_was_broken_off(browser, tmp_path):
-    with Table(tmp_path, 1, wait_s=0.5) as table:
+    with Table(tmp_path, 1) as table:
         seen = watch(browser, table.links.get(timeout=20), "form.ask")
         page = seen.page
+        page.evaluate("() => { const now = Date.now(); Date.now = () => now + 3_600_000 }")
         page.get_by_text("Time is up; any answer").first.wait_for()
         table.house.close()
         page.get_by_text("The game was broken off").wait_for()
