@@ -75,6 +75,7 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
         for each in people:
             assert "#" not in each.page.url, "the token is used up and gone from the address"
         people[0].page.locator("form.ask").first.wait_for()
+        assert "Day 0" not in people[0].page.locator(".top").inner_text()
         assert serious(people[0].page) == []
         assert not people[0].overflows()
         people[0].page.reload()

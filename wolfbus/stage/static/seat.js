@@ -79,7 +79,7 @@ export class SeatPage {
     document.title = `${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`;
     fill(this.topPart, [
       h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && ` · with ${data.partners.join(", ")}`)),
-      h("small.soft", title(over ? whenIs(beat) : whenIs({ ...beat, kind: "", ...live }))),
+      h("small.soft", title(over || !(live?.phase || asks.length) ? whenIs(beat) : whenIs({ ...beat, ...live, ...asks.at(-1), kind: "" }))),
       watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),
     ]);
