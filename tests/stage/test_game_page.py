@@ -206,11 +206,22 @@ def test_a_file_shows_the_same_and_asks_nobody(watched, games, tmp_path):
     assert seen.asked == [address]
 
 
+def test_a_file_of_a_game_that_did_not_end_is_not_called_live(watched, games, tmp_path):
+    lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
+    (tmp_path / "begun.ndjson").write_bytes(b"".join(lines[:5]))
+    assert wolfbus(tmp_path, "page", "begun.ndjson", "-o", "begun.html").code == 0
+    seen = watched(f"file://{tmp_path}/begun.html")
+    top = seen.page.locator(".status").inner_text()
+    assert "not finished" in top
+    assert "LIVE" not in top
+    assert seen.page.locator(".wait").count() == 0
+
+
 def test_hostile_words_stay_words(watched, stage):
     def worsen(data: Any) -> Any:
         for number, beat in enumerate(data["beats"]):
             if (spoken := beat.get("spoken")) is not None:
-                spoken["text"] = "x" * 200_000 if number % 2 else HOSTILE
+                spoken["text"] = "x" * 999 + "🐺" * 99_500 + "x" if number % 2 else HOSTILE
                 spoken["thought"] = HOSTILE
                 for each in spoken.get("judgements", ()):
                     each["reasoning"] = HOSTILE
@@ -231,6 +242,7 @@ def test_hostile_words_stay_words(watched, stage):
     for words in ("<script>window.hacked", "[U+202E]", "[U+001B][2J", "All 200,000 characters"):
         assert words in shown, words
     assert "\u202e" not in seen.page.content()
+    assert "[U+D83D]" not in shown, "no character is cut in two"
     assert seen.page.locator("main img, main script").count() == 0
     assert not seen.overflows()
 

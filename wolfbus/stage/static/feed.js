@@ -48,7 +48,7 @@ export function servedFeed(base) {
         if (made.over) events.close();
       });
       on("reload", () => (events.close(), reload()));
-      on("gone", ({ words }) => (events.close(), gone(title(words))));
+      on("gone", ({ words }) => (events.close(), gone(title(words), true)));
       let lost = false;
       events.onerror = () => {
         lost = true;
