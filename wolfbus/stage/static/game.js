@@ -334,7 +334,7 @@ export class GamePage {
       switched("thoughts", this.thoughts, "Thoughts"),
       switched("hide", this.hide, "Hide roles"),
       h("button", { "data-do": "share" }, "Share"),
-      proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
+      proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : !this.goesOn && "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
       h("button", { "data-do": "help", "aria-label": "keys", title: "keys" }, "?"),
     ];
   }
