@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import TYPE_CHECKING
 
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
@@ -46,6 +51,26 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stag
     page.locator("#found", has_text="match").wait_for()
     assert page.locator("select[name=by] option:checked").inner_text() == "big"
     assert page.locator("ol.statements > li:not([hidden])").count() > 0
+
+
+def test_what_is_next_to_nothing_looks_it_and_every_number_of_a_picture_is_whole(watched, stage, games):
+    seen = watched(f"{stage}/s/{study_of(games, 'models')}", ".board")
+
+    def lessened(route: Route) -> None:
+        told = route.fetch()
+        data = told.json()
+        for agents in data["findings"]["abilities"].values():
+            for place, found in enumerate(agents.get("agents", {}).values()):
+                found["concealment"] = {"value": 0.0007 - place / 1000, "n": 9}
+        route.fulfill(response=told, body=json.dumps(data))
+
+    seen.page.route("**/s/*.json", lessened)
+    seen.page.reload()
+    seen.page.locator(".plot").first.wait_for()
+    assert "-0.00" not in seen.page.locator(".board").inner_text()
+    assert (
+        seen.page.evaluate("Math.min(...[...document.querySelectorAll('.plot text')].map((t) => t.getBBox().x))") >= 0
+    )
 
 
 def test_two_studies_are_compared(watched, stage, games):

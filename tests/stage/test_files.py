@@ -88,6 +88,7 @@ def test_a_damaged_record_is_written_as_far_as_it_is_whole(record, capsys):
     _, held = written(record, code=1)
     assert held["heads"][0]["line"] == 50
     assert "line 51" in held["heads"][0]["problems"][0]
+    assert held["heads"][0]["proof"]["sealed"] is False
     assert "line 51" in capsys.readouterr().err
 
 

@@ -74,6 +74,18 @@ def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(watched
     seen.page.locator(".player", has_text="Seer").wait_for()
 
 
+def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched, stage):
+    seen, held = watched(f"{stage}/g/seven#n=16"), []
+    seen.page.route("**/data.json?as=seat*", lambda route: held.append(route))  # noqa: PLW0108 - wants a function
+    with seen.page.expect_request("**/data.json?as=seat*"):
+        seen.press("1")
+    seen.press("0")
+    with seen.page.expect_event("requestfinished"):
+        held[0].continue_()
+    seen.page.evaluate("() => new Promise((done) => setTimeout(done))")
+    assert seen.page.get_by_label("See as").input_value() == "everything"
+
+
 def test_roles_can_be_hidden_until_the_end(watched, stage):
     seen = watched(f"{stage}/g/seven#n=16")
     seen.press("h")
@@ -194,11 +206,22 @@ def test_a_file_shows_the_same_and_asks_nobody(watched, games, tmp_path):
     assert seen.asked == [address]
 
 
+def test_a_file_of_a_game_that_did_not_end_is_not_called_live(watched, games, tmp_path):
+    lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
+    (tmp_path / "begun.ndjson").write_bytes(b"".join(lines[:5]))
+    assert wolfbus(tmp_path, "page", "begun.ndjson", "-o", "begun.html").code == 0
+    seen = watched(f"file://{tmp_path}/begun.html")
+    top = seen.page.locator(".status").inner_text()
+    assert "not finished" in top
+    assert "LIVE" not in top
+    assert seen.page.locator(".wait").count() == 0
+
+
 def test_hostile_words_stay_words(watched, stage):
     def worsen(data: Any) -> Any:
         for number, beat in enumerate(data["beats"]):
             if (spoken := beat.get("spoken")) is not None:
-                spoken["text"] = "x" * 200_000 if number % 2 else HOSTILE
+                spoken["text"] = "x" * 999 + "🐺" * 99_500 + "x" if number % 2 else HOSTILE
                 spoken["thought"] = HOSTILE
                 for each in spoken.get("judgements", ()):
                     each["reasoning"] = HOSTILE
@@ -219,6 +242,7 @@ def test_hostile_words_stay_words(watched, stage):
     for words in ("<script>window.hacked", "[U+202E]", "[U+001B][2J", "All 200,000 characters"):
         assert words in shown, words
     assert "\u202e" not in seen.page.content()
+    assert "[U+D83D]" not in shown, "no character is cut in two"
     assert seen.page.locator("main img, main script").count() == 0
     assert not seen.overflows()
 
@@ -229,6 +253,7 @@ def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_no
     seen = watched(f"{stage}/g/broken", ".problem")
     assert "line 201" in seen.page.locator(".problem").inner_text()
     assert seen.page.locator(".beat").count() == 1
+    assert seen.page.get_by_role("button", name="not sealed").count() == 1
     page = browser.new_page()
     page.goto(f"{stage}/g/nothing")
     assert "no game of that name" in page.locator(".problem").inner_text()

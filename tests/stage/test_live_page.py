@@ -54,9 +54,11 @@ def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_ser
         assert page.locator(".log").get_attribute("aria-live") == "off"
         stays = seen.place()
         port = urlsplit(first.url).port
+    page.get_by_text("The connection is lost").wait_for()
     with server(tmp_path, port=port):
         put(tmp_path, LINES[200:])
         page.get_by_role("button", name="LIVE").wait_for(state="detached", timeout=20_000)
+        assert page.get_by_text("The connection is lost").count() == 0
         assert seen.place() == stays, "who looks at something is not torn away"
         seen.press("End")
         assert seen.at().startswith("the end")
@@ -73,6 +75,7 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
         for each in people:
             assert "#" not in each.page.url, "the token is used up and gone from the address"
         people[0].page.locator("form.ask").first.wait_for()
+        assert "Day 0" not in people[0].page.locator(".top").inner_text()
         assert serious(people[0].page) == []
         assert not people[0].overflows()
         people[0].page.reload()
@@ -104,3 +107,14 @@ def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
             page.get_by_role("alert").filter(has_text=words[1:]).wait_for()
             assert page.locator("form.ask .go").first.is_enabled() == (status == 422)
         page.context.close()
+
+
+def test_who_sits_at_a_page_is_told_that_time_is_up_and_that_the_game_was_broken_off(browser, tmp_path):
+    with Table(tmp_path, 1) as table:
+        seen = watch(browser, table.links.get(timeout=20), "form.ask")
+        page = seen.page
+        page.evaluate("() => { const now = Date.now(); Date.now = () => now + 3_600_000 }")
+        page.get_by_text("Time is up; any answer").first.wait_for()
+        table.house.close()
+        page.get_by_text("The game was broken off").wait_for()
+    page.context.close()

@@ -57,9 +57,9 @@ class Table(contextlib.ExitStack):
         # it stays for no Ctrl-C
         self.callback(signal.raise_signal, signal.SIGTERM)
         self.callback(self.leave)
-        house = self.enter_context(EmbeddedHouse(watch=[page.see], brain_context=BrainContext(people=page.people)))
+        self.house = self.enter_context(EmbeddedHouse(watch=[page.see], brain_context=BrainContext(people=page.people)))
         config = GameConfig(deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 60.0)))
-        self.under_way = house.open(config, "3", self.brains, self.path, self.game)
+        self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)
         return self
 
     def leave(self) -> None:

@@ -46,6 +46,7 @@ def test_a_record_that_grows_is_watched_to_its_end(runs):
     with server(runs) as stage:
         page = data(stage.url, "/g/live/data.json")
         assert page["line"] == 100
+        assert page["proof"]["sealed"] is False, "its end is not sealed yet"
         assert page["live"]["waiting"]
         events = Events(stage.url, f"/g/live/events?after={page['line']}")
         # a line that is half written is no line yet
@@ -162,6 +163,7 @@ def test_a_damaged_record_shows_what_is_whole_and_says_where_it_breaks(runs):
         assert page["line"] == 80
         assert page["beats"] == [beat for beat in data(stage.url, "/g/whole/data.json")["beats"] if beat["line"] <= 80]
         assert "line 81" in page["problems"][0]
+        assert page["proof"]["sealed"] is False
         (told,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "below~broken"]
         assert "line 81" in told["error"]
 
@@ -180,6 +182,24 @@ def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):
             assert data(stage.url, r"/g/caf%5Cxe9~%5Cxff/data.json")["line"] == len(LINES)
     with server(folder) as stage:
         assert len(data(stage.url, "/library.json")["games"]) == 1
+
+
+@pytest.mark.parametrize(("lines", "why"), [([], "no whole line"), ([b"no record\n"], "line 1")])
+def test_a_record_of_which_nothing_can_be_read_says_why(runs, lines, why):
+    put(runs, lines)
+    with server(runs) as stage:
+        status, _, body = fetched(stage.url, "/g/live/data.json")
+    assert status == 404
+    assert why in json.loads(body)["error"]
+
+
+def test_a_link_to_a_seat_of_a_server_that_is_gone_is_told_so_by_the_next(runs):
+    with server(runs) as stage:
+        there = {"Origin": stage.url, "Content_Type": "application/json"}
+        asked = fetched(stage.url, "/seat/sit", "POST", {"token": "x"}, **there)
+        for status, _, body in (asked, fetched(stage.url, "/seat/x/data.json")):
+            assert status == 403
+            assert "link" in json.loads(body)["error"]
 
 
 def test_a_game_that_is_not_there_answers_with_what_there_is(runs):

@@ -28,6 +28,7 @@ _COOKIE: Final = "wolfbus-seat-"
 _DAYS_S: Final = 7 * 86_400
 _NO_SEAT: Final = "this link leads to no seat: it was used already, or is of another game"
 _NOT_HERE: Final = "this seat is not yours, or its game is long over; open your link again"
+_BROKEN_OFF: Final = "the game was broken off"
 _NOT_YET: Final = "you may look at that when you are out of the game, or when it is over"
 
 
@@ -106,6 +107,9 @@ class SeatRoutes:
                 yield event("step", step, after)
             if feed.over:
                 return
+            if seat.closed:
+                yield event("gone", encoded({"words": _BROKEN_OFF}))
+                return
             if not await seat.change(_QUIET_S):
                 yield _STILL_HERE
 
@@ -169,7 +173,8 @@ class StageApp:
         studies: StudyReader | None = None,
         people: People | None = None,
     ) -> None:
-        self._people = people
+        # a link to a seat is answered where nobody plays any more, too
+        self._people = people or People(lambda _seat, _path: None)
         self._games = games
         self._studies = studies
         self._library = library
@@ -189,8 +194,7 @@ class StageApp:
         app.router.add_get("/s/{study}.json", self._study)
         app.router.add_get("/s/{study}/report.html", self._report)
         app.router.add_get("/c.json", self._compare)
-        if self._people is not None:
-            SeatRoutes(self._people, self._games).add_to(app)
+        SeatRoutes(self._people, self._games).add_to(app)
         # behind the data, whose addresses they match as well
         for address in (
             *("/", "/g/{game}", "/g/{game}/call/{line:[0-9]{1,15}}", "/s/{study}", "/c", "/learn"),
@@ -247,6 +251,9 @@ class StageApp:
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
+        if game.empty:
+            why = game.problem or "there is no whole line in its record yet"
+            raise RequestRefused(404, f"nothing can be shown of this game: {why}")
         viewer = game.viewer(request.query.get("as", ""))
         page = game.page(viewer)
         if not game.shielded:
@@ -281,7 +288,7 @@ class StageApp:
             if feed.over:
                 return
             if game.closed or game.over:
-                words = game.problem or "the game was broken off"
+                words = game.problem or _BROKEN_OFF
                 yield event("gone", encoded({"words": words}))
                 return
             if await game.change(_QUIET_S):

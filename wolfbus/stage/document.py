@@ -238,6 +238,17 @@ def seats_of(records: Sequence[Recorded]) -> tuple[SeatName, ...]:
     return tuple(seat.name for seat in opened.seats) if isinstance(opened, Opened) else ()
 
 
+def proof(records: Sequence[Recorded], problem: str | None) -> dict[str, Any]:
+    """Return what the seals of a record's whole lines show.
+
+    Args:
+        records: the lines, at least one.
+        problem: what is wrong with the line after them.
+    """
+    sealed = problem is None and records[-1].event.type in {"ended", "stopped"}
+    return {"sealed": sealed, "head": records[-1].hash, "lines": len(records)}
+
+
 def all_viewers(names: tuple[SeatName, ...]) -> tuple[Viewer, ...]:
     """Return every viewer of a game: everything, public, and the seats in seating order."""
     return (EVERYTHING, PUBLIC, *map(viewer_of_seat, names))

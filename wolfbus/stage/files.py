@@ -18,7 +18,7 @@ from typing import Any, Final
 from wolfbus.errors import ConfigError
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
-from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, seats_of
+from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, proof, seats_of
 from wolfbus.stage.eyes import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.inspector import exchanges
 from wolfbus.stage.watched import encoded
@@ -64,7 +64,7 @@ def _head(
 ) -> dict[str, Any]:
     head = {**feed.head(), "viewers": list(viewers), "problems": [problem] if problem is not None else []}
     if feed.viewer == EVERYTHING and records:
-        head["proof"] = {"sealed": True, "head": records[-1].hash, "lines": len(records)}
+        head["proof"] = proof(records, problem)
     return head
 
 

@@ -62,6 +62,7 @@ class PersonSeat(Changing):
     Attributes:
         id: names it in addresses.
         secret: what the browser that sits here shows with every request; "" before somebody does.
+        closed: whether nothing more will come.
     """
 
     def __init__(self, people: People, game: GameId, seat: SeatName) -> None:
@@ -80,6 +81,7 @@ class PersonSeat(Changing):
         self._public = self._private = 0
         self._questions: dict[str, PersonRequest] = {}
         self._asked = 0
+        self.closed = False
         self.version = 0
 
     # from any thread
@@ -152,6 +154,7 @@ class PersonSeat(Changing):
 
     def _leave(self) -> None:
         self._questions.clear()
+        self.closed = True
         self.wake()
 
     def wake(self) -> None:

@@ -16,7 +16,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded
-from wolfbus.stage.document import GameFeed, all_viewers, seats_of
+from wolfbus.stage.document import GameFeed, all_viewers, proof, seats_of
 from wolfbus.stage.eyes import PUBLIC, TableOpened, Viewer, viewer_named
 
 _CACHED: Final = 64
@@ -185,7 +185,7 @@ class WatchedGame(Changing):
             found["live"] = None
         found["problems"] = [self.problem] if self.problem is not None else []
         if not self.shielded:
-            found["proof"] = {"sealed": True, "head": self.records[-1].hash, "lines": len(self.records)}
+            found["proof"] = proof(self.records, self.problem)
         return found
 
     def told(self) -> dict[str, Any]:

@@ -59,11 +59,16 @@ export function fill(node, parts) {
   old.slice(fresh.length).forEach((part) => part.remove());
 }
 
+// The beginning of a text, without half a character at its end.
+export function cut(text, length) {
+  return text.slice(0, length).replace(/\p{Cs}$/u, "");
+}
+
 // Words of a player; very long ones unfold.
 export function words(text, what = "p.text") {
   if (text.length <= 1500) return h(what, { dir: "auto" }, text);
   return [
-    h(what, { dir: "auto" }, text.slice(0, 1000), "…"),
+    h(what, { dir: "auto" }, cut(text, 1000), "…"),
     h("details", h("summary", `All ${text.length.toLocaleString("en")} characters`), h("pre.long", { dir: "auto", tabindex: 0 }, text)),
   ];
 }

@@ -1,4 +1,5 @@
 // Where a game's data comes from: a server, or the file that the page is.
+import { title } from "./terms.js";
 
 export async function asked(url, options) {
   const answer = await fetch(url, options);
@@ -38,7 +39,7 @@ export function servedFeed(base) {
       return asked(`${base}/data.json?${eyes}`);
     },
     call: (line) => asked(`${base}/call/${line}.json`),
-    // Follows a game that goes on; returns what stops it.
+    // Follows a game that goes on; returns what stops it. `gone` is told why nothing comes, null when it comes again.
     follow({ line }, { step, reload, gone }) {
       const events = new EventSource(`${base}/events?${eyes}&after=${line}`);
       const on = (name, act) => events.addEventListener(name, (event) => act(event.data ? JSON.parse(event.data) : {}));
@@ -47,7 +48,13 @@ export function servedFeed(base) {
         if (made.over) events.close();
       });
       on("reload", () => (events.close(), reload()));
-      on("gone", ({ words }) => (events.close(), gone(words)));
+      on("gone", ({ words }) => (events.close(), gone(title(words), true)));
+      let lost = false;
+      events.onerror = () => {
+        lost = true;
+        gone(events.readyState === EventSource.CLOSED ? "The server shows this no longer." : "The connection is lost; trying again.");
+      };
+      events.onopen = () => lost && ((lost = false), gone(null));
       return () => events.close();
     },
   };

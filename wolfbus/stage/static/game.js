@@ -41,8 +41,9 @@ export class GamePage {
   }
 
   async load(as) {
-    const known = as && this.loaded.get(as);
-    const data = known ?? (await this.feed.load(as));
+    this.asked = as;
+    const data = this.loaded.get(as) ?? (await this.feed.load(as));
+    if (this.asked !== as) return;
     data.viewers ??= [data.viewer];
     this.loaded.set(data.viewer, data);
     this.data = data;
@@ -71,8 +72,9 @@ export class GamePage {
         if (next.over) this.load(viewer).then(() => this.draw());
       },
       reload: anew,
-      gone: (words) => {
+      gone: (words, forGood) => {
         this.notice = words;
+        if (forGood) this.stop = null;
         this.draw();
       },
     });
@@ -89,6 +91,11 @@ export class GamePage {
   get all() {
     const { beats, live } = this.shown;
     return live?.pending.length ? [...beats, ...live.pending] : beats;
+  }
+
+  // Whether more may come: not in a file, nor of a record that is cut off.
+  get goesOn() {
+    return Boolean(this.stop) && !this.data.over && !this.data.problems?.length;
   }
 
   get atEnd() {
@@ -304,7 +311,7 @@ export class GamePage {
 
   // Only at the live end somebody is waited for.
   drawPlayers(state = this.state()) {
-    fill(this.playersPart, cards(this.atEnd ? state : { ...state, live: null }));
+    fill(this.playersPart, cards(this.atEnd && this.goesOn ? state : { ...state, live: null }));
   }
 
   status({ game, beat, over, all, n, live }) {
@@ -313,7 +320,8 @@ export class GamePage {
       this.home && h("a.home", { href: this.home }, "wolfbus"),
       h("h1", title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? what(beat) : whenIs(beat))),
       h("small.soft", beat.over || beat.kind === "opened" ? `${counted(Math.max(...all.slice(0, n + 1).map((each) => each.round)), "round")}` : (game.title ?? game.id)),
-      !over && h("button.live", { "data-do": "end" }, h("i", { "aria-hidden": "true" }), "LIVE", behind > 0 && ` · ${counted(behind, "beat")} behind`, live?.phase && !behind && h("small", ` ${whenIs(live)}`)),
+      !over && !this.goesOn && h("small.soft", "not finished"),
+      this.goesOn && h("button.live", { "data-do": "end" }, h("i", { "aria-hidden": "true" }), "LIVE", behind > 0 && ` · ${counted(behind, "beat")} behind`, live?.phase && !behind && h("small", ` ${whenIs(live)}`)),
     ];
   }
 
@@ -326,7 +334,7 @@ export class GamePage {
       switched("thoughts", this.thoughts, "Thoughts"),
       switched("hide", this.hide, "Hide roles"),
       h("button", { "data-do": "share" }, "Share"),
-      proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
+      proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : !this.goesOn && "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
       h("button", { "data-do": "help", "aria-label": "keys", title: "keys" }, "?"),
     ];
   }

@@ -1,5 +1,5 @@
 // Cards of the players and the panels beside the transcript; each a function of the beats up to the place.
-import { h, aside } from "./dom.js";
+import { h, aside, cut } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
 import { pct, whenIs, title, MARKS } from "./terms.js";
@@ -86,7 +86,7 @@ export function history({ beats, game, pair }) {
     h(
       "ol",
       steps.map(({ beat, before, after }) =>
-        h("li", h("button.step", { "data-go": beat.n }, h("small", title(whenIs(beat))), change(before, after), h("span.cut", { dir: "auto" }, beat.spoken.text.slice(0, 160)))),
+        h("li", h("button.step", { "data-go": beat.n }, h("small", title(whenIs(beat))), change(before, after), h("span.cut", { dir: "auto" }, cut(beat.spoken.text, 160)))),
       ),
     ),
   );

@@ -73,11 +73,13 @@ export class SeatPage {
     const { me, alive = true, beats, live, over, watch = [], game, asks = [] } = data;
     const all = [...beats, ...(live?.pending ?? [])];
     const beat = all.at(-1);
+    // a bus that lost what it told tells it anew
+    if (!beat) return;
     const mine = beat.seats.find((seat) => seat.name === me) ?? {};
     document.title = `${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`;
     fill(this.topPart, [
       h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && ` · with ${data.partners.join(", ")}`)),
-      h("small.soft", title(over ? whenIs(beat) : whenIs({ ...beat, kind: "", ...live }))),
+      h("small.soft", title(over || !(live?.phase || asks.length) ? whenIs(beat) : whenIs({ ...beat, ...live, ...asks.at(-1), kind: "" }))),
       watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),
     ]);
@@ -119,7 +121,10 @@ export class SeatPage {
     for (const ask of this.data.asks ?? []) {
       const left = Math.max(0, Math.round(ask.due - now));
       const shown = this.forms.get(ask.id)?.querySelector(".left");
-      if (shown) shown.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
+      if (!shown) continue;
+      const late = now > ask.due;
+      shown.classList.toggle("late", late);
+      shown.textContent = late ? "Time is up; any answer makes the game wait for you again." : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
     }
   }
 

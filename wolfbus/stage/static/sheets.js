@@ -78,7 +78,7 @@ export function forest(found, [low, high], zero = 0) {
 
 // A value with its interval and n; the way to the statements behind it, if there is one.
 export function told(found, unit, href) {
-  const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2));
+  const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2).replace(/^-(?=[0.]+$)/, ""));
   if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
   const n = `n ${found.n}`;
   return [h("b", form(found.value)), h("small", found.low == null ? " " : ` ${form(found.low)} to ${form(found.high)}, `, href ? h("a", { href }, n) : n)];

@@ -97,8 +97,9 @@ export class StudyPage {
 function plane(found) {
   const agents = Object.entries(found).filter(([, each]) => each.sensitivity.value != null && each.concealment.value != null);
   if (!agents.length) return h("p.soft", "There are no two agents to compare.");
-  const xs = rangeOf(agents.map(([, each]) => each.sensitivity), 0);
-  const ys = rangeOf(agents.map(([, each]) => each.concealment), 0);
+  // at least so wide that what is next to nothing looks it
+  const xs = rangeOf(agents.map(([, each]) => each.sensitivity), -0.1, 0.1);
+  const ys = rangeOf(agents.map(([, each]) => each.concealment), -0.1, 0.1);
   const x = (value) => 40 + ((value - xs[0]) / (xs[1] - xs[0])) * 340;
   const y = (value) => 240 - ((value - ys[0]) / (ys[1] - ys[0])) * 220;
   const line = (kind, x1, x2, y1, y2) => h(`line.${kind}`, { x1, x2, y1, y2 });

@@ -60,7 +60,7 @@ function opened(beat, { game }) {
     h("h3", `${counted(beat.seats.length, "player")} sit down`),
     h("div.cast", beat.seats.map((seat) => h("span", face(beat.seats, seat.name), seat.name))),
     h("p.soft", `${listed(cast)}. ${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
-    h("p.soft", "Press ", h("kbd", "→"), " for the first sentence, or ", h("kbd", "space"), " to play."),
+    h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, or ", h("kbd", "space"), " to play."),
   );
 }
 
