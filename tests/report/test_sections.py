@@ -165,6 +165,13 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
 
 
+def test_no_p_is_shown_as_0(found):
+    found["primary"]["metrics"]["suspicion_gap"]["p_adjusted"] = found["bias"]["names"]["p"] = 0.0002
+    made = tables(found, READ)
+    assert made["primary-table"].rows[0].cells[-1].text == "< 0.001"
+    assert "p < 0.001, over all names" in " ".join(made["bias-names"].remarks())
+
+
 def test_a_gap_below_0_is_not_said_to_be_above(found):
     found["variability"]["metrics"]["suspicion_gap"] |= {"value": -0.015, "low": None, "high": None}
     told = Report(found, READ).headlines()[-1]

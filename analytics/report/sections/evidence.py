@@ -107,7 +107,7 @@ def _names(findings: Result, context: Context) -> TableBlock:
     known = {name: row for name, row in (found.get("by_name") or {}).items() if row.get("value") is not None}
     furthest = sorted(known, key=lambda name: -abs(known[name]["value"]))[:_NAMES]
     p = found.get("p")
-    note = told("evidence/furthest") + " " + ("" if p is None else told("evidence/names", p=number(p)))
+    note = told("evidence/furthest") + " " + ("" if p is None else told("evidence/names", p=shown(p, "p")))
     return table("evidence/bias-names", findings, context, rows={name: known[name] for name in furthest}, notes=[note])
 
 
