@@ -165,6 +165,14 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
 
 
+def test_a_declared_metric_that_has_no_baseline_is_not_called_undefined(found):
+    tested = found["primary"]["metrics"]["balanced_accuracy"]
+    found["primary"]["metrics"] = {"recall": tested | {"label": "recall", "baseline": None, "verdict": "undefined"}}
+    assert "| Recall is not tested |" in markdown(found)["primary"]
+    found["primary"]["metrics"]["recall"]["value"] = None
+    assert "| Recall is undefined |" in markdown(found)["primary"]
+
+
 def test_no_p_is_shown_as_0(found):
     found["primary"]["metrics"]["suspicion_gap"]["p_adjusted"] = found["bias"]["names"]["p"] = 0.0002
     made = tables(found, READ)

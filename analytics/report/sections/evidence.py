@@ -36,6 +36,8 @@ def primary(findings: Result, context: Context) -> Section:
 
 def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
     unit, first, verdict = str(row.get("unit") or "share"), row.get("agent"), str(row.get("verdict") or "undefined")
+    if verdict == "undefined" and row.get("value") is not None:
+        verdict = "untested"
     apart = "points" if unit in {"share", "probability", "points"} else unit
     cells = {
         "value": Cell(UNDEFINED) if name in LEADS else value(row.get("value"), unit, reason="undefined"),
