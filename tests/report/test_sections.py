@@ -139,7 +139,7 @@ def test_the_answer_names_the_best_agent_only_where_the_test_says_so(found):
 
     assert "**" not in answered().splitlines()[2], "nothing is bold where nobody leads"
     tested |= {"agent": "llm:big", "verdict": "above"}
-    assert "big** detects best** (d′ +0.50); nobody clearly conceals best" in answered()
+    assert "big **detects best** (d′ +0.50); nobody clearly conceals best" in answered()
     tested["verdict"] = "few"
     assert "nobody clearly detects best (too few games)" in answered()
     tested |= {"agent": None, "verdict": "undefined"}
