@@ -139,7 +139,7 @@ def test_the_answer_names_the_best_agent_only_where_the_test_says_so(found):
 
     assert "**" not in answered().splitlines()[2], "nothing is bold where nobody leads"
     tested |= {"agent": "llm:big", "verdict": "above"}
-    assert "big** detects best** (d′ +0.50); nobody clearly conceals best" in answered()
+    assert "big **detects best** (d′ +0.50); nobody clearly conceals best" in answered()
     tested["verdict"] = "few"
     assert "nobody clearly detects best (too few games)" in answered()
     tested |= {"agent": None, "verdict": "undefined"}
@@ -163,6 +163,21 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     servers = ("llm:big", "llm:big@http://host/v1", "scripted")
     assert shown(*servers) == servers, "two servers' models are told apart"
     assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
+
+
+def test_a_declared_metric_that_has_no_baseline_is_not_called_undefined(found):
+    tested = found["primary"]["metrics"]["balanced_accuracy"]
+    found["primary"]["metrics"] = {"recall": tested | {"label": "recall", "baseline": None, "verdict": "undefined"}}
+    assert "| Recall is not tested |" in markdown(found)["primary"]
+    found["primary"]["metrics"]["recall"]["value"] = None
+    assert "| Recall is undefined |" in markdown(found)["primary"]
+
+
+def test_no_p_is_shown_as_0(found):
+    found["primary"]["metrics"]["suspicion_gap"]["p_adjusted"] = found["bias"]["names"]["p"] = 0.0002
+    made = tables(found, READ)
+    assert made["primary-table"].rows[0].cells[-1].text == "< 0.001"
+    assert "p < 0.001, over all names" in " ".join(made["bias-names"].remarks())
 
 
 def test_a_gap_below_0_is_not_said_to_be_above(found):

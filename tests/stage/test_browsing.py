@@ -6,8 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.golden.running import wolfbus
 from tests.stage.looking import serious
+from tests.stage.served import data
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
@@ -36,6 +39,14 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stag
     assert serious(page) == []
     assert page.locator(".board svg.forest").count() == 8
     row = page.get_by_role("row").filter(has_text="llm:big").first
+    found = data(stage, f"/s/{study_of(games, 'models')}.json")["findings"]
+    chance = found["votes"]["hits"]["chance"]
+    share = found["agents"]["llm:big"]["vote_hit"]["value"]
+    drawn = row.locator("td").last.locator("svg.forest")
+    at_chance, at_share = (float(drawn.locator(f"line.{kind}").get_attribute("x1")) for kind in ("zero", "value"))
+    # the best of all, and chance below all: six hundredths of their distance are left beside either
+    assert at_share - at_chance == pytest.approx(200 / 1.12, abs=0.1)
+    assert share > chance > 0
     detects = row.get_by_role("cell").first.locator("b")
     of_roles = detects.inner_text()
     page.get_by_role("button", name="Statements called deceptive").click()
@@ -81,6 +92,12 @@ def test_two_studies_are_compared(watched, stage, games):
     assert (
         "n 64" in seen.page.get_by_role("row").filter(has_text="called deceptive by their speakers").first.inner_text()
     )
+    found = data(stage, address.removeprefix(stage).replace("/c?", "/c.json?"))["comparison"]["metrics"]
+    for name in ("suspicion_gap", "auc"):
+        p = found[name]["p_adjusted"]
+        row = seen.page.get_by_role("row").filter(has_text=re.compile(re.escape(found[name]["label"]), re.IGNORECASE))
+        assert row.first.get_by_role("cell").last.inner_text() == ("–" if p is None else f"{p:.3f}")
+    assert found["suspicion_gap"]["p_adjusted"] is not None
 
 
 def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage):

@@ -22,8 +22,21 @@ ACCUSED = {"accusation": "Werewolf"}
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
+    told = folder / "study.toml"
+    told.write_text('[report]\nprimary = ["accuracy"]\n')
     for name, players in (("a", "scripted"), ("b", "scripted*6,random*2")):
-        words = ["run", "--games", "2", "--seed", "1", "--design", "fixed", "--players", players]
+        words = [
+            "run",
+            str(folder / "study.toml"),
+            "--games",
+            "2",
+            "--seed",
+            "1",
+            "--design",
+            "fixed",
+            "--players",
+            players,
+        ]
         assert run([*words, "--out", str(folder / name)]) == 0
     return folder
 
@@ -74,7 +87,8 @@ def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
             page = data(stage.url, f"/g/{game['id']}/data.json")
             assert page["beats"][-1]["over"]["rounds"] == game["rounds"]
         compared = data(stage.url, f"/c.json?a={a['id']}&b={b['id']}")
-        assert compared["comparison"]["metrics"]
+        metrics = compared["comparison"]["metrics"]
+        assert [name for name, row in metrics.items() if row["p_adjusted"] is not None] == ["accuracy"]
         assert len(compared["pairs"]) == 2
         assert all(fetched(stage.url, f"/g/{pair[side]}/data.json")[0] == 200
                    for pair in compared["pairs"] for side in "ab")  # fmt: skip

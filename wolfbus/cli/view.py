@@ -188,11 +188,13 @@ class MeasuredStudies:
     def comparison(self, a: Path, b: Path) -> dict[str, Any]:
         """Return what `wolfbus compare --json` writes."""
         from analytics.compare import compare
+        from analytics.measures.primary import primary_of
 
-        names = a.name, b.name
-        found: dict[str, Any] = self._once(
-            "comparison", lambda one, other: compare(one.columns, other.columns, names), a, b
-        )
+        def compared(one: Gathered, other: Gathered) -> dict[str, Any]:
+            primary, _ = primary_of(study.manifest for study in (*one.studies, *other.studies))
+            return compare(one.columns, other.columns, (a.name, b.name), primary=primary)
+
+        found: dict[str, Any] = self._once("comparison", compared, a, b)
         return found
 
     def _once(self, what: str, compute: Callable[..., Any], *folders: Path) -> Any:

@@ -14,9 +14,9 @@ from typing import Final, Literal, TypeAlias
 UNDEFINED: Final = "–"
 Ends: TypeAlias = tuple[float | None, float | None]
 """An interval's lower and upper end, both None where there is none."""
-Unit: TypeAlias = Literal["share", "score", "mean", "points", "logit", "count", "money", "seconds"]
-"""share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · count: whole. A unit
-that is none of these, such as "probability", is shown as a score."""
+Unit: TypeAlias = Literal["share", "score", "p", "mean", "points", "logit", "count", "money", "seconds"]
+"""share: as a percentage · points: a difference of shares · score, mean and logit: as it stands · p: of a test, never
+0 · count: whole. A unit that is none of these, such as "probability", is shown as a score."""
 
 _DIGITS: Final = {"logit": 2, "mean": 1}
 
@@ -78,6 +78,8 @@ def shown(value: float | None, unit: str, *, signed: bool = False) -> str:
         return f"{number(100 * value, 1, signed=signed)}\u00a0%"
     if unit == "points":
         return f"{number(100 * value, 1, signed=True)} points"
+    if unit == "p" and value < 0.001:
+        return "< 0.001"
     if unit == "count":
         return count(value)
     if unit == "money":

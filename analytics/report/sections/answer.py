@@ -76,7 +76,8 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
         if said == "above" and first is not None:
             own = look(findings, "abilities", "role", "agents", first, LEADS[question]) or {}
             yield context.agent_link(first)
-            yield Strong(f" {does} best")
+            yield " "
+            yield Strong(f"{does} best")
             yield f" (d′ {shown(own.get('value'), 'logit')})"
         else:
             why = said if said in {"few", "exploratory"} else "unranked" if first is None else "close"

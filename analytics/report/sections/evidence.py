@@ -36,6 +36,8 @@ def primary(findings: Result, context: Context) -> Section:
 
 def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
     unit, first, verdict = str(row.get("unit") or "share"), row.get("agent"), str(row.get("verdict") or "undefined")
+    if verdict == "undefined" and row.get("value") is not None:
+        verdict = "untested"
     apart = "points" if unit in {"share", "probability", "points"} else unit
     cells = {
         "value": Cell(UNDEFINED) if name in LEADS else value(row.get("value"), unit, reason="undefined"),
@@ -107,7 +109,7 @@ def _names(findings: Result, context: Context) -> TableBlock:
     known = {name: row for name, row in (found.get("by_name") or {}).items() if row.get("value") is not None}
     furthest = sorted(known, key=lambda name: -abs(known[name]["value"]))[:_NAMES]
     p = found.get("p")
-    note = told("evidence/furthest") + " " + ("" if p is None else told("evidence/names", p=number(p)))
+    note = told("evidence/furthest") + " " + ("" if p is None else told("evidence/names", p=shown(p, "p")))
     return table("evidence/bias-names", findings, context, rows={name: known[name] for name in furthest}, notes=[note])
 
 

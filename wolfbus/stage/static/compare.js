@@ -17,7 +17,7 @@ export function openComparison(root, { a, b, comparison, pairs }) {
         h("thead", h("tr", ["Measure", a.name, b.name, "Difference", "p, adjusted"].map((name) => h("th", { scope: "col" }, name)))),
         h(
           "tbody",
-          some.map(([, { label, unit, a: one, b: other, n_a: n, n_b: m, difference, p_holm: p }]) =>
+          some.map(([, { label, unit, a: one, b: other, n_a: n, n_b: m, difference, p_adjusted: p }]) =>
             h("tr", h("th", { scope: "row" }, title(label)), h("td", told({ value: one, n }, unit)), h("td", told({ value: other, n: m }, unit)), h("td", forest(difference, range(unit)), h("div", told(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
           ),
         ),
@@ -26,7 +26,7 @@ export function openComparison(root, { a, b, comparison, pairs }) {
   frame(
     root,
     `${a.name} and ${b.name}`,
-    h("section", h("h2", "Differences"), table(rows), h("p.soft", "A bar is an interval of 95 % of the difference, the thin line none. p is adjusted for all measures by Holm.")),
+    h("section", h("h2", "Differences"), table(rows), h("p.soft", "A bar is an interval of 95 % of the difference, the thin line none. p is adjusted for the primary measures together; every other is exploratory and has none.")),
     h("section", h("h2", "Same seed"), pairs.length ? pairs.map((pair) => h("details.twins", { "data-a": pair.a?.id ?? pair.a, "data-b": pair.b?.id ?? pair.b }, h("summary", `Seed ${pair.seed}`), h("div.pair"))) : h("p.soft", "The studies have no seed in common.")),
   );
   root.addEventListener("toggle", ({ target }) => target.open && twins(target), true);

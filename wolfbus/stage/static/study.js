@@ -64,6 +64,7 @@ export class StudyPage {
 
   leaderboard(agents) {
     const found = this.abilities();
+    const chances = { balanced_accuracy: 0.5, vote_hit: this.data.findings.votes?.hits?.chance };
     const of = (agent, name) => (name === "sensitivity" || name === "concealment" ? found[agent]?.[name] : agents[agent]?.[name]);
     const names = Object.keys(agents).sort((a, b) => (of(b, this.order)?.value ?? -9) - (of(a, this.order)?.value ?? -9));
     return [
@@ -80,7 +81,7 @@ export class StudyPage {
                 "tr",
                 h("th", { scope: "row" }, h("button.link", { "data-agent": agent, "aria-pressed": String(agent === this.agent), title: "its games" }, agent), h("small", counted(agents[agent].games, "game"))),
                 COLUMNS.map(([name]) => {
-                  const chance = name === "balanced_accuracy" ? 0.5 : 0;
+                  const chance = chances[name] ?? 0;
                   return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", told(of(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
                 }),
               ),
