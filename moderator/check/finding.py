@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from wolfbus.messages.content import CONTENT
-from wolfbus.printable import printable
+from wolfbus.printable import counted, printable
 from wolfbus.vocabulary import KINDS, Kind, Reading
 
 Verdict: TypeAlias = Literal["ok", "warn", "fail", "skip"]
@@ -152,7 +152,7 @@ class FindingLedger:
                 why = "it declines this kind" if kind in declines else "never asked: the trial broke off"
                 finding = Finding(finding.check, why, skipped=True)
             else:
-                finding.seen = f"{len(tally.seconds)} answers as {', '.join(tally.roles)}"
+                finding.seen = f"{counted(len(tally.seconds), 'answer')} as {', '.join(tally.roles)}"
                 if tally.seconds:
                     longest = _in_seconds(max(tally.seconds))
                     finding.seen += f", in {_in_seconds(statistics.median(tally.seconds))} (longest {longest})"
