@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import itertools
 import json
@@ -161,6 +162,16 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     servers = ("llm:big", "llm:big@http://host/v1", "scripted")
     assert shown(*servers) == servers, "two servers' models are told apart"
     assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
+
+
+def test_an_interval_that_is_not_known_is_not_spoken_of(found):
+    result = copy.deepcopy(found)
+    for side in result["outcomes"]["winners"].values():
+        side.update(low=None, high=None)
+    won = Report(result, READ).headlines()[1]
+    assert "interval" in Report(found, READ).headlines()[1]
+    assert "interval" not in won
+    assert re.search(r"finished games?, the (villagers|Werewolves) ", won)
 
 
 def test_the_headlines_of_nothing_say_so():

@@ -188,7 +188,7 @@ def _won(findings: Result) -> str:
     return told(
         "answer/sides",
         games=of(winners[first]["n"], "finished game"),
-        interval=between(winners[first]["low"], winners[first]["high"]),
+        interval=_around(between(winners[first]["low"], winners[first]["high"])),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
         first_share=percent(winners[first]["share"]),
