@@ -45,10 +45,9 @@ def win_shares(findings: Result) -> str | None:
         _interval(axes, middle, row)
         share = percent(row["share"], 0)
         drawing.text(574, middle, f"{row['k']} of {row['n']}: {share}")
-        said.append(
-            f"{name} {row['k']} of {row['n']} ({share}, 95 % interval {percent(row['low'], 0)} to "
-            f"{percent(row['high'], 0)})"
-        )
+        known = row["low"] is not None and row["high"] is not None
+        within = f", 95 % interval {percent(row['low'], 0)} to {percent(row['high'], 0)}" if known else ""
+        said.append(f"{name} {row['k']} of {row['n']} ({share}{within})")
     return drawing.svg("wins", "Who wins", f"Games won: {listed(said)}.")
 
 

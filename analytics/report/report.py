@@ -105,7 +105,7 @@ class Report:
         return f"# {escaped(self.title)}\n\n{sections}"
 
     def headlines(self) -> list[str]:
-        """Return the most important findings, five sentences."""
+        """Return the most important findings, five sentences, and warnings of brains that rarely answered."""
         return answer.headlines(self._findings, self.context)
 
     def bibtex(self) -> str:

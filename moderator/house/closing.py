@@ -270,7 +270,7 @@ def finish_closed(
 def _take_back(tickets: Tickets) -> None:
     """Take all tickets back; that it cannot be done is only said. Raises BusDown."""
     try:
-        logger.info("%d tickets are taken back", tickets.revoke_all())
+        logger.info("%s taken back", counted(tickets.revoke_all(), "ticket"))
     except BusDown:
         raise
     except BusError as error:

@@ -27,6 +27,7 @@ from wolfbus.bus import streams
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Dropped, GameClosed
+from wolfbus.printable import counted
 from wolfbus.session import game_id
 
 logger = logging.getLogger(__name__)
@@ -101,7 +102,7 @@ class Scheduler:
         if session.running:
             self._archives.recall()
             session.find_untold()
-            logger.info("session %s goes on, %d games begun", session.name, session.games)
+            logger.info("session %s goes on, %s begun", session.name, counted(session.games, "game"))
         else:
             self._games.announce(session.open())
             logger.info("session %s opens", session.name)

@@ -84,13 +84,20 @@ def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderato
         (["player", "--bus", "memory://"], USAGE, "memory:// ends where its process ends"),
         (["join", "--", "no-such-program-here"], USAGE, "there is no program 'no-such-program-here'"),
         (["join"], USAGE, "give either --human or the command of a program"),
+        (
+            ["join", "--human", "--host", "256.0.0.1"],
+            USAGE,
+            "the page cannot be served on 256.0.0.1:8765",
+        ),
     ],
 )
 def test_what_cannot_be_played_is_said_in_one_line_before_anything_is_joined(
     words: Sequence[str], code: int, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(list(words)) == code
-    assert line in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert line in told
+    assert "free port" not in told, "no other port helps where the host is at fault"
 
 
 def test_a_model_without_a_key_fails_before_the_house_hears_of_it(

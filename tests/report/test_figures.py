@@ -202,6 +202,11 @@ def test_bars_say_their_counts_and_intervals():
     won = whole()["outcomes"]["winners"]["werewolves"]
     assert f"{won['k']} of {won['n']}: {100 * won['share']:.0f}\u00a0%" in texts(figures()["wins"])
     assert f"Werewolves {won['k']} of {won['n']}" in described(figures()["wins"])
+    outcomes = copy.deepcopy(whole()["outcomes"])
+    for side in outcomes["winners"].values():
+        side.update(low=None)
+    unknown = drawn(whole() | {"outcomes": outcomes})["wins"]
+    assert ["interval" in described(svg) for svg in (figures()["wins"], unknown)] == [True, False]
     made = whole()["production"]["by_role"]["Doctor"]
     without = {name: part for name, part in whole().items() if name != "variability"}
     assert f"{made['deceptive']} of {made['n']}" in texts(drawn(without)["production-figure"])

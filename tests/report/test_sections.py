@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import itertools
 import json
@@ -185,6 +186,16 @@ def test_a_gap_below_0_is_not_said_to_be_above(found):
     told = Report(found, READ).headlines()[-1]
     assert "minus that towards the others is −1.5 points among those who do not know" in told
     assert "above" not in told
+
+
+def test_an_interval_that_is_not_known_is_not_spoken_of(found):
+    result = copy.deepcopy(found)
+    for side in result["outcomes"]["winners"].values():
+        side.update(low=None, high=None)
+    won = Report(result, READ).headlines()[1]
+    assert "interval" in Report(found, READ).headlines()[1]
+    assert "interval" not in won
+    assert re.search(r"finished games?, the (villagers|Werewolves) ", won)
 
 
 def test_the_headlines_of_nothing_say_so():

@@ -8,7 +8,9 @@ import pytest
 
 from analytics.findings import Metrics, metrics
 from analytics.fold import fold
+from analytics.report.report import Report
 from analytics.report.terminal import text
+from tests.analytics.script import gathered
 from tests.game.driver import Missing, play
 from wolfbus.agent import Agent
 from wolfbus.cli import run
@@ -49,6 +51,8 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
         f"{lost} of {row['replies']} answers of {MODEL} are defaults ({told}): what follows says little of the model"
     ]
     assert text(result).startswith("WARNING: ")
+    *headlines, warning = Report(result, gathered([])).headlines()
+    assert (len(headlines), warning) == (5, f"WARNING: {' '.join(warned(result))}")
 
 
 @pytest.mark.parametrize("brain", ["scripted", "random", "silent", "random:7"])

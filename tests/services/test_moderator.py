@@ -162,7 +162,8 @@ def test_an_agent_that_is_away_is_not_seated(here, caplog):
 # -- recovery
 
 
-def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle(here, digests):
+def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle(here, digests, caplog):
+    caplog.set_level("INFO")
     gate = threading.Event()
     agents = here.guests(*FIVE, gate=gate)
     # asked by the first moderator, they answer the second
@@ -178,6 +179,7 @@ def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle
     assert len(agents[0].games) == 3
     assert [one.number for one in here.news if isinstance(one, GameOpened)] == [1, 2, 3]
     assert sum(isinstance(one, HouseOpened) for one in here.news) == 1
+    assert "goes on, 1 game begun" in caplog.text
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["in-time", "after-the-end"])

@@ -23,6 +23,7 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError, ConfigError, first_fault
 from wolfbus.messages.house import Join
+from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 
 logger = logging.getLogger(__name__)
@@ -160,7 +161,7 @@ class Membership:
     def _fade(self, member: Member, resident: Resident, reasons: list[MembershipEnd], health: Health) -> None:
         """Take no new games, and play those under way on for a while."""
         if resident.playing:
-            logger.info("%d games are under way: playing on for up to %g s", resident.playing, self.grace_s)
+            logger.info("%s under way: playing on for up to %g s", counted(resident.playing, "game"), self.grace_s)
         member.retire()
         health.set("stopping", True, **resident.report()[1])
         until = time.monotonic() + self.grace_s

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import signal
 import threading
 from collections.abc import Callable
@@ -151,6 +152,6 @@ class StageServer:
         await runner.cleanup()
 
     def _unusable(self, failure: OSError) -> ConfigError:
-        return ConfigError(
-            f"the page cannot be served on {self._host}:{self._port}: {reason_of(failure)}; --port 0 takes a free port"
-        )
+        # only of a port that is another's, or not for us, does another help
+        hint = "; --port 0 takes a free port" if failure.errno in {errno.EADDRINUSE, errno.EACCES} else ""
+        return ConfigError(f"the page cannot be served on {self._host}:{self._port}: {reason_of(failure)}{hint}")

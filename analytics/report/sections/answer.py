@@ -11,7 +11,7 @@ from typing import Any, Final
 from analytics import Result, look
 from analytics.figures.tables import Panel, forest
 from analytics.measures.primary import LEADS
-from analytics.report.caveats import SHOWN, alarms, verdict
+from analytics.report.caveats import SHOWN, alarms, missing_answers, verdict
 from analytics.report.context import Context, drawing, estimate, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import specs, table, told
@@ -142,13 +142,14 @@ def _leads(context: Context) -> Prose:
 
 
 def headlines(findings: Result, context: Context) -> list[str]:
-    """Return the findings in five sentences, most important first."""
+    """Return the findings in five sentences, most important first, and of whom they say little."""
     return [
         _played(findings, context),
         _won(findings),
         _deceived(findings),
         _detected(findings),
         _suspected(findings),
+        *(f"WARNING: {line}" for line in missing_answers(findings)),
     ]
 
 
@@ -189,7 +190,7 @@ def _won(findings: Result) -> str:
     return told(
         "answer/sides",
         games=of(winners[first]["n"], "finished game"),
-        interval=between(winners[first]["low"], winners[first]["high"]),
+        interval=_around(between(winners[first]["low"], winners[first]["high"])),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
         first_share=percent(winners[first]["share"]),
