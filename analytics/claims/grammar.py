@@ -48,7 +48,9 @@ def _result(said: StatementWords, place: int, pending: Inspecting | None) -> lis
     if told is not None:
         who, begin, night = said.other(told.start("who")), told.start(), said.night(place, told.end(), place)
         return [FoundClaim("inspection", who, role, night)] if who is not None and meant(said, begin, own=True) else []
-    if not closes(said, place + 1):
+    if not closes(said, place + 1) or said.near(place, "no_result") is not None:
+        return None
+    if role == "Seer" and said.near(place, "as_seer") is not None:
         return None
     shown = result_of(said, pending, place) if pending is not None else None
     if pending is not None and shown is not None:

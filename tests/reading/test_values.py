@@ -52,6 +52,17 @@ def test_of_names_the_longest_counts_and_words_that_look_like_one_do_not() -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("not Bram", 'the reply does not say plainly whom: "not Bram"'),
+        ('{"target": "not Bram"}', '"target" "not Bram" does not say plainly whom; one of: Ana, Bram, null (nobody)'),
+    ],
+)
+def test_a_name_that_is_ruled_out_is_not_called_several_players(text: str, note: str) -> None:
+    assert read(text, Question("vote", ("Ana", "Bram", None), ("Ana", "Bram"))).note == note
+
+
+@pytest.mark.parametrize(
     ("deceptive", "kind", "stated", "settled"),
     [
         (False, "distortion", None, ("none", "distortion")),

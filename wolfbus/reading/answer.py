@@ -215,8 +215,8 @@ def _name(question: Question, value: Any) -> Value:
         return _any_name(value)
     resolved = resolve_name(value, legal, question.names)
     if resolved.fault is not None:
-        several = "could mean several players" if resolved.fault == "ambiguous" else "is no legal answer"
-        return Bad(resolved.fault, f"{quoted(value)} {several}; one of: {_list(legal)}")
+        wrong = "does not say plainly whom" if resolved.fault == "ambiguous" else "is no legal answer"
+        return Bad(resolved.fault, f"{quoted(value)} {wrong}; one of: {_list(legal)}")
     return Got(resolved.name, coerced=not resolved.exact)
 
 

@@ -270,7 +270,7 @@ def _named(answer: JudgedAnswer, plain: str) -> None:
     legal = question.legal if question.legal is not None else [*question.names, None]
     resolved = resolve_name(plain, legal, question.names)
     if resolved.fault == "ambiguous":
-        answer.fail("ambiguous", f"the reply could mean several players: {quoted(plain)}")
+        answer.fail("ambiguous", f"the reply does not say plainly whom: {quoted(plain)}")
     elif resolved.fault is not None:
         answer.fail("unparseable", f'the reply holds no JSON object with "target", and no legal name: {quoted(plain)}')
     elif question.kind == "vote":

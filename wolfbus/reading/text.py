@@ -65,7 +65,7 @@ def quoted(value: Any) -> str:
 
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THINKING = re.compile(rf"\s*<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
 _CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
@@ -93,17 +93,19 @@ def without_thinking(text: str) -> Rest:
 
 def _split(text: str) -> tuple[list[str], str]:
     thoughts: list[str] = []
-    opening = _OPENING.search(text)
-    if opening is not None and "{" not in text[: opening.start()]:
-        end = opening.start()
-        while block := _THINKING.match(text, end):
-            thoughts.append(block.group(2).strip())
-            end = block.end()
-        return [thought for thought in thoughts if thought], text[: opening.start()] + text[end:]
-    closings = [] if opening else list(_CLOSING.finditer(text))
-    if not closings or text.lstrip().startswith(("{", "[", "```")):
-        return [], text
-    return [text[: closings[-1].start()].strip()], text[closings[-1].end() :]
+    rest: list[str] = []
+    at = 0
+    while (opening := _OPENING.search(text, at)) and "{" not in text[at : opening.start()]:
+        rest.append(text[at : opening.start()])
+        block = _THINKING.match(text, opening.start())
+        at = block.end() if block else len(text)
+        thoughts.append(block.group(2).strip() if block else "")
+    left = "".join([*rest, text[at:]])
+    closings = [] if opening else list(_CLOSING.finditer(left))
+    if closings and not left.lstrip().startswith(("{", "[", "```")):
+        thoughts.append(left[: closings[-1].start()].strip())
+        left = left[closings[-1].end() :]
+    return [thought for thought in thoughts if thought], left
 
 
 _LONG_NUMBER = 18
