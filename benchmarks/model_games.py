@@ -36,8 +36,9 @@ from prompt_text import LONG_RULES, prefix_share, prompt_text
 from analytics.findings import Metrics
 from players.context import BrainContext
 from players.llm.settings import Endpoint
+from wolfbus.cli import tune_garbage_collection
 from wolfbus.cli.bench import peak_memory_mb
-from wolfbus.cli.embedded import EmbeddedHouse, Game, tune_garbage_collection
+from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.config import GameConfig
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record

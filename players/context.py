@@ -84,9 +84,11 @@ class BrainContext(Closable):
         Raises:
             ConfigError: a spec names none.
         """
+        words = dict.fromkeys(brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:"))
+        if not words:
+            return []
         from players.llm.settings import model_of
 
-        words = dict.fromkeys(brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:"))
         found: list[Model] = []
         for each in words:
             model = model_of(each, self.models)

@@ -38,8 +38,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are cores: some tests wait for a process, a deadline or a browser."""
-    return (os.cpu_count() or 1) + 1
+    """Return two workers more than there are cores: half of what tests take is waiting, as for a browser."""
+    return (os.cpu_count() or 1) + 2
 
 
 class ProcessWide:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import os
 import re
@@ -37,14 +36,12 @@ def _steady(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
         if name.startswith(("WOLFBUS_", "OPENAI_", "REDIS_", "FORCE_COLOR", "NO_COLOR")):
             del os.environ[name]
     os.environ |= {"COLUMNS": WIDTH, **environment}
-    thresholds = gc.get_threshold()
     try:
         with contextlib.chdir(folder):
             yield
     finally:
         os.environ.clear()
         os.environ.update(before)
-        gc.set_threshold(*thresholds)
 
 
 def wolfbus(folder: Path, *words: str, stdin: bytes = b"", **environment: str) -> Said:

@@ -22,7 +22,8 @@ def patch_of(name: str) -> dict[str, Any]:
 def grown_by(name: str, folder: Path) -> Path:
     """Copy the tree into a folder, and add what a patch of this folder says."""
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("golden", "__pycache__"))
+        # with its bytecode, which holds for every file that stays as it is
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("golden"))
     for path, places in patch_of(name).items():
         text = (folder / path).read_text("utf-8")
         for place in places:

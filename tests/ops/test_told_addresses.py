@@ -184,13 +184,13 @@ def test_up_starts_its_processes_and_asks_others_in_without_telling_seed_and_pas
     processes = []
 
     def look(said):
-        if "7 of 8 seats covered" in said:
+        if "2 of 8 seats covered" in said:
             processes.extend(started("up-1"))
         return bool(processes)
 
-    game = "--players scripted*7,open --games 3 --at-once 2 --seed long-s33d-of-mine"
+    game = "--players scripted*2,open*6 --games 3 --at-once 2 --seed long-s33d-of-mine"
     _, said = run("up", *game.split(), "--house", "up-1", "--redis", guarded, "--out", str(tmp_path), until=look)
-    assert sorted(name for name, *_ in processes) == ["analytics", "moderator", *["player"] * 7]
+    assert sorted(name for name, *_ in processes) == ["analytics", "moderator", *["player"] * 2]
     for name, words, variables in processes:
         assert not re.search(f"{PASSWORD}|s33d", words)
         # one that is started again while Redis is away waits for it
@@ -199,9 +199,9 @@ def test_up_starts_its_processes_and_asks_others_in_without_telling_seed_and_pas
     where = f"redis://***@{guarded.partition('@')[2]}"
     told = f"a password is needed: type {where}, user and password in place of the stars; it is not shown"
     assert f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({told})\n" in said
-    # who takes the seat plays as many games at a time as the others
+    # who takes a seat plays as many games at a time as the others
     for way in ("-- COMMAND ", "--human "):
-        assert f"  wolfbus join --house up-1 --place 8 --seats 2 {way}" in said
+        assert f"  wolfbus join --house up-1 --place 3 --seats 2 {way}" in said
 
 
 def test_an_address_does_not_tell_its_password_when_it_is_printed():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 import os
@@ -66,12 +65,8 @@ def run_here(*arguments: str | Path, code: int | None = None) -> subprocess.Comp
         code: the exit code that it has to end with; None for any.
     """
     words = ["run", "--quiet", *map(str, arguments)]
-    thresholds = gc.get_threshold()
-    try:
-        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
-            ended = cli.run(words)
-    finally:
-        gc.set_threshold(*thresholds)
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
+        ended = cli.run(words)
     assert code in {None, ended}, error.getvalue()
     return subprocess.CompletedProcess(words, ended, out.getvalue(), error.getvalue())
 

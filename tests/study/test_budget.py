@@ -17,7 +17,7 @@ import pytest
 
 from players.llm.budget import Amount, LocalBudget
 from players.llm.redis_budget import RedisBudget
-from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, without_times
+from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, run_here, run_here_while, without_times
 from tests.waiting import wait_until
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
@@ -196,9 +196,8 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     assert totals["pending"] == 4 - totals["ended"] > 0
     assert (totals["cost_usd"] or 0) <= enough * 0.6
     # a worker that came before the run would find the old budget
-    run, worker = begin("--resume", "--out", out, *share, "--budget", "1000"), start()
-    said = run.communicate(timeout=100)[1]
-    assert (run.returncode, worker.wait(30)) == (0, 0), said
+    done = run_here_while(lambda: working.append(start()), "--resume", "--out", out, *share, "--budget", "1000")
+    assert (done.returncode, working[-1].wait(30)) == (0, 0), done.stderr
     assert manifest(out)["complete"]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.study.houses import AGENTS, assert_like_of_house, players
+from tests.study.houses import PAIR, assert_like_of_house, players
 from tests.study.runs import begin, manifest, run_here
 from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
@@ -48,7 +48,7 @@ def assert_shared(out, *houses):
 def test_two_servers_share_a_study_whose_run_is_killed_and_goes_on(study, out, gate, whole, servers):
     urls = [server.url for server in servers]
     houses = [f"{name}@{url}" for name, url in zip("ab", urls, strict=True)]
-    with players(urls[0], *AGENTS, gate=gate, house="a"), players(urls[1], *AGENTS, gate=gate, house="b"):
+    with players(urls[0], *PAIR, gate=gate, house="a"), players(urls[1], *PAIR, gate=gate, house="b"):
         running = begin(study, "--out", out, *at(*houses))
         # both houses are in the middle of games, which wait at the gate
         wait_until(lambda: len(records(out)) >= 6, 60)
@@ -67,8 +67,8 @@ def test_a_server_that_loses_its_data_keeps_its_games_to_the_next_run_and_the_ot
 ):
     urls = [server.url for server in servers]
     here, lost = (f"{name}@{url}" for name, url in zip("ab", urls, strict=True))
-    with players(urls[0], *AGENTS, gate=gate, house="a"):
-        with players(urls[1], *AGENTS, gate=gate, house="b"):
+    with players(urls[0], *PAIR, gate=gate, house="a"):
+        with players(urls[1], *PAIR, gate=gate, house="b"):
             running = begin(study, "--out", out, *at(here, lost))
             wait_until(lambda: len(records(out)) >= 6, 60)
             servers[1].kill()
@@ -84,7 +84,7 @@ def test_a_server_that_loses_its_data_keeps_its_games_to_the_next_run_and_the_ot
         played = manifest(out)["totals"]["ended"]
         assert played >= 16 - 5
         # the house that is left plays them anew, since nobody knows what became of them
-        with players(urls[0], *AGENTS, house="a"):
+        with players(urls[0], *PAIR, house="a"):
             done = run_here("--resume", "--out", out, *at(here))
         assert done.returncode == 0, done.stderr
     assert_like_of_house(whole, out, "a")
@@ -93,8 +93,8 @@ def test_a_server_that_loses_its_data_keeps_its_games_to_the_next_run_and_the_ot
 def test_houses_of_one_cluster_share_a_study(study, out, whole):
     with (
         RedisClusterServers() as cluster,
-        players(cluster.url, *AGENTS, house="a"),
-        players(cluster.url, *AGENTS, house="b"),
+        players(cluster.url, *PAIR, house="a"),
+        players(cluster.url, *PAIR, house="b"),
     ):
         done = run_here(study, "--out", out, "--bus", cluster.url, "--house", "a", "--house", "b")
         assert done.returncode == 0, done.stderr

@@ -83,8 +83,7 @@ def test_a_game_can_be_played_again_alone_with_the_same_digest(whole, tmp_path, 
 
 
 def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, whole, out):
-    done = run(study_file(tmp_path, STUDY), "--out", out, "--games", "4", "--workers", "2", "--bus", redis_url)
-    assert done.returncode == 0, done.stderr
+    run_here(study_file(tmp_path, STUDY), "--out", out, "--games", "4", "--workers", "2", "--bus", redis_url, code=0)
     digests = [game["digest"] for game in manifest(whole)["games"][:4]]
     assert [game["digest"] for game in manifest(out)["games"]] == digests
     with redis.Redis.from_url(redis_url) as link:

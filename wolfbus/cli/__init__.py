@@ -5,6 +5,7 @@ command needs it.
 from __future__ import annotations
 
 import difflib
+import gc
 import importlib
 import io
 import os
@@ -145,7 +146,15 @@ def main(arguments: list[str] | None = None) -> None:
             # a terminal that lacks a character gets its code, not a crash
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    tune_garbage_collection()
     sys.exit(run(arguments))
+
+
+def tune_garbage_collection() -> None:
+    """Let the cyclic collector run less often: games make many short-lived values and few cycles (a sixth of all CPU),
+    and what a command imports stays (a fifteenth of its start).
+    """
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _open_what_was_closed() -> None:

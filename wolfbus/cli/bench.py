@@ -55,13 +55,12 @@ def bench(
     memory is that of the largest.
     """
     from players.spec import expand
-    from wolfbus.cli.embedded import fresh_game_id, tune_garbage_collection
+    from wolfbus.cli.embedded import fresh_game_id
     from wolfbus.cli.studying.agenda_player import Orders
     from wolfbus.cli.studying.workers import LocalPlayers, workers_for
     from wolfbus.config import GameConfig
     from wolfbus.study.plan import PlannedGame
 
-    tune_garbage_collection()
     config = GameConfig()
     brains = expand(players, config.seats)
     count = workers if workers is not None else workers_for(brains, games, at_once)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import os
 import secrets
@@ -50,13 +49,6 @@ AGENT: Final = "local"
 
 _CLOSE_S: Final = 5.0
 """Longest time that the end of a house may take to be told on its bus."""
-
-
-def tune_garbage_collection() -> None:
-    """Let the cyclic collector run less often: games make many short-lived values and few cycles (a sixth of all
-    CPU).
-    """
-    gc.set_threshold(50_000, 20, 20)
 
 
 @dataclass(slots=True)

@@ -166,9 +166,8 @@ def _play(
     brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
-    from wolfbus.cli.embedded import EmbeddedHouse, tune_garbage_collection
+    from wolfbus.cli.embedded import EmbeddedHouse
 
-    tune_garbage_collection()
     with EmbeddedHouse(url, watch=views, brain_context=brain_context) as house:
         game = begin(house)
         try:

@@ -19,7 +19,6 @@ from wolfbus.cli.options import page_options, shared_bus, stream_name
 from wolfbus.errors import ConfigError, RecordError, RulesError
 from wolfbus.printable import printable
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
-from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -212,6 +211,8 @@ class MeasuredStudies:
 
 def _changed(folder: Path) -> float:
     """Return when a study last changed."""
+    from wolfbus.study.manifest import RECORDS
+
     places = (folder, folder / RECORDS, *(folder / RECORDS).glob("*.ndjson*"))
     return max((place.stat().st_mtime for place in places if place.exists()), default=0.0)
 
@@ -340,6 +341,7 @@ def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str 
 
 def _study(folder: Path) -> dict[str, Any]:
     from wolfbus.stage.library import study_file
+    from wolfbus.study.manifest import FILE, load_manifest
 
     manifest = load_manifest(folder / FILE) if (folder / FILE).is_file() else None
     if manifest is None:

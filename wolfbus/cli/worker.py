@@ -66,7 +66,6 @@ def worker(
     if name is None:
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
-    from wolfbus.cli.embedded import tune_garbage_collection
     from wolfbus.cli.studying.agenda_player import AgendaBus, AgendaPlayer, Orders
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.service.lifecycle import Stopping
@@ -82,7 +81,6 @@ def worker(
         text = _wait_for(agenda, name, stopping)
         if text is None:
             return _leave(name, stopping)
-        tune_garbage_collection()
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
         agenda.planned = plan.game

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.brains import open_brain_context, quiet_brains
-from wolfbus.cli.embedded import tune_garbage_collection
 from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
 from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
@@ -141,7 +140,6 @@ def play_for(parent: int) -> int:
     """
     # Ctrl-C is the parent's to hear; it says what to do
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tune_garbage_collection()
     line = WorkerLine(Connection(parent))
     words = line.heard()
     try:

@@ -260,9 +260,6 @@ class StudyRun:
     def _conduct(
         self, folder: StudyFolder, pending: list[PlannedGame], brain_context: BrainContext | None, before: Amount
     ) -> Ending:
-        from wolfbus.cli.embedded import tune_garbage_collection
-
-        tune_garbage_collection()
         news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
             scheduler = StudyScheduler(folder, self.manifest, pending, news, progress)
