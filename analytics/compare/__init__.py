@@ -198,7 +198,8 @@ def compare_agents(
         sheet = Sheet(study, units.a, units.count, name)
         sides.append(_ComparedSide(name, sheet, sheet, seats_of(study, name)))
     measures = _measures(metrics)
-    return _compare("agents", (sides[0], sides[1]), units, "block", measures, permutations, set(primary))
+    by = "game" if units.count == int((units.a >= 0).sum()) else "block"
+    return _compare("agents", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
 
 
 def _measures(names: Iterable[str] | None) -> list[Measure]:

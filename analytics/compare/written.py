@@ -143,11 +143,12 @@ def _lacks(row: Row) -> bool:
 def _row(name: str, row: Result) -> Row:
     difference, unit = row["difference"], row["unit"]
     tested = ("p",) if row["exploratory"] else ("p", "p_adjusted")
-    interval = between(difference["low"], difference["high"], unit, signed=True)
+    apart = "points" if unit in _POINTS else unit
+    interval = between(difference["low"], difference["high"], apart, signed=True)
     cells = (
-        *(shown(row[side], "share" if unit == "points" else unit) for side in "ab"),
+        *(shown(row[side], unit) for side in "ab"),
         *(count(row[f"n_{side}"]) for side in "ab"),
-        shown(difference["value"], unit, signed=True),
+        shown(difference["value"], apart, signed=True),
         interval or UNDEFINED,
         *("< 0.0001" if row[p] is not None and row[p] < 0.0001 else number(row[p], 4) for p in tested),
     )
@@ -187,10 +188,11 @@ def _about(side: Result) -> str:
 def _pairing(result: Result) -> str:
     pairing = result["pairing"]
     tested = of(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
-    if pairing["by"] == "block":
-        return f"swapped within {of(pairing['pairs'], 'game or block', 'games or blocks')}; {tested}"
+    if result["kind"] == "agents":
+        nouns = ("block of games", "blocks of games") if pairing["by"] == "block" else ("game", "games")
+        return f"swapped within {of(pairing['pairs'], *nouns)}; {tested}"
     if pairing["by"] is None:
-        against = f"{pairing['unpaired_a']} against {pairing['unpaired_b']}"
+        against = " against ".join(_unpaired(result, side) for side in "ab")
         return f"no seed in common, so nothing is paired: {against}; {tested}"
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
     games = f"{of(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
@@ -198,6 +200,12 @@ def _pairing(result: Result) -> str:
     left_a, left_b = (result[side]["games"] - pairing[f"paired_games_{side}"] for side in "ab")
     left = f", {left_a} of A and {left_b} of B without a partner" if alone else ""
     return f"{told}{left}; {tested}"
+
+
+def _unpaired(result: Result, side: str) -> str:
+    games, units = result[side]["games"], result["pairing"][f"unpaired_{side}"]
+    within = "" if units == games else f" in {of(units, 'block')}"
+    return f"{of(games, 'game')} of {side.upper()}{within}"
 
 
 def _dealt_differently(result: Result) -> bool:

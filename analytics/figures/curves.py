@@ -26,8 +26,6 @@ _CURVES: Final[Mapping[Score, tuple[str, str]]] = {"suspicion": ("pass", ""), "b
 """Colour and dash of each score's curve."""
 _COLUMNS: Final = 12
 """Rounds at most whose numbers of games are written out; of more rounds every second or third is."""
-_FEW: Final = 3
-"""Games up to which an interval does not widen the axis: that of a mean of two is wider than the figure."""
 _APART: Final = 0.012
 """Distance between the points of neighbouring roles, as a share of all rounds: error bars must not hide each other."""
 _TENTHS: Final = {place / 10: f"{10 * place} %" for place in range(11)}
@@ -38,7 +36,7 @@ def figure1(findings: Result) -> str | None:
     """Return Figure 1 (paper 5.6; metrics: Figure 1), None if no judgement counts.
 
     Above: per round and role of the target the mean over games of smoothed suspicion D, with its 95 % interval
-    (none where a single game is left, whose point is hollow), and a table of the games behind each point. Below: the
+    (none below five games, whose point is hollow), and a table of the games behind each point. Below: the
     share of judgements that flag, with their number.
 
     Args:
@@ -106,7 +104,7 @@ def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tupl
     """Return the ends of the axis of suspicion, never so near that they make a mountain of a molehill."""
     held = [] if prior is None else [prior]
     for point in (point for line in lines.values() for point in line):
-        within = around_mean(point["mean"], point["sem"], point["n"]) if point["n"] > _FEW else (None, None)
+        within = around_mean(point["mean"], point["sem"], point["n"])
         held += [point["mean"], *(min(1.0, max(0.0, end)) for end in within if end is not None)]
     if not held:
         return 0.0, 1.0

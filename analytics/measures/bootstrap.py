@@ -61,11 +61,11 @@ class Interval(NamedTuple):
 
 def around_mean(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
     """Return the 95 % interval, by Student's t, of a mean over n games with this standard error; None
-    without one.
+    without one, and below five games.
     """
     from scipy.special import stdtrit
 
-    if sem is None:
+    if sem is None or n < FEWEST_BLOCKS:
         return None, None
     half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * sem
     return mean - half, mean + half

@@ -158,7 +158,7 @@ def events(held: Estimates) -> Result:
 
     Suspicion of a statement is the mean over its observers, as in Table 1. Whoever claims while
     really a Seer counts; a Seer who never does has no "before" and is left out **[choice]**. A
-    claim is a role claim about oneself, given by the speaker or extracted from its words.
+    claim is a role claim about oneself that can be heard in the words, whether attached or not.
 
     ``seer``: statements ``before``, and from, the claim (``after``), pooled over games;
     ``difference`` is the mean over the ``games`` that have both of after minus before. ``doctor``:
@@ -223,7 +223,8 @@ def votes(held: Estimates) -> Result:
       player counts for the mean with the prior.
 
     Over votes for those of whom the voter cannot tell whether they are Werewolves, and for the
-    counterfactual vote over suspicion of such; ``all_observers``: the same over all, as in the paper.
+    counterfactual vote over suspicion by observers who could not tell when they last judged;
+    ``all_observers``: the same over all, as in the paper.
     """
     total = held.total
     unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"

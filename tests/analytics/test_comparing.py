@@ -81,6 +81,11 @@ def test_games_are_paired_by_seed_blocks_stay_whole_and_the_others_stay_alone():
     games = columns_of(game(seed, f"g{seed}") for seed in range(4))
     blocks = replace(games, blocks=np.array([0, 0, 1, 1], "i4"), block_names=("p", "q"))
     assert paired(blocks, games) == ["seed", 2, 0, 0, 4, 4]
+    assert "within 2 blocks of games; 4" in render(compare_agents(blocks, "one", "two", metrics=["auc"]))
+    unlike = columns_of([game(9), game(8)])
+    assert "is paired: 4 games of A in 2 blocks against 2 games of B; 6" in render(
+        compare(blocks, unlike, metrics=["auc"])
+    )
     alone = columns_of([game(1)])
     assert "1 pair by seed (1 game of A, 1 of B); 2 rearrangements" in render(compare(alone, alone, metrics=["auc"]))
 
@@ -255,9 +260,12 @@ def test_two_folders_are_compared_in_every_metric_with_a_page(studies, capsys, t
 
 
 def test_two_agents_of_one_folder_are_compared(studies, capsys):
-    text = told(capsys, studies, "{b}", "--agents", "rand", "scripted", "--metric", "accuracy")[1]
+    given = ["--metric", "accuracy", "--metric", "accuracy_lift"]
+    text = told(capsys, studies, "{b}", "--agents", "rand", "scripted", *given)[1]
     assert "A: random (3 games, 12 seats" in text
-    assert "swapped within 3 games or blocks" in text
+    share, lift = (next(line for line in text.splitlines() if f"  {name} " in line) for name in given[1::2])
+    assert [words.count(sign) for words in (share, lift) for sign in ("%", " points")] == [2, 1, 0, 3]
+    assert "swapped within 3 games;" in text
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from analytics.fold import GameFold
+from analytics.fold import GameFold, fold
 from tests.cli_views.conftest import Replay
 from tests.cli_views.games import HOSTILE, HOSTILE_NAMES, SEEDS, drawn, hostile, is_harmless, lines_of, lively, recorded
 from tests.game.driver import play
@@ -104,6 +105,18 @@ def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
     ).events
     cut = events[: next(at for at, event in enumerate(events) if event.type == "tally")]
     assert "claims to be the Seer" in replay(recorded([*cut, Stopped(reason=REASON)])).out
+
+
+def test_an_ending_counts_judgements_of_those_who_are_no_werewolves(replay: Replay):
+    rows = fold(each.event for each in lively("1"))
+    said, heard = {each.number: each.d for each in rows.statements}, Counter()
+    for each in rows.judgements:
+        if rows.seats[each.observer].role != "Werewolf":
+            heard[said[each.statement], each.d] += 1
+    lies, truths = (f"{heard[d, True]} of {heard[d, True] + heard[d, False]}" for d in (True, False))
+    told = " ".join(replay("lively-1", *PLAYED_BACK).out.split())
+    assert f"The village flagged deceptive* statements in {lies} judgements, honest ones in {truths} (*" in told
+    assert "Most suspected (mean; the living by the living, others by all): " in told
 
 
 def test_a_record_that_stops_before_its_game_does_is_no_proof_and_has_no_digest(replay: Replay):

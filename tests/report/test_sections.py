@@ -78,6 +78,9 @@ def test_what_is_left_out_lacking_or_contradicts_itself_is_told(found):
     assert "No interval: one game." in made["events-table"].remarks()
     assert "7 votes by players who had judged nobody alive" in told["votes"]
     assert "of those that exiled somebody" in told["votes"]
+    assert told["votes"].count("\n| Votes of non-wolves that hit a Werewolf, in round ") == len(
+        found["votes"]["hits_by_round"]
+    )
     counts = line(made["claims"], "Role, attached, and heard in the words")
     assert [cell.text for cell in counts] == ["6", "3", "2", "1", "0"]
     assert made["claims"].rows[-1].head.text == "All"
@@ -170,8 +173,11 @@ def test_a_declared_metric_that_has_no_baseline_is_not_called_undefined(found):
     tested = found["primary"]["metrics"]["balanced_accuracy"]
     found["primary"]["metrics"] = {"recall": tested | {"label": "recall", "baseline": None, "verdict": "undefined"}}
     assert "| Recall is not tested |" in markdown(found)["primary"]
-    found["primary"]["metrics"]["recall"]["value"] = None
-    assert "| Recall is undefined |" in markdown(found)["primary"]
+    found["primary"]["metrics"]["recall"] |= {"value": None, "difference": sample.estimate(None)}
+    told = markdown(found)["primary"]
+    assert "| Recall is undefined |" in told
+    assert "– undefined: no game has it." in told
+    assert "undefined: undefined" not in told
 
 
 def test_no_p_is_shown_as_0(found):
@@ -256,6 +262,23 @@ def test_every_interval_of_a_cell_is_shown_and_none_that_is_null_or_missing(foun
     empty = markdown(without)
     found["intervals"] = json.loads(re.sub(r"\[[0-9., ]+\]", "null", json.dumps(found["intervals"])))
     assert markdown(found) == empty
+
+
+def test_agents_rates_are_beside_a_guess_over_the_same_judgements_and_who_said_nothing_is_told(found):
+    found["headline"]["all"] |= {"base_rate": 0.511, "constant_accuracy": 0.523}
+    found["truth"]["by_agent"].pop("llm:big")
+    told = markdown(found)
+    assert "51.1\u00a0% of these judgements are of deceptive statements" in told["agents"]
+    assert "the constant guess has accuracy 52.3\u00a0%;" in told["agents"]
+    assert "– undefined: it said nothing." in told["answer"]
+    assert "not computed" not in told["answer"]
+
+
+@pytest.mark.parametrize(("games", "known"), [(4, False), (5, True)])
+def test_a_mean_of_figure_1_has_an_interval_from_five_games_on(found, games, known):
+    found["figure1"]["suspicion"]["Seer"] = [{"round": 1, "mean": 0.4, "sem": 0.1, "n": games}]
+    seer = line(tables(found, READ)["figure1-points"], "Round 1")[2]
+    assert seer.under == (f"12.2–67.8\u00a0% · n {games}" if known else f"n {games}")
 
 
 MANIFEST = {

@@ -110,12 +110,14 @@ def drawn(found: Result, context: Context) -> str | None:
 
 def agents(findings: Result, context: Context) -> TableBlock:
     """Return one line of each agent: games, wins, detection, lies told and confessed."""
+    said, nothing = look(findings, "truth", "by_agent") or {}, {"value": None, "n": 0, "reason": "it said nothing"}
+    silent = {"lie_rate": nothing, "confession_rate": nothing} if said else {}
     rows = {
         name: {
             "games": look(findings, "agents", name, "games"),
             "both": _wins(look(findings, "agents", name, "wins") or {}),
             "sensitivity": look(findings, "abilities", "role", "agents", name, "sensitivity"),
-            **(look(findings, "truth", "by_agent", name) or {}),
+            **said.get(name, silent),
         }
         for name in context.agents
     }
@@ -135,8 +137,9 @@ def _wins(found: Mapping[str, Any]) -> Cell:
 def _leads(context: Context) -> Prose:
     """Say where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
-    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash]
     records, whole = len(context.files), len(context.files) - len(context.problems)
+    # one that covers a part of the records would be taken for all of them; what was run names each
+    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.records == records]
     held = told("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
     return plain(*example, LinkText("How to cite", "cite"), held, " · ", LinkText("What was run", "design"))
 

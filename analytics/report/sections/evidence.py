@@ -40,7 +40,9 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
         verdict = "untested"
     apart = "points" if unit in {"share", "probability", "points"} else unit
     cells = {
-        "value": Cell(UNDEFINED) if name in LEADS else value(row.get("value"), unit, reason="undefined"),
+        "value": Cell(UNDEFINED)
+        if name in LEADS
+        else value(row.get("value"), unit, reason=look(row, "difference", "reason")),
         "baseline": Cell(shown(row.get("baseline"), unit)),
         "difference": estimate(row.get("difference"), apart),
         "p_adjusted": row.get("p_adjusted"),
@@ -138,7 +140,7 @@ def agents(findings: Result, context: Context) -> Section:
             names = dict.fromkeys(name for who in ("observer", "speaker") for name in roles.get(who) or {})
             rows = {name: {who: look(roles, who, name) for who in ("observer", "speaker")} for name in names}
             blocks.append(table("agents/roles", findings, context, rows=rows, by=by))
-    base, constant = (look(findings, "table3", "overall", name) for name in ("base_rate", "constant_accuracy"))
+    base, constant = (look(findings, "headline", "all", name) for name in ("base_rate", "constant_accuracy"))
     rates = table("agents/agents-rates", findings, context, base=percent(base), constant=percent(constant))
     return Section(
         "agents", "Agents: who conceals, who detects", (*blocks, Heading("Each agent's own rates", "rates"), rates)

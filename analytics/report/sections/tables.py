@@ -364,7 +364,10 @@ def events(findings: Result, context: Context) -> Section:
 def votes(findings: Result, context: Context) -> Section:
     """Return the link from suspicion to votes, hits by round, and the counterfactual vote."""
     found = findings.get("votes") or {}
-    by_round = [Line(Cell(f"… in round {round_}"), row) for round_, row in (found.get("hits_by_round") or {}).items()]
+    by_round = [
+        Line(Cell(f"Votes of non-wolves that hit a Werewolf, in round {round_}"), row)
+        for round_, row in (found.get("hits_by_round") or {}).items()
+    ]
     unjudged = look(found, "own_argmax", "unjudged")
     notes = [told("rounds/unjudged", votes=of(unjudged, "vote"))] if unjudged else []
     held = count(look(found, "counterfactual", "votes") or 0)

@@ -238,7 +238,7 @@ def _lies(spoken: Spoken) -> str:
 
 
 def _detection(beats: Sequence[Beat]) -> Iterator[str]:
-    """Yield how often listeners who are no Werewolves flagged what speakers call deceptive, and honest."""
+    """Yield in how many judgements listeners who are no Werewolves flagged what speakers call deceptive, and honest."""
     flagged, heard = Counter[bool](), Counter[bool]()
     for beat in beats:
         spoken = beat.spoken
@@ -251,13 +251,13 @@ def _detection(beats: Sequence[Beat]) -> Iterator[str]:
                 flagged[spoken.label.deceptive] += judgement.deceptive
     if heard[True]:
         yield (
-            f"The village flagged {flagged[True]} of {heard[True]} deceptive* statements it heard, and "
-            f"{flagged[False]} of {heard[False]} honest ones (* by the speaker's own account)."
+            f"The village flagged deceptive* statements in {flagged[True]} of {heard[True]} judgements, honest ones in "
+            f"{flagged[False]} of {heard[False]} (* by the speaker's account)."
         )
     elif heard[False]:
         yield (
-            f"No speaker called a statement of its own deceptive (*); the village flagged {flagged[False]} of "
-            f"{heard[False]} that it heard."
+            f"No speaker called a statement of its own deceptive (*); the village flagged one in {flagged[False]} of "
+            f"{heard[False]} judgements."
         )
 
 
@@ -266,7 +266,7 @@ def _suspected(last: Beat) -> Iterator[str]:
     top = sorted(seats, key=lambda seat: -(seat.suspected or 0.0))[:2]
     if top:
         told = [f"{name_of(seat.name)}, the {seat.role} ({percent(seat.suspected, 0)})" for seat in top]
-        yield f"Most suspected in the end: {names_of(told)}."
+        yield f"Most suspected (mean; the living by the living, others by all): {names_of(told)}."
 
 
 def _fitted(course: list[str], room: int) -> list[str]:
