@@ -114,7 +114,7 @@ def gather(
         RecordError: as `find` does. What is wrong with a single file stands in `Gathered.files`.
     """
     criteria = criteria or Criteria()
-    found = collect(given, criteria.roles)
+    found = collect(given, criteria.roles, as_recorded=criteria.as_recorded)
     size = sum(source.size for source in found.files)
     parts = [SourceBatch(tuple(each), _own(each, found.blocks), criteria) for each in _parts(found.files)]
     cache = cache_beside(parts[0].sources[0].path) if cached and parts else None
@@ -165,7 +165,7 @@ def each_game(
         RecordError: as `find` does.
     """
     criteria = criteria or Criteria()
-    found = collect(given, criteria.roles)
+    found = collect(given, criteria.roles, as_recorded=criteria.as_recorded)
     waiting = {note.path: note for note in found.refused}
     for path, source in sorted(
         [*((str(each.path), each) for each in found.files), *((path, None) for path in waiting)], key=itemgetter(0)

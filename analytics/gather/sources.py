@@ -236,7 +236,7 @@ class Collection:
         return {study.id: study.manifest for study in self.studies}
 
 
-def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collection:
+def collect(given: Sequence[str | Path], roles: Path | None = None, *, as_recorded: bool = False) -> Collection:
     """Return what there is to read in folders and files; see `find`.
 
     Of files that hold the same game the one is read that its study has noted; of others the first that is whole; where
@@ -245,11 +245,15 @@ def collect(given: Sequence[str | Path], roles: Path | None = None) -> Collectio
     Args:
         given: folders and files.
         roles: run_meta.json of published logs; None to look beside each.
+        as_recorded: whether published logs are to be read as the paper's code stored them.
 
     Raises:
         RecordError: as `find` does.
+        ConfigError: what is told of published logs concerns none of the files.
     """
     found, studies = find(given)
+    if (roles is not None or as_recorded) and not any(source.kind == "paper" for source in found):
+        raise ConfigError("--roles and --as-recorded are for logs of the paper's code; here is none")
     # one that tells of no games says nothing of any
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
     inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in found}}

@@ -125,3 +125,9 @@ def test_a_published_log_is_reported_on_in_both_readings(told, tmp_path: Path):
         (tmp_path / each.name).write_bytes(each.read_bytes())
     assert "Labels and judgements are read again" in told(log.name, "--md", "-")[1]
     assert "as the paper's code stored it" in told(log.name, "--md", "-", "--as-recorded")[1]
+
+
+@pytest.mark.parametrize("option", [("--roles", "missing.json"), ("--as-recorded",)])
+def test_what_is_told_of_published_logs_is_refused_where_there_is_none(told, option: tuple[str, ...]):
+    line = "wolfbus: --roles and --as-recorded are for logs of the paper's code; here is none\n"
+    assert told(".", "--md", "-", *option) == (2, "", line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
 
 import pytest
 
@@ -14,6 +15,7 @@ from wolfbus.cli import run
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Stopping
+from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.tickets.holders import Holder
 
 
@@ -95,6 +97,14 @@ def test_a_redis_without_a_house_is_said_in_one_line(redis_url, status):
     assert status() == (0, f"There is no house on {redis_url}: nobody ever opened one\n")
     assert status("--house", "x") == (1, f"There is no house x on {redis_url}\n")
     assert json.loads(status("--json")[1]) == {"bus": redis_url, "houses": []}
+
+
+def test_an_agenda_is_told_apart_from_a_house(redis_url, status):
+    with closing(RedisAgenda(redis_url, "mine")) as agenda:
+        agenda.open("study-1", "games = 3")
+        lines = status()[1].splitlines()
+    assert lines[0] == "Agenda mine: games of a study, which workers play, each in a house of its own"
+    assert re.fullmatch(r"  Memory  .* in 2 keys", lines[1])
 
 
 def test_what_strangers_wrote_breaks_neither_the_reading_nor_the_terminal(bus, house, status):

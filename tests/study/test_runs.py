@@ -227,6 +227,7 @@ def test_a_game_that_fails_is_counted_with_its_error_and_tried_again(small, out)
     assert done.returncode == 1
     assert "1 of 3 games failed" in done.stderr
     assert "exists already" in done.stdout
+    assert re.search(r"^Hash .*\(of the records so far; more games change it\)$", done.stdout, re.MULTILINE)
     told = manifest(out)
     assert (told["totals"]["ended"], told["totals"]["failed"], told["complete"]) == (2, 1, False)
     assert told["games"][1]["state"] == "failed"

@@ -29,7 +29,7 @@ from tests.study.runs import (
 from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
 from wolfbus.study.plan import PlannedGame
-from wolfbus.study.redis_agenda import RedisAgenda
+from wolfbus.study.redis_agenda import GROUP, LEASE_S, RedisAgenda
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
@@ -215,6 +215,22 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     assert [each.game.number for each in agenda.take("b", 9)] == [1]
     agenda.remove()
     assert not agenda.is_open
+
+
+def test_the_lease_of_the_first_worker_holds_for_all_so_that_none_takes_from_one_that_lives(agenda, redis_url):
+    with closing(RedisAgenda(redis_url, AGENDA)) as first, closing(RedisAgenda(redis_url, AGENDA, 0.001)) as hasty:
+        assert first.agree()
+        agenda.post([1])
+        first.planned = hasty.planned = agenda.planned
+        (taken,) = take(first, "first")
+        assert not hasty.agree()
+        assert hasty.lease_s == LEASE_S
+        agenda._of_group("XCLAIM", agenda._agenda, GROUP, "first", "0", taken.entry, "IDLE", "5000", "JUSTID")
+        assert hasty.take("hasty", 1) == []
+        agenda.remove()
+        # of another agenda under this name nothing is agreed yet
+        agenda.open("study-2", "games = 1")
+        assert hasty.agree()
 
 
 # -- on a Redis Cluster of three nodes

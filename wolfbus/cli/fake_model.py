@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wolfbus.cli.options import checked, taking_away
+from wolfbus.cli.options import Number, checked, taking_away
 
 
 @checked
@@ -23,8 +23,8 @@ def _errors(text: str) -> float | dict[str, float]:
     return parse_shares(text, (*ERRORS, "hang"))
 
 
-_SHARE = click.FloatRange(0, 1)
-_SECONDS = click.FloatRange(0, 3600)
+_SHARE = Number(0, 1)
+_SECONDS = Number(0, 3600)
 
 
 @click.command("fake-model")

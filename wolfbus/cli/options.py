@@ -110,20 +110,24 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-class Share(click.FloatRange):
+class Number(click.FloatRange):
+    """A number in a range; NaN is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail("not a number", param, ctx)
+        return number
+
+
+class Share(Number):
     """A number from 0 to 1."""
 
     name = "number from 0 to 1"
 
     def __init__(self) -> None:
         super().__init__(0, 1)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number, which NaN is none."""
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail("not a number", param, ctx)
-        return number
 
 
 def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:

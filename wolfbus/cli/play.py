@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import secrets
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -68,7 +69,7 @@ AT_A_PAGE_S: Final = 600.0
 @click.option("--tables", is_flag=True, help="Print every table that a single game has numbers for, too.")
 @click.option(
     "--pace",
-    type=click.FloatRange(0, 1_000_000),
+    type=options.Number(0, 1_000_000),
     metavar="N",
     help="Show a game of scripted players at N times reading pace; 0 as it is played. Space pauses, arrows go from "
     "sentence to sentence, q ends the showing. [default: 2 in a terminal, else 0]",
@@ -254,7 +255,7 @@ def _print_ending(ending: GameEnding, digest: str, path: Path, accounts: Account
         click.echo(line)
     seed = ending.opened.seed if ending.opened is not None else ""
     # these commands take the newest record of ./runs by themselves
-    which = "" if path.parent == Path("runs") else f" {path}"
+    which = "" if path.parent == Path("runs") else f" {shlex.quote(str(path))}"
     click.echo("One game is an anecdote: `wolfbus run --games 20` measures.")
     click.echo(
         f"Check it  wolfbus replay{which}    Numbers  wolfbus replay --tables{which}    Watch it  wolfbus view{which}"

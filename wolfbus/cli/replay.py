@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import recompute_options
-from wolfbus.cli.options import json_option, refuse, shared_bus, stream_name
+from wolfbus.cli.options import Number, json_option, refuse, shared_bus, stream_name
 from wolfbus.cli.terminal.playback import play_back_with_keys, shown
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Recalibrate suspicion by a saved map, and score it before and after.",
 )
-@click.option("--speed", type=click.FloatRange(0.01, 1_000_000), help="Play the game back, N times reading pace.")
+@click.option("--speed", type=Number(0.01, 1_000_000), help="Play the game back, N times reading pace.")
 @click.option("--until", type=click.IntRange(1), metavar="SEQ", help="Stop at this event and show the state there.")
 @click.option("--as", "seat", metavar="SEAT", help="Show what this seat knows (at the end, or at --until).")
 @click.option("--calls", is_flag=True, help="List the model calls.")
@@ -175,7 +176,8 @@ def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, a
         click.echo("\n".join([*result.summary(), ""]))
         click.echo(text(result.metrics), nl=False)
     elif lines := ending.lines():
-        click.echo("\n".join([*lines, *result.proof_lines(), "Numbers: wolfbus replay --tables"]))
+        numbers = f"Numbers: wolfbus replay --tables {shlex.quote(result.name)}"
+        click.echo("\n".join([*lines, *result.proof_lines(), numbers]))
     if result.recalibrated is not None:
         from analytics.report.terminal import recalibration_table
         from wolfbus.document.writers import written

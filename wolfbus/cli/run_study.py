@@ -194,7 +194,9 @@ def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
         lines = summary_lines(totals, played.folder, played.plan.study, played.study.settings.name, played.errors)
         click.echo("\n".join(lines))
         if totals["ended"]:
-            click.echo(f"Hash    {played.manifest.study_hash}  (of all records; publish it)")
+            whole = played.manifest.complete
+            scope = "all records; publish it" if whole else "the records so far; more games change it"
+            click.echo(f"Hash    {played.manifest.study_hash}  (of {scope})")
             if not played.options.houses:
                 click.echo(f"Again   {replay_command(played.plan.game(1), played.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")

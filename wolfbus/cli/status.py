@@ -68,7 +68,10 @@ def _look(standing: Standing, url: str, house: str | None, *, as_json: bool, wat
 
 def house_page(house: HouseStanding) -> list[str]:
     """Return a house in lines for people."""
-    lines = [f"House {house.house}: {_moderated(house)}; {_session(house)}"]
+    if house.agenda and not house.epoch and not house.session:
+        lines = [f"Agenda {house.house}: games of a study, which workers play, each in a house of its own"]
+    else:
+        lines = [f"House {house.house}: {_moderated(house)}; {_session(house)}"]
     if house.session:
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in house.outcomes.items())
         lines.append(f"  Games   {house.games} begun, {outcomes}, {len(house.running)} running")
@@ -76,7 +79,7 @@ def house_page(house: HouseStanding) -> list[str]:
     if house.agents:
         lines.append(f"  Agents  {len(house.agents)}")
         lines += (f"    {row}" for row in aligned([_HEADS, *map(_row, house.agents)]))
-    elif "agents" not in house.unreadable:
+    elif "agents" not in house.unreadable and not house.agenda:
         lines.append("  Agents  none")
     if house.memory is not None:
         lines.append(f"  Memory  {size(house.memory)} in {counted(house.keys, 'key')}")

@@ -42,12 +42,18 @@ _GLANCE_S: Final = 0.1
 @seconds_option(
     "--lease",
     least=0.1,
-    default=15.0,
-    help="How long a worker may be silent before another plays its games anew; tell all workers the same.",
+    help="How long a worker may be silent before another plays its games anew. What the agenda's first worker says "
+    "holds for all, 15 unless given.",
 )
 @model_options
 def worker(
-    url: str, name: str | None, house_url: str | None, at_once: int, lease: float, parent: int | None, **calls: Any
+    url: str,
+    name: str | None,
+    house_url: str | None,
+    at_once: int,
+    lease: float | None,
+    parent: int | None,
+    **calls: Any,
 ) -> int:
     """Play games of a shared study until all are played; start as many as you like, on any machine.
 
@@ -81,11 +87,14 @@ def worker(
         text = _wait_for(agenda, name, stopping)
         if text is None:
             return _leave(name, stopping)
+        if not agenda.agree() and lease is not None:
+            told = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
+            click.echo(f"wolfbus: --lease {lease:g} does not hold: {told}", err=True)
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
         agenda.planned = plan.game
         with (
-            _ledger(url, name, study.settings, lease, calls) as ledger,
+            _ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
             contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
@@ -94,7 +103,7 @@ def worker(
             # on the agenda's own bus a record stays until whoever runs the study has it
             keep_s = None if near is None else KEPT_S
             orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            player = AgendaPlayer(agenda, orders, brain_context, AgendaBus(bus, near), lease)
+            player = AgendaPlayer(agenda, orders, brain_context, AgendaBus(bus, near), agenda.lease_s)
             halt = player.play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)

@@ -98,6 +98,7 @@ class HouseStanding:
         agents: who takes part, by name.
         memory: bytes of the house's keys; None if that may not be read.
         keys: how many keys that are.
+        agenda: whether a study's games are on an agenda of this name.
         unreadable: what could not be read, and why.
     """
 
@@ -113,6 +114,7 @@ class HouseStanding:
     agents: list[AgentStanding] = field(default_factory=list)
     memory: int | None = None
     keys: int = 0
+    agenda: bool = False
     unreadable: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -170,7 +172,7 @@ class Standing:
         return found
 
     def _house(self, house: str, keys: list[str]) -> HouseStanding:
-        standing = HouseStanding(house, keys=len(keys))
+        standing = HouseStanding(house, keys=len(keys), agenda=streams.house_key(house, "agenda") in keys)
 
         with _part(standing, "owner"):
             owner = self._bus.owner(house)

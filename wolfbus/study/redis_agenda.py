@@ -25,7 +25,7 @@ from wolfbus.study.plan import PlannedGame
 
 GROUP: Final = "workers"
 LEASE_S: Final = 15.0
-"""Seconds after which another worker may take what a silent one holds."""
+"""Seconds after which another worker may take what a silent one holds, unless the first worker tells others."""
 
 _POSTED_AT_ONCE: Final = 1000
 
@@ -39,7 +39,8 @@ class RedisAgenda:
     Args:
         url: the bus's address.
         name: the agenda's name.
-        lease_s: seconds after which what a silent worker holds is taken by another, > 0.
+        lease_s: seconds after which what a silent worker holds is taken by another, > 0; None for `LEASE_S`. What the
+            first worker says holds for all: were they unlike, one would take games from another that lives.
 
     Attributes:
         planned: returns a game of the study by its number; to be set before `take`.
@@ -50,14 +51,14 @@ class RedisAgenda:
 
     planned: Callable[[int], PlannedGame]
 
-    def __init__(self, url: str, name: str, lease_s: float = LEASE_S) -> None:
+    def __init__(self, url: str, name: str, lease_s: float | None = None) -> None:
         self._links = Links(read_address(url))
-        self._lease_ms = max(int(lease_s * 1000), 1)
+        self._lease_ms = max(int((LEASE_S if lease_s is None else lease_s) * 1000), 1)
         self._doing = f"agenda {name}"
         self._agenda = house_key(name, "agenda")
         self._study = house_key(name, "agenda:study")
         self._houses = house_key(name, "agenda:houses")
-        self._rest = tuple(house_key(name, f"agenda:{each}") for each in ("known", "done", "results"))
+        self._rest = tuple(house_key(name, f"agenda:{each}") for each in ("known", "done", "results", "lease"))
         self._script = Script("agenda")
 
     # -- who runs the study
@@ -118,6 +119,21 @@ class RedisAgenda:
         if told and told["wolfbus"] != __version__:
             raise ConfigError(f"{self._doing} is of wolfbus {told['wolfbus']}, and this is wolfbus {__version__}")
         return str(told["text"]) if told else None
+
+    def agree(self) -> bool:
+        """Tell the agenda how long the lease is, or take what another worker has told; call it before `take`.
+
+        Returns:
+            Whether it is as long as this worker said.
+        """
+        own = self._lease_ms
+        self._lease_ms = int(self._run("lease", str(own)) or own)
+        return self._lease_ms == own
+
+    @property
+    def lease_s(self) -> float:
+        """Seconds after which what a silent worker holds is taken by another."""
+        return self._lease_ms / 1000
 
     @property
     def is_open(self) -> bool:
@@ -198,7 +214,7 @@ class RedisAgenda:
 
     def _run(self, *words: str) -> Any:
         def call(link: RedisLink) -> Any:
-            keys = ("4", self._agenda, *self._rest)
+            keys = ("5", self._agenda, *self._rest)
             (reply,) = self._script.run(link, [(*keys, *words)])
             if isinstance(reply, ResponseError):
                 raise refusal(reply, self._doing) from reply

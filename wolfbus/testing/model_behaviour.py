@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from wolfbus.errors import ConfigError, fault_of_table
 
@@ -38,6 +38,9 @@ ERRORS: Final[tuple[ErrorSort, ...]] = tuple(sort for sort in get_args(ErrorSort
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Seconds: TypeAlias = Annotated[float, Field(ge=0, le=3600)]
+
+_ALL: Final = 1 + 1e-9
+"""What shares may add up to, which are no exact numbers."""
 
 
 class Behaviour(BaseModel):
@@ -83,9 +86,20 @@ class Behaviour(BaseModel):
     @field_validator("ugly", "errors")
     @classmethod
     def _at_most_all(cls, shares: float | Mapping[str, float]) -> float | Mapping[str, float]:
-        if not isinstance(shares, float | int) and sum(shares.values()) > 1 + 1e-9:
+        if _sum(shares) > _ALL:
             raise ValueError("shares add up to more than 1")
         return shares
+
+    @field_validator("hangs")
+    @classmethod
+    def _beside_errors(cls, hangs: float, info: ValidationInfo) -> float:
+        if hangs + _sum(info.data.get("errors", 0.0)) > _ALL:
+            raise ValueError("adds up with errors to more than 1")
+        return hangs
+
+
+def _sum(shares: float | Mapping[str, float]) -> float:
+    return shares if isinstance(shares, float | int) else sum(shares.values())
 
 
 def behaviour_of(traits: Mapping[str, Any]) -> Behaviour:
