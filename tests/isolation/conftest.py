@@ -13,6 +13,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from tests.isolation.clerk import Clerk
 from wolfbus.cli import run
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 from wolfbus.tickets.holders import read_bus
@@ -67,7 +68,7 @@ class Guarded:
             yield one
 
 
-def tickets(url: str, house: str, folder: Path, *words: str) -> None:
+def settle(url: str, house: str, folder: Path, *words: str) -> None:
     """Issue or revoke tickets of a house, a folder each."""
     assert run(["tickets", *words, "--bus", url, "--house", house, "--out", str(folder / house)]) == 0
 
@@ -80,9 +81,25 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     # without this option the server refuses DEBUG before it looks at anybody's rights
     with RedisServer("--enable-debug-command", "yes") as server:
         guarded = Guarded(server, folder / HOUSE, "")
-        tickets(server.url, HOUSE, folder, "issue", *WHO.split())
+        settle(server.url, HOUSE, folder, "issue", *WHO.split())
         admin = guarded.url("admin")
-        tickets(admin, "other", folder, "issue", "--agents", "ada")
+        settle(admin, "other", folder, "issue", "--agents", "ada")
         guarded.gone = guarded.url("gone")
-        tickets(admin, HOUSE, folder, "revoke", "gone")
+        settle(admin, HOUSE, folder, "revoke", "gone")
         yield guarded
+
+
+@pytest.fixture
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "tickets" / "main"
+
+
+@pytest.fixture
+def tickets(server: RedisServer, folder: Path, capsys: pytest.CaptureFixture[str]) -> Clerk:
+    return Clerk(server, folder, capsys)

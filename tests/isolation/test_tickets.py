@@ -7,10 +7,7 @@ import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,67 +16,19 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from redis.exceptions import ConnectionError as Disconnected
 
 from tests.bus.parts import InThread
+from tests.isolation.clerk import Clerk, opens, password_of, url_of
 from tests.isolation.conftest import client, exchange
 from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli import run
-from wolfbus.errors import BusError, ConfigError, NotAllowed
+from wolfbus.errors import ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer, redis_installed
-from wolfbus.tickets.holders import Holder, holder_of, read_bus, services
+from wolfbus.tickets.holders import Holder, holder_of, services
 
 pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
 
 ADA, BRUNO = Holder("main", "agent", "ada").user, Holder("main", "agent", "bruno").user
-
-
-@pytest.fixture
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as server:
-        yield server
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "tickets" / "main"
-
-
-class Clerk:
-    """Whoever types ``wolfbus tickets …``."""
-
-    def __init__(self, server: RedisServer, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self._url, self._folder, self._capsys = server.url, folder, capsys
-
-    def __call__(self, words: str, by: str = "", *, status: int = 0) -> str:
-        """Run a command, with the ticket of somebody or as the user `default`; return all that it says."""
-        bus = f"@{self._folder / by}.ticket" if by else self._url
-        command, *rest = shlex.split(words)
-        given = ["--bus", bus, *([] if command == "list" else ["--out", str(self._folder)])]
-        assert run(["tickets", command, *given, *rest]) == status
-        return "".join(self._capsys.readouterr())
-
-
-@pytest.fixture
-def tickets(server: RedisServer, folder: Path, capsys: pytest.CaptureFixture[str]) -> Clerk:
-    return Clerk(server, folder, capsys)
-
-
-def url_of(folder: Path, name: str) -> str:
-    return read_bus(f"@{folder / name}.ticket")
-
-
-def password_of(folder: Path, name: str) -> str:
-    return urlsplit(url_of(folder, name)).password or ""
-
-
-def opens(url: str) -> bool:
-    try:
-        open_bus(url).close()
-    except BusError as error:
-        if "does not accept this user" not in str(error):
-            raise
-        return False
-    return True
 
 
 def is_cut_off(held: redis.Redis) -> bool:
@@ -235,86 +184,6 @@ def test_who_holds_an_old_ticket_is_cut_off_though_redis_has_no_memory_left_for_
         admin.config_set("maxmemory", 1)
         assert "out of memory" in tickets("issue --agents ada --force", "admin", status=1)
         assert is_cut_off(held)
-
-
-class Crossing:
-    """Has others come in between, at the next call of a function of `wolfbus.tickets.issuing`."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._patch = patch
-
-    def before(self, where: str, others: Callable[[], object]) -> None:
-        """Have others act just before the call."""
-
-        def crossed(call: Callable[[], object]) -> object:
-            others()
-            return call()
-
-        self._cross(where, crossed)
-
-    def within(self, where: str, others: Callable[[], object], there: str) -> None:
-        """Have others act, and the call be made just before they get to another function."""
-
-        def crossed(call: Callable[[], object]) -> object:
-            self.before(there, call)
-            return others()
-
-        self._cross(where, crossed)
-
-    def _cross(self, where: str, crossed: Callable[[Callable[[], object]], object]) -> None:
-        place = f"wolfbus.tickets.issuing.{where}"
-        function = resolve_name(place)
-
-        def once(*given: Any, **named: Any) -> object:
-            self._patch.setattr(place, function)
-            return crossed(lambda: function(*given, **named))
-
-        self._patch.setattr(place, once)
-
-
-@pytest.fixture
-def crossing(monkeypatch: pytest.MonkeyPatch) -> Crossing:
-    return Crossing(monkeypatch)
-
-
-def test_of_two_who_issue_at_once_neither_undoes_what_the_other_did(
-    folder: Path, tickets: Clerk, crossing: Crossing, tmp_path: Path
-) -> None:
-    tickets("issue")
-    crossing.before("make_folder", lambda: tickets("issue --agents ada", "admin"))
-    assert "ada.ticket is there already (--force" in tickets("issue --agents bruno,ada", "admin", status=2)
-    assert opens(url_of(folder, "ada"))
-    assert not (folder / "bruno.ticket").exists()
-
-    # who writes into a folder of his own meets the same user
-    other = tmp_path / "other"
-    elsewhere = f"issue --agents bruno --out {other}"
-    crossing.within("Office.set_users", lambda: tickets(elsewhere, "admin"), "Office.set_users")
-    assert "does not accept this user" in tickets("issue --agents carl,bruno", "admin", status=1)
-    assert opens(url_of(other, "bruno"))
-    assert [path.stem for path in sorted(folder.iterdir())] == [".gitignore", "ada", "admin", "moderator"]
-    assert "carl" not in tickets("list", "admin")
-
-
-def test_who_issues_is_told_if_another_has_replaced_the_ticket_at_once(
-    folder: Path, tickets: Clerk, crossing: Crossing
-) -> None:
-    tickets("issue --agents ada")
-    again = "issue --agents ada --force"
-    crossing.before("Office.set_users", lambda: tickets(again, "admin"))
-    assert "does not accept this user" in tickets(again, "admin", status=1)
-    tickets(again, "admin")
-    assert opens(url_of(folder, "ada"))
-
-
-def test_of_two_who_close_the_door_at_once_none_locks_the_administrator_out(
-    folder: Path, tickets: Clerk, crossing: Crossing
-) -> None:
-    crossing.within("Office.set_users", lambda: tickets("issue --agents bruno"), "_make")
-    assert "there already" in tickets("issue --agents ada", status=2)
-    assert opens(url_of(folder, "admin"))
-    assert "bruno" in tickets("list", "admin")
-    assert not (folder / "ada.ticket").exists()
 
 
 def test_an_administrator_that_is_there_is_used_or_asked_for_and_never_replaced_unasked(

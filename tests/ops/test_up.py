@@ -78,7 +78,7 @@ def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_
 
 def test_without_a_redis_server_one_line_says_what_to_install_and_no_folder_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    code, said = run("up", "--out", str(tmp_path / "out"))
+    code, said = run("up", "--out", str(tmp_path / "runs" / "out"))
     assert code == 1
     assert not list(tmp_path.iterdir())
     assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", said)

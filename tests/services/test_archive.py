@@ -1,81 +1,18 @@
-"""What an archive makes of a session, whatever the bus has forgotten and whatever lies in its folder; its subscriptions
-only write down what is asked of them.
-"""
+"""What an archive makes of a session, whatever the bus has forgotten and whatever lies in its folder."""
 
 from __future__ import annotations
 
 import errno
 import os
 import tomllib
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from analytics.archive.archive import SessionArchive
-from wolfbus.bus.protocol import Entry
-from wolfbus.messages.codec import encode
-from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, HouseOpened, SessionSoFar
+from tests.services.desk import OPEN, Desk, closing, opened
+from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, SessionSoFar
 
-OPEN = HouseOpened(session="s")
 STORIES = tomllib.loads(Path(__file__).with_name("archive.toml").read_text("utf-8"))["story"]
-
-
-class Desk:
-    """An archive, and what it asked of its subscriptions."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.followed, self.told = [], []
-        self.news_again, self.done = 0, False
-        self.archive = SessionArchive("fed", folder, (), self)
-        self.lost = partial(self.archive.lost, "")
-
-    def follow(self, game, after):
-        self.followed.append((game, after))
-
-    def follow_news(self):
-        self.news_again += 1
-
-    def tell(self, message):
-        self.told.append(message)
-
-    def unfollow(self, game):
-        pass
-
-    def look(self):
-        pass
-
-    def over(self):
-        self.done = True
-
-    # -- what the archive is told
-
-    def news(self, *told, start=None):
-        """News as they stand on the stream of games; with ids from a number on."""
-        ids = [""] * len(told) if start is None else [f"1-{start + place}" for place in range(len(told))]
-        self.archive.hear([Entry(encode(one), one.type, "x", id=id_) for one, id_ in zip(told, ids, strict=True)])
-
-    def take(self, record, first=0, last=None):
-        self.archive.take(record.game, record.entries[first:last])
-
-    @property
-    def results(self):
-        return self.archive.results()
-
-    @property
-    def archived(self):
-        """Seal and success of all that was said to be archived."""
-        return [(told.hash, told.error) for told in self.told]
-
-    def path(self, record):
-        return self.folder / f"{record.game}.ndjson"
-
-    def assert_keeps(self, record):
-        """It is said to be archived, its file is whole, and it is counted."""
-        assert self.archived[-1] == (record.heads[-1], None)
-        assert self.path(record).read_bytes() == b"".join(record.lines)
-        assert self.results.metrics["outcomes"]["games"] == 1
 
 
 @pytest.fixture
@@ -86,15 +23,6 @@ def desk(tmp_path):
 @pytest.fixture
 def record(records):
     return records[0]
-
-
-def opened(record, number=1):
-    return GameOpened(game=record.game, number=number)
-
-
-def closing(record, number=1, lines=None):
-    lines = len(record) if lines is None else lines
-    return GameClosed(game=record.game, number=number, outcome="ended", lines=lines, hash=record.heads[lines])
 
 
 class Story:

@@ -66,6 +66,18 @@ def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_ser
     page.context.close()
 
 
+def test_a_game_that_the_server_shows_no_longer_is_not_called_live(browser, tmp_path):
+    put(tmp_path, LINES[:120])
+    with server(tmp_path) as first:
+        page = watch(browser, f"{first.url}/g/live").page
+        page.get_by_role("button", name="LIVE").wait_for()
+    (tmp_path / "live.ndjson").unlink()
+    with server(tmp_path, port=urlsplit(first.url).port):
+        page.get_by_text("The server shows this no longer").wait_for(timeout=20_000)
+        assert page.get_by_role("button", name="LIVE").count() == 0
+    page.context.close()
+
+
 @pytest.mark.timeout(120)
 def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
     with Table(tmp_path, 2) as table:

@@ -179,7 +179,11 @@ def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):
         with server(runs) as stage:
             found = {game["id"] for game in data(stage.url, "/library.json")["games"]}
             assert found == {"whole", r"caf\xe9~\xff"}
-            assert data(stage.url, r"/g/caf%5Cxe9~%5Cxff/data.json")["line"] == len(LINES)
+            page = data(stage.url, r"/g/caf%5Cxe9~%5Cxff/data.json")
+            assert page["line"] == len(LINES)
+            for link, saved in (("record", "%FF.ndjson"), ("page", "caf%5Cxe9~%5Cxff.html")):
+                status, headers, _ = fetched(stage.url, page["links"][link])
+                assert (status, headers["Content-Disposition"].partition("''")[2]) == (200, saved)
     with server(folder) as stage:
         assert len(data(stage.url, "/library.json")["games"]) == 1
 

@@ -67,9 +67,10 @@ def test_a_study_goes_on_with_the_servers_of_a_config_file_and_is_held_to_its_ru
     config.write_text('[models.m]\nmodel = "m"\nendpoint = "e"\n[endpoints.e]\nat_once = 3\n')
     run_here("--resume", "--out", out, "--config", config, code=0)
     assert tomllib.loads((out / "study.toml").read_text("utf-8"))["endpoints"] == {"e": {"at_once": 3}}
-    config.write_text("max_rounds = 3\n")
-    done = run_here("--resume", "--out", out, "--config", config, code=2)
-    assert "config.debate_turns: 6 is told, and the folder's study has 2" in done.stderr
+    for rule in ("max_rounds = 3", "debate_turns = 6"):
+        config.write_text(f"{rule}\n")
+        done = run_here("--resume", "--out", out, "--config", config, code=2)
+        assert "config.debate_turns: 6 is told, and the folder's study has 2" in done.stderr
 
 
 def test_the_folders_own_files_say_the_same_study(played, out):

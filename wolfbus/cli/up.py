@@ -116,17 +116,17 @@ def up(
         log = "text" if sys.stderr.isatty() else "json"
     url = server if server != "auto" else ""
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
-    fresh = not plan.out.exists()
+    made = [folder for folder in (plan.out, *plan.out.parents) if not folder.exists()]
     prepare_folder(plan.out)
     began = time.time()
     show = partial(_show, context, host, port, plan.out) if view else None
     try:
         ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
     finally:
-        if fresh:
-            # one that came to nothing leaves nothing
-            with contextlib.suppress(OSError):
-                plan.out.rmdir()
+        # one that came to nothing leaves nothing
+        with contextlib.suppress(OSError):
+            for folder in made:
+                folder.rmdir()
     return _report(plan, ended, began, as_json=as_json)
 
 

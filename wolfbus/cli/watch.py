@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -45,11 +45,6 @@ class Shown:
 
     picture: dict[str, Any] | None
     closed: bool
-
-    @property
-    def at_rest(self) -> bool:
-        """Whether no game is under way in it."""
-        return self.picture is None or self.picture.get("running") == 0
 
 
 @click.command()
@@ -97,8 +92,8 @@ def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
     at = "0-0"
     for entry in every_entry(bus, live):
         newest, at = entry, entry.id
-    shown = Shown(_read(newest), closed=False)
-    shown = replace(shown, closed=closed and shown.at_rest)
+    picture = _read(newest)
+    shown = Shown(picture, closed and _at_rest(picture))
     yield shown
     reader = bus.reader()
     reader.follow(games, after)
@@ -119,12 +114,17 @@ def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
             posted = found.get(live, ())
             late = closed and time.monotonic() >= until
             if posted or late:
-                shown = Shown(_read(posted[-1]) if posted else shown.picture, closed=False)
+                picture = _read(posted[-1]) if posted else picture
                 # analytics posts how it ended a moment after the moderator has closed the house
-                shown = replace(shown, closed=closed and (late or shown.at_rest))
+                shown = Shown(picture, closed and (late or _at_rest(picture)))
                 yield shown
     finally:
         reader.close()
+
+
+def _at_rest(picture: dict[str, Any] | None) -> bool:
+    """Return whether no game is under way in a picture."""
+    return picture is None or picture.get("running") == 0
 
 
 def _closed(before: bool, entry: Entry) -> bool:

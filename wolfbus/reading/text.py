@@ -66,7 +66,6 @@ def quoted(value: Any) -> str:
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _THINKING = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_OPENING = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
 _CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 
 
@@ -95,13 +94,12 @@ def _split(text: str) -> tuple[list[str], str]:
     thoughts: list[str] = []
     rest: list[str] = []
     at = 0
-    while (opening := _OPENING.search(text, at)) and "{" not in text[at : opening.start()]:
-        rest.append(text[at : opening.start()])
-        block = _THINKING.match(text, opening.start())
-        at = block.end() if block else len(text)
-        thoughts.append(block.group(2).strip() if block else "")
+    while (block := _THINKING.search(text, at)) and "{" not in text[at : block.start()]:
+        rest.append(text[at : block.start()])
+        thoughts.append(block.group(2).strip())
+        at = block.end()
     left = "".join([*rest, text[at:]])
-    closings = [] if opening else list(_CLOSING.finditer(left))
+    closings = [] if block else list(_CLOSING.finditer(left))
     if closings and not left.lstrip().startswith(("{", "[", "```")):
         thoughts.append(left[: closings[-1].start()].strip())
         left = left[closings[-1].end() :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -89,7 +90,7 @@ def answer(value: Any, status: int = 200) -> web.Response:
 
 def saved_as(name: str) -> dict[str, str]:
     """Return the header by which a browser keeps an answer as a file; a file's name may hold anything."""
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(os.fsencode(name), safe='')}"}
 
 
 class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program

@@ -67,6 +67,11 @@ class StudyFolder(Closable):
         return self.path / RECORDS
 
     @property
+    def aside(self) -> Path:
+        """The folder of records that are not whole, which `set_aside` makes."""
+        return self.path / "aside"
+
+    @property
     def lock_fd(self) -> int:
         """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
         return self._lock
@@ -163,10 +168,9 @@ class StudyFolder(Closable):
         """
         if not record.exists():
             return None
-        folder = self.path / "aside"
-        folder.mkdir(exist_ok=True)
+        self.aside.mkdir(exist_ok=True)
         number = 1
-        while (there := folder / f"{record.stem}.{number}.partial").exists():
+        while (there := self.aside / f"{record.stem}.{number}.partial").exists():
             number += 1
         return record.rename(there)
 

@@ -108,11 +108,12 @@ def load_study(
         ConfigError: one line that names the file, the field and the reason.
     """
     table = {} if file is None else read_toml_file(file)
-    if config_first and config_file is not None:
+    if config_first:
         told = load_config(config_file)
+        # a rule that is told counts where it is the default, too
         hidden = [
             *(("models", "endpoints") if told.tables else ()),
-            *(("rules",) if told.config != GameConfig() else ()),
+            *(("rules",) if told.config.model_fields_set else ()),
         ]
         table = {name: value for name, value in table.items() if name not in hidden}
     source = "the study" if file is None else str(file)

@@ -113,7 +113,7 @@ def spent_in(path: Path, since: float = 0.0) -> Spent:
 def _spent_since(folder: StudyFolder, at: float) -> Spent:
     """Return what was spent after the last note of it, up to a kill, by records of games, broken off or not."""
     since = Spent()
-    for each in (folder.records, folder.path / "aside"):
+    for each in (folder.records, folder.aside):
         for entry in os.scandir(each) if each.is_dir() else ():
             if entry.is_file() and entry.stat().st_mtime >= at:
                 since += spent_in(Path(entry.path), at)

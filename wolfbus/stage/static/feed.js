@@ -52,7 +52,8 @@ export function servedFeed(base) {
       let lost = false;
       events.onerror = () => {
         lost = true;
-        gone(events.readyState === EventSource.CLOSED ? "The server shows this no longer." : "The connection is lost; trying again.");
+        const forGood = events.readyState === EventSource.CLOSED;
+        gone(forGood ? "The server shows this no longer." : "The connection is lost; trying again.", forGood);
       };
       events.onopen = () => lost && ((lost = false), gone(null));
       return () => events.close();
