@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import statistics
@@ -72,6 +73,15 @@ def test_a_link_opens_a_moment_with_somebodys_eyes_and_the_page_keeps_it(watched
     assert seen.page.locator(".players small", has_text="Werewolf").count() == 2
     seen.page.locator(".player", has_text="Kira").click()
     seen.page.locator(".player", has_text="Seer").wait_for()
+
+
+def test_a_link_with_eyes_that_nobody_has_opens_the_game_and_says_so(browser, stage):
+    page = browser.new_page()
+    page.goto(f"{stage}/g/seven#n=16&as=seat:Zed")
+    page.locator(".beat").first.wait_for()
+    assert page.locator(".beat").last.get_attribute("data-beat") == "16"
+    assert "The link's as='seat:Zed': give everything, public or one of" in page.locator(".problem").inner_text()
+    page.close()
 
 
 def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched, stage):
@@ -191,6 +201,49 @@ def test_printed_it_holds_the_whole_game(watched, stage):
     assert seen.place() == 0
     seen.page.emulate_media(media="print")
     assert not seen.page.locator(".game > .bar").is_visible()
+    seen.press("ArrowRight", "ArrowRight")
+    seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert seen.at() == "the end: the Werewolves win"
+    seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert seen.place() == 2
+
+
+def test_names_of_any_script_stand_for_themselves_and_turn_no_sentence_around(watched, stage):
+    def renamed(data: Any) -> Any:
+        text = json.dumps(data, ensure_ascii=False).replace("Kira", "\u05e7\u05d9\u05e8\u05d4")
+        data = json.loads(text.replace("Bruno", "\u0644\u064a\u0644\u0649"))
+        said = [beat["spoken"] for beat in data["beats"] if beat.get("spoken")]
+        said[0]["text"] = "\u05e7\u05d9\u05e8\u05d4 is a wolf, I say."
+        said[1]["text"] = "Ada \u05d4\u05d9\u05d0 \u05d6\u05d0\u05d1, \u05d0\u05e0\u05d9 \u05d0\u05d5\u05de\u05e8."
+        return data
+
+    seen = watched(f"{stage}/g/seven#n=29", changed=renamed)
+    assert [each.get_attribute("dir") for each in seen.page.locator(".bubble > .text").all()[:2]] == ["ltr", "rtl"]
+    voters = seen.page.locator(".log .bars small", has=seen.page.locator("bdi")).first
+    assert " and " in voters.inner_text()
+    assert voters.locator("bdi").count() == len(re.split(", | and ", voters.inner_text()))
+
+
+def test_a_long_game_names_the_days_that_have_room_on_a_phone(watched, stage):
+    def lengthened(data: Any) -> Any:
+        first = data["beats"][1:-1]
+        days = max(beat["round"] for beat in first)
+        rounds = [beat | {"round": beat["round"] + turn * days} for turn in range(8) for beat in first]
+        beats = [data["beats"][0], *rounds, data["beats"][-1]]
+        data["beats"] = [beat | {"n": n} for n, beat in enumerate(beats)]
+        return data | {"moments": []}
+
+    phone = {"width": 390, "height": 844}
+    seen = watched(f"{stage}/g/seven", changed=lengthened, viewport=phone)
+    bands = seen.page.locator(".bands button").all()
+    assert [each.get_attribute("aria-label") for each in bands[1:3]] == ["Night 1", "Day 1, turn 1"]
+    assert seen.page.locator(".bands span", has_text="D4").is_visible()
+    assert not seen.page.locator(".bands span", has_text="D10").is_visible()
+    named = [each for each in seen.page.locator(".bands span").all() if each.is_visible() and each.inner_text()]
+    assert all(each.evaluate("node => node.getBoundingClientRect().height") < 20 for each in named)
+    assert all(each.evaluate("node => node.offsetWidth <= node.parentNode.clientWidth") for each in named)
+    seen.page.set_viewport_size({"width": 2000, "height": 900})
+    assert seen.page.locator(".bands span", has_text="D10").is_visible()
 
 
 def test_a_file_shows_the_same_and_asks_nobody(watched, games, tmp_path):

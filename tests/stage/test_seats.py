@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import json
@@ -15,7 +16,7 @@ from players.context import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse
-from wolfbus.cli.view import on_a_page
+from wolfbus.cli.view import on_a_page, people_of
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed
@@ -175,3 +176,23 @@ def first_asks(person: Person) -> list[dict]:
             if step["asks"]:
                 return step["asks"]
     raise AssertionError("nothing was ever asked")
+
+
+def test_seats_of_games_long_over_are_forgotten_and_no_other():
+    told, people = Told(), people_of(lambda: "")
+
+    async def sit() -> None:
+        people.start(asyncio.get_running_loop())
+        people.sit("goes on", "Ada")
+        for number in range(66):
+            seat = people.sit(f"over {number}", "Ada")
+            seat.left()
+            await seat.change(20)
+
+    with contextlib.redirect_stderr(told):
+        asyncio.run(sit())
+    going_on, *over = (people.take(told.links.get().partition("#")[2]) for _ in range(67))
+    assert going_on is not None
+    assert people.seat(going_on.id, going_on.secret) is going_on
+    assert over[0] is None
+    assert None not in over[2:]

@@ -134,7 +134,7 @@ async def _json(request: web.Request) -> dict[str, Any]:
     try:
         told = json.loads(await request.read())
         # NaN and halves of characters can be read, but neither kept nor sent on
-        encoded(told)
+        json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise ConfigError("an answer is JSON") from None
     if not isinstance(told, dict):

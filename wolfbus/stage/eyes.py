@@ -52,8 +52,13 @@ def seat_of(viewer: Viewer) -> SeatName | None:
     return viewer.removeprefix(_SEAT) if viewer.startswith(_SEAT) else None
 
 
-def viewer_named(word: str, names: tuple[SeatName, ...]) -> Viewer:
+def viewer_named(word: str, names: tuple[SeatName, ...], field: str = "--as ") -> Viewer:
     """Return the viewer that a person names: ``everything``, ``public``, a seat's name or ``seat:NAME``.
+
+    Args:
+        word: what the person wrote.
+        names: all players.
+        field: where they wrote it, as it stands before the word there.
 
     Raises:
         ConfigError: it is none of them; the message lists what there is.
@@ -62,7 +67,7 @@ def viewer_named(word: str, names: tuple[SeatName, ...]) -> Viewer:
         return word
     name = word.removeprefix(_SEAT)
     if name not in names:
-        raise ConfigError(f"--as {word!r}: give everything, public or one of {', '.join(names)}")
+        raise ConfigError(f"{field}{word!r}: give everything, public or one of {', '.join(names)}")
     return viewer_of_seat(name)
 
 

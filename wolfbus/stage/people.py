@@ -19,6 +19,8 @@ from wolfbus.stage.watched import Changing, LoopCalls
 _ID_BYTES: Final = 6
 _SHOWN_OF_ASK: Final = {"id", "kind", "round", "phase", "turn", "about", "legal"}
 _TOKEN_BYTES: Final = 24
+_KEPT: Final = 64
+"""Seats that are asked nothing more and can still be looked at."""
 _LATE_S: Final = 1.0
 """A question is shown as late so long after its deadline."""
 
@@ -80,7 +82,6 @@ class PersonSeat(Changing):
         self._began = time.monotonic()
         self._public = self._private = 0
         self._questions: dict[str, PersonRequest] = {}
-        self._asked = 0
         self.closed = False
         self.version = 0
 
@@ -233,12 +234,22 @@ class People(LoopCalls):
         if known is not None:
             known.restart()
             return known
+        self._forget()
         found = self._seats[game, seat] = PersonSeat(self, game, seat)
         self._by_id[found.id] = found
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         self._tokens[_digest(token)] = found
         self._invite(found, f"/seat#{token}")
         return found
+
+    def _forget(self) -> None:
+        """Let go of the seats that were left first, where more than enough are kept."""
+        left = [seat for seat in list(self._seats.values()) if seat.closed]
+        for seat in left[: max(0, len(left) - _KEPT)]:
+            self._seats.pop((seat.game, seat.seat), None)
+            self._by_id.pop(seat.id, None)
+            for digest in [digest for digest, held in list(self._tokens.items()) if held is seat]:
+                self._tokens.pop(digest, None)
 
     def take(self, token: str) -> PersonSeat | None:
         """Return the seat to which a token leads, and use the token up; None if it leads nowhere any more."""

@@ -125,10 +125,9 @@ class WatchedGame(Changing):
         """
         if not word:
             return self.viewers()[0]
-        viewer = viewer_named(word, self.names)
-        if viewer not in self.viewers():
+        if self.shielded and word != PUBLIC:
             raise ConfigError("only what is public can be seen before this game ends")
-        return viewer
+        return viewer_named(word, self.names, "the link's as=")
 
     def feed(self, viewer: Viewer) -> GameFeed:
         """Return what `viewer` is shown, up to date."""

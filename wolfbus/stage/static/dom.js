@@ -64,12 +64,20 @@ export function cut(text, length) {
   return text.slice(0, length).replace(/\p{Cs}$/u, "");
 }
 
+// Which way a text runs: as most of its letters do, since its first word may be a name of another script.
+export function direction(text) {
+  const start = text.slice(0, 1500);
+  const back = start.match(/[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu)?.length ?? 0;
+  return 2 * back > (start.match(/\p{L}/gu)?.length ?? 0) ? "rtl" : "ltr";
+}
+
 // Words of a player; very long ones unfold.
 export function words(text, what = "p.text") {
-  if (text.length <= 1500) return h(what, { dir: "auto" }, text);
+  const dir = direction(text);
+  if (text.length <= 1500) return h(what, { dir }, text);
   return [
-    h(what, { dir: "auto" }, cut(text, 1000), "…"),
-    h("details", h("summary", `All ${text.length.toLocaleString("en")} characters`), h("pre.long", { dir: "auto", tabindex: 0 }, text)),
+    h(what, { dir }, cut(text, 1000), "…"),
+    h("details", h("summary", `All ${text.length.toLocaleString("en")} characters`), h("pre.long", { dir, tabindex: 0 }, text)),
   ];
 }
 

@@ -24,8 +24,12 @@ export class GamePage {
 
   async open() {
     const wanted = new URLSearchParams(location.hash.slice(1));
-    await this.load(wanted.get("as"));
-    if (this.data.viewer !== wanted.get("as") && wanted.get("as")) this.notice = "This page does not show that player's view.";
+    await this.load(wanted.get("as")).catch(async (error) => {
+      if (error.status !== 400) throw error;
+      await this.load(null);
+      this.notice = title(error.message);
+    });
+    if (this.data.viewer !== wanted.get("as") && wanted.get("as")) this.notice ??= "This page does not show that player's view.";
     this.n = wanted.has("n") ? this.within(Number(wanted.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
     if (this.wantedCall != null) {
       const at = this.all.find(({ spoken }) => spoken?.call === this.wantedCall || spoken?.judgements?.some((each) => each.call === this.wantedCall));
@@ -228,7 +232,7 @@ export class GamePage {
     });
     addEventListener("beforeprint", () => {
       this.held = this.n;
-      if (!this.n) this.act("end");
+      this.act("end");
     });
     addEventListener("afterprint", () => this.go(this.held));
   }

@@ -1,5 +1,5 @@
 // Cards of the players and the panels beside the transcript; each a function of the beats up to the place.
-import { h, aside, cut } from "./dom.js";
+import { h, aside, cut, direction } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
 import { pct, whenIs, title, MARKS } from "./terms.js";
@@ -80,13 +80,13 @@ export function history({ beats, game, pair }) {
   });
   return h(
     "div.history",
-    h("h4", `${observer} about ${target}`, h("button.link", { "data-do": "unpair" }, "close")),
+    h("h4", h("span", h("bdi", observer), " about ", h("bdi", target)), h("button.link", { "data-do": "unpair" }, "close")),
     steps.length > 0 && spark([game.config.prior, ...steps.map((step) => step.after)]),
     h("p.soft", `Starts at ${pct(game.config.prior)}.`, !steps.length && " No statement has moved it yet."),
     h(
       "ol",
       steps.map(({ beat, before, after }) =>
-        h("li", h("button.step", { "data-go": beat.n }, h("small", title(whenIs(beat))), change(before, after), h("span.cut", { dir: "auto" }, cut(beat.spoken.text, 160)))),
+        h("li", h("button.step", { "data-go": beat.n }, h("small", title(whenIs(beat))), change(before, after), h("span.cut", { dir: direction(beat.spoken.text) }, cut(beat.spoken.text, 160)))),
       ),
     ),
   );
@@ -132,7 +132,7 @@ export function movers({ beats, beat }) {
     "ul.movers",
     h("li.soft", last === beat ? "The largest changes by this statement" : `The largest changes by the last statement (${whenIs(last)})`),
     last.spoken.moved.map((step) =>
-      h("li", h("button.step", { "data-pair": JSON.stringify([step.observer, step.target]) }, face(beat.seats, step.observer), h("span", `${step.observer} about ${step.target}`), change(step.before, step.after))),
+      h("li", h("button.step", { "data-pair": JSON.stringify([step.observer, step.target]) }, face(beat.seats, step.observer), h("span", h("bdi", step.observer), " about ", h("bdi", step.target)), change(step.before, step.after))),
     ),
   );
 }

@@ -3,7 +3,7 @@ import { h, fill } from "./dom.js";
 import { asked, servedFeed, stepped } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards } from "./panels.js";
-import { title, whenIs } from "./terms.js";
+import { listed, title, whenIs } from "./terms.js";
 
 const FORMS = { none: "honest", omission: "omission", distortion: "distortion", misdirection: "misdirection", fabrication: "fabrication", unspecified: "cannot say" };
 const DEEDS_ASKED = { vote: "Whom do you want to exile?", kill: "Whom do you kill?", protect: "Whom do you protect?", inspect: "Whom do you inspect?", whisper: "Whom do you propose?" };
@@ -78,7 +78,7 @@ export class SeatPage {
     const mine = beat.seats.find((seat) => seat.name === me) ?? {};
     document.title = `${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`;
     fill(this.topPart, [
-      h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && ` · with ${data.partners.join(", ")}`)),
+      h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && [" · with ", listed(data.partners)])),
       h("small.soft", title(over || !(live?.phase || asks.length) ? whenIs(beat) : whenIs({ ...beat, ...live, ...asks.at(-1), kind: "" }))),
       watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),

@@ -1,4 +1,5 @@
 // The words that pages use for what the data says.
+import { h } from "./dom.js";
 
 export function pct(share) {
   return share == null ? "–" : `${Math.round(share * 100)}%`;
@@ -8,8 +9,9 @@ export function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+// Each stands for itself, whichever way its script runs.
 export function listed(names) {
-  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  return names.map((name, place) => [place > 0 && (place < names.length - 1 ? ", " : " and "), h("bdi", name)]);
 }
 
 export function day(seconds) {

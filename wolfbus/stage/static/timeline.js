@@ -22,7 +22,7 @@ export function track({ all, n, hide }) {
     h(
       "div.bands",
       bands(all).map(({ name, from, to, night }) =>
-        h("button", { class: night ? "night" : null, "data-go": from, "--x": at(Math.max(from - 0.5, 0)), "--w": at(Math.min(to + 0.5, last) - Math.max(from - 0.5, 0)), "aria-label": name ? title(whenIs(all[from])) : "Start", title: title(whenIs(all[from])) }, name),
+        h("button", { class: night ? "night" : null, "data-go": from, "--x": at(Math.max(from - 0.5, 0)), "--w": at(Math.min(to + 0.5, last) - Math.max(from - 0.5, 0)), "aria-label": name ? title(whenIs(all[from])) : "Start", title: title(whenIs(all[from])) }, h("span", { class: name.length > 2 && "three" }, name)),
       ),
     ),
     h(

@@ -1,5 +1,5 @@
 // What was said and done: one element a beat.
-import { h, morph, words, aside } from "./dom.js";
+import { h, morph, words, aside, direction } from "./dom.js";
 import { face } from "./faces.js";
 import { pct, counted, listed, whenIs, title, result, claimed, verdict, day, VERDICTS, REASONS, UNHEARD } from "./terms.js";
 
@@ -59,7 +59,7 @@ function opened(beat, { game }) {
     "div.card",
     h("h3", `${counted(beat.seats.length, "player")} sit down`),
     h("div.cast", beat.seats.map((seat) => h("span", face(beat.seats, seat.name), seat.name))),
-    h("p.soft", `${listed(cast)}. ${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
+    h("p.soft", listed(cast), `. ${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
     h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, or ", h("kbd", "space"), " to play."),
   );
 }
@@ -176,7 +176,7 @@ function night({ round, seats, night: { died, role, target, blocked, moves = [] 
               ` ${DEEDS[move.kind] ?? `${move.kind}s`} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
               move.role && [": ", h("b", move.role)],
               UNHEARD[move.outcome] && h("small", ` (${UNHEARD[move.outcome]})`),
-              move.word && [": ", h("q", { dir: "auto" }, move.word)],
+              move.word && [": ", h("q", { dir: direction(move.word) }, move.word)],
               move.call != null && [" ", h("button.link", { "data-call": move.call }, "prompt")],
               move.thought && h("div.thought", words(move.thought)),
             ),
