@@ -26,7 +26,10 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Role
 _SHORTEST_PREFIX = 3
 _AROUND = " \t\r\n*_\"'`.,:;!?()[]<>@#“”‘’«»~-–—"
 _DECLINES = re.compile(r"(?<!\w)(?:abstain(?:s|ed|ing)?|nobody|no[ -]one|noone)(?!\w)", re.IGNORECASE)
-_ABSTAINS = re.compile(r"(?<!\w)abstain|(?<!\w)vot\w+ (?:for )?(?:nobody|no[ -]one|noone)(?!\w)", re.IGNORECASE)
+# "he abstained", "she voted for nobody": what others did is no answer
+_ABSTAINS = re.compile(
+    r"(?<!\w)(?:abstain(?:ing)?|vot(?:e|ing) (?:for )?(?:nobody|no[ -]one|noone))(?!\w)", re.IGNORECASE
+)
 _NEGATION = re.compile(
     r"(?<!\w)(?:not|no|nor|never|except|but|besides|without|unlike|cannot|avoid|spare|refuse|\w+n['’]t|nicht|kein\w*|ne|pas)"
     r"(?!\w)(?:[^\w.!?;\n]+\w+){0,4}[^\w.!?;\n]+\Z",
