@@ -50,6 +50,8 @@ def _result(said: StatementWords, place: int, pending: Inspecting | None) -> lis
         return [FoundClaim("inspection", who, role, night)] if who is not None and meant(said, begin, own=True) else []
     if not closes(said, place + 1) or said.near(place, "no_result") is not None:
         return None
+    if role != "Werewolf" and said.near(place, "called_on") is not None:
+        return None
     if role == "Seer" and said.near(place, "as_seer") is not None:
         return None
     shown = result_of(said, pending, place) if pending is not None else None

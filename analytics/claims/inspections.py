@@ -210,7 +210,7 @@ def _aside_end(said: StatementWords, begin: int, place: int) -> int:
     """Return where an aside ends, behind a place that belongs to it: "I checked Raj because Bea is a Werewolf"."""
     ends = (at for at in range(begin, place) if said.is_(at, "clause_end"))
     joined = (at for at in range(place - 1, begin, -1) if said.word(at) == "and")
-    return next(ends, None) or next(joined, place + 1)
+    return next(ends, None) or next(joined, place if said.is_(begin, "result_follows") else place + 1)
 
 
 def _is_aside(said: StatementWords, at: int) -> bool:

@@ -186,6 +186,9 @@ class Lobby:
 
     def hear(self, agent: str, entry: Entry) -> None:
         """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
+        if agent not in self._history:
+            # it is not listened to any more, and could join a game in which nobody would hear it
+            return
         try:
             told = _read(entry)
         except MessageError as error:
@@ -193,7 +196,7 @@ class Lobby:
             return
         if isinstance(told, Join):
             # what stands there from before the roll was called may be a dead process's last word
-            if parse_id(entry.id) > self._history.get(agent, START):
+            if parse_id(entry.id) > self._history[agent]:
                 self._join(agent, told)
         elif isinstance(told, Leave):
             self._leave(agent, told)

@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from moderator.engine.seating import Offer, seat_agents, seat_brains
+from moderator.house.games import Games
 from moderator.house.settings import Agenda, AgendaItem, GameReport, ModeratorSettings
 from tests.services.guests import HOUSE, SMALL, archive
 from tests.waiting import wait_until
@@ -168,18 +169,30 @@ def test_who_is_not_let_in_is_told_why(near, monkeypatch):
     late.hear(Welcome)
 
 
-def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_comes_back(near, monkeypatch):
+def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_comes_back(near, monkeypatch, caplog):
+    caplog.set_level("INFO")
     monkeypatch.setattr("moderator.house.lobby.AGENTS_AT_MOST", 2)
+    ignore, joins = Games.ignore, {}
+
+    def with_a_join_on_its_way(games, agent):
+        games._hear(agent, Entry(joins[agent], "join", agent, id="9-9"))
+        ignore(games, agent)
+
+    monkeypatch.setattr(Games, "ignore", with_a_join_on_its_way)
     service = near.moderate(WAITING, heartbeat_s=5.0)
     stays = near.guest("stays", seats=2)
-    for name in ("ada", "bruno", "chloe", "dario", "esther", "ada"):
+    came = ("ada", "bruno", "chloe", "dario", "esther", "ada")
+    for name in came:
         with near.guests_for_now(name) as (guest,):
             guest.hear(Welcome)
+            joins[name] = encode(guest.message())
             guest.close(leave=True)
     near.guest("bruno", seats=3)
     result = service.result()
     assert result.error is None
     assert stays.games == [result.game]
+    joined = [message.split()[0] for message in caplog.messages if " has joined: " in message]
+    assert sorted(joined) == sorted(("stays", *came, "bruno"))
 
 
 @pytest.mark.parametrize("said", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])

@@ -26,8 +26,10 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Role
 _SHORTEST_PREFIX = 3
 _AROUND = " \t\r\n*_\"'`.,:;!?()[]<>@#“”‘’«»~-–—"
 _DECLINES = re.compile(r"(?<!\w)(?:abstain(?:s|ed|ing)?|nobody|no[ -]one|noone)(?!\w)", re.IGNORECASE)
+# "he abstained", "she voted for nobody": what others did is no answer
 _ABSTAINS = re.compile(
-    r"(?<!\w)(?<!not )(?<!n['’]t )(?<!never )abstain|(?<!\w)vot(?:e|ing) (?:for )?(?:nobody|no[ -]one|noone)(?!\w)",
+    r"(?<!\w)(?<!not )(?<!n['’]t )(?<!never )abstain(?:ing)?(?!\w)"
+    r"|(?<!\w)vot(?:e|ing) (?:for )?(?:nobody|no[ -]one|noone)(?!\w)",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
