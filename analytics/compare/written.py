@@ -128,12 +128,15 @@ def _tables(result: Result) -> Iterator[TableBlock]:
     )
     told = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
     heads = ("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")
-    notes = (f"{UNDEFINED} undefined: see --json for the reason of each.",)
+    points = "Numbers of one decimal without % are percentage points."
+    undefined = f"{UNDEFINED} undefined: see --json for the reason of each."
     for key, words, names in (("comparison", caption, (*heads, "Adjusted")), ("exploratory", told, heads)):
         own = {name: row for name, row in result["metrics"].items() if row["exploratory"] == (key == "exploratory")}
         rows = tuple(_row(name, row) for name, row in own.items())
         if rows:
-            yield TableBlock(key, words, columns(*names), rows, notes if any(map(_lacks, rows)) else ())
+            yield TableBlock(
+                key, words, columns(*names), rows, (points, undefined) if any(map(_lacks, rows)) else (points,)
+            )
 
 
 def _lacks(row: Row) -> bool:
@@ -143,16 +146,22 @@ def _lacks(row: Row) -> bool:
 def _row(name: str, row: Result) -> Row:
     difference, unit = row["difference"], row["unit"]
     tested = ("p",) if row["exploratory"] else ("p", "p_adjusted")
-    apart = "points" if unit in _POINTS else unit
-    interval = between(difference["low"], difference["high"], apart, signed=True)
+    interval = between(difference["low"], difference["high"], unit, signed=True)
     cells = (
-        *(shown(row[side], unit) for side in "ab"),
+        *(_difference(row[side], unit) if unit == "points" else shown(row[side], unit) for side in "ab"),
         *(count(row[f"n_{side}"]) for side in "ab"),
-        shown(difference["value"], apart, signed=True),
+        _difference(difference["value"], unit),
         interval or UNDEFINED,
         *("< 0.0001" if row[p] is not None and row[p] < 0.0001 else number(row[p], 4) for p in tested),
     )
     return Row(Cell(name), tuple(Cell(cell) for cell in cells))
+
+
+def _difference(value: float | None, unit: str) -> str:
+    """Return a difference as its interval stands beside it."""
+    if unit in _POINTS and value is not None:
+        return number(100 * value, 1, signed=True)
+    return shown(value, unit, signed=True)
 
 
 def as_csv(result: Result) -> str:

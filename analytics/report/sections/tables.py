@@ -308,7 +308,7 @@ def _point(point: Result | None, role: str, round_: int) -> Cell:
 
 def _change(step: Result, name: str) -> Cell:
     mean, sem = step[name], step[f"{name}_sem"]
-    return Cell(f"{100 * mean:+.1f}".replace("-", "−"), "" if sem is None else f"± {100 * sem:.1f}")
+    return Cell(number(100 * mean, 1, signed=True), "" if sem is None else f"± {100 * sem:.1f}")
 
 
 def _separable(findings: Result, context: Context) -> TableBlock:
