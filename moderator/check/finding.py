@@ -200,7 +200,7 @@ def repaired(kind: Kind, reading: Reading, raw: object, content: Mapping[str, An
 def wrote(raw: str) -> str:
     """Return a text that an agent wrote, as it is shown within a line: what cannot be seen may be what is wrong."""
     seen = "".join(
-        each if each.isprintable() or each.isspace() else ascii(each)[1:-1] for each in raw[: 8 * _RAW_SHOWN]
+        each if each.isprintable() or each in "\t\n\r" else ascii(each)[1:-1] for each in raw[: 8 * _RAW_SHOWN]
     )
     return f"`{printable(seen, _RAW_SHOWN)}`"
 

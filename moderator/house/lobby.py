@@ -124,7 +124,8 @@ class Lobby:
         """
         self._expected.update(names)
         self._known.update(self._expected)
-        for name in sorted(self.everybody):
+        # who plays comes first: there may be more names than there is room for
+        for name in sorted(self.everybody, key=lambda name: (name not in self._expected, name)):
             if name not in self._history and self._has_room():
                 stream = streams.outbox(self._house, name)
                 last = parse_id(self._bus.last_id(stream))

@@ -24,9 +24,7 @@ class SmallestAgent:
         self.start, self.count = max(int(time.time() * 1000), first_half(self.last_id(self.outbox)) + 1), 0
         self.last, self.instance, self.again_s, self.games = self.last_id(self.inbox), self.fresh(), 5.0, {}
         self.join()
-        knock = {"type": "join", "from": self.name, "game": "", "n": 0}
-        body = msgpack.packb({"v": 1, **self.introduction()})
-        self.redis.xadd(f"wolf:{{{self.house}}}:lobby", {**knock, "body": body})
+        self.knock()
         while True:
             wait = max(1, int((self.due - time.monotonic()) * 1000))
             for _, entries in self.redis.xread({self.inbox: self.last}, block=wait) or ():
@@ -39,6 +37,8 @@ class SmallestAgent:
                 if order(self.last_id(self.inbox)) < order(self.last):
                     self.last, self.instance = self.last_id(self.inbox), self.fresh()
                 self.join()
+                if self.count % 6 == 0:
+                    self.knock()
 
     def hear(self, message):
         """Take in one message; False where it ends the stay."""
@@ -95,6 +95,11 @@ class SmallestAgent:
     def join(self):
         self.say(self.introduction())
         self.due = time.monotonic() + self.again_s
+
+    def knock(self):
+        knock = {"type": "join", "from": self.name, "game": "", "n": 0}
+        body = msgpack.packb({"v": 1, **self.introduction()})
+        self.redis.xadd(f"wolf:{{{self.house}}}:lobby", {**knock, "body": body})
 
     def say(self, message, game=""):
         self.count += 1

@@ -290,7 +290,7 @@ for line in sys.stdin:
     shown = {
         "inspect": "Sure! " + text,
         "whisper": text[:-1],
-        "protect": "thinking...\\n" + text.replace("target", "target\\0"),
+        "protect": "thinking...\\n" + text.replace("target", "target\\0").replace("}", "\\u00a0}"),
         "speak": text + "\\n" + text,
     }
     print(shown.get(kind, text), flush=True)
@@ -314,7 +314,7 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
         "vote": r'"target" is not there \(but "choice"\): "\w+" was taken for it',
         "inspect": r'taken out of what stood around it: `Sure! \{.*\}` was read as \{"target": "\w+"\}',
         "whisper": r'repaired as JSON: `\{"id": .*` was read as \{"target": "\w+"',
-        "protect": r'repaired as JSON: `\{"id": .*"target\\x00": "\w+"}` was read as',
+        "protect": r'repaired as JSON: `\{"id": .*"target\\x00": "\w+"\\xa0}` was read as',
     }.items():
         (line,) = [each for each in found[f"kind {kind}"] if re.search(said, each)]
         assert re.match(r"not clean( \(x\d+, first\))?: check-\w+-\d+/", line)

@@ -195,6 +195,16 @@ def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_com
     assert sorted(joined) == sorted(("stays", *came, "bruno"))
 
 
+def test_who_plays_is_heard_however_many_others_were_ever_there(near, monkeypatch):
+    monkeypatch.setattr("moderator.house.lobby.AGENTS_AT_MOST", 2)
+    for name in FIVE:
+        near.bus.post(streams.lobby(HOUSE), Entry(b"", "join", name))
+    agenda = agenda_of()
+    agenda.agents = frozenset({"zoe"})
+    near.moderate(agenda=agenda)
+    near.guest("zoe", knock=False).hear(Welcome)
+
+
 @pytest.mark.parametrize("said", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])
 def test_a_join_lists_no_more_than_there_can_be(said):
     with pytest.raises(ValidationError, match="too_long"):
