@@ -14,7 +14,7 @@ from tests.stage.served import Events, data, leave, names, sealed, slowed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.cli import run
-from wolfbus.errors import ConfigError
+from wolfbus.errors import BusError, ConfigError
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
@@ -150,6 +150,17 @@ def test_a_game_that_its_house_took_away_before_is_shown_from_its_record(tmp_pat
     assert bus.expire(HOUSE, GAME, 0)
     with StageServer(Served(tmp_path, live=HouseSource(bus, HOUSE)), port=0) as stage:
         assert data(stage.url, f"/g/{GAME}/data.json")["line"] == len(RECORDS)
+
+
+def test_a_bus_that_lets_it_in_no_more_is_told_once_until_it_does_again(caplog):
+    source = HouseSource(open_bus("memory://"), HOUSE)
+    refused = BusError("asks for a password")
+    source._trouble(refused)
+    source._trouble(refused)
+    assert caplog.messages == [f"house {HOUSE}: asks for a password"]
+    source._hear(streams.games(HOUSE), [])
+    source._trouble(refused)
+    assert len(caplog.messages) == 2
 
 
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])

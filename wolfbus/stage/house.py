@@ -50,6 +50,7 @@ class HouseSource(LoopCalls, GameSource):
         self._running: set[str] = set()
         self._readers: dict[str, RecordReader] = {}
         self._records: bool | None = None
+        self._told = ""
         self._caught_up: asyncio.Task[None] | None = None
         self._reader = BusReader(bus, self._trouble, name="stage-bus")
 
@@ -93,6 +94,7 @@ class HouseSource(LoopCalls, GameSource):
         self._reader.follow(stream, self._hear, after, lost=self._lost)
 
     def _hear(self, _stream: str, entries: list[Entry]) -> None:
+        self._told = ""
         for entry in entries:
             try:
                 news = validate(HOUSE_NEWS, unpack(entry.body), lenient=True)
@@ -123,6 +125,7 @@ class HouseSource(LoopCalls, GameSource):
             self._reader.follow(table, partial(self._overhear, game), lost=self._lost)
 
     def _take(self, game: str, _stream: str, entries: list[Entry]) -> None:
+        self._told = ""
         found: list[Recorded] = []
         reader = self._readers[game]
         for entry in entries:
@@ -135,6 +138,7 @@ class HouseSource(LoopCalls, GameSource):
         self.soon(partial(self._add, game, found, None))
 
     def _overhear(self, game: str, _stream: str, entries: list[Entry]) -> None:
+        self._told = ""
         news: list[TableNews] = []
         for entry in entries:
             try:
@@ -192,4 +196,7 @@ class HouseSource(LoopCalls, GameSource):
             self._reader.follow(stream, self._hear, lost=self._lost)
 
     def _trouble(self, error: BusError) -> None:
-        logger.warning("house %s: %s", self._house, error)
+        """Log what is wrong with the bus, once until something is read again: the reader tries every moment."""
+        if str(error) != self._told:
+            self._told = str(error)
+            logger.warning("house %s: %s", self._house, error)
