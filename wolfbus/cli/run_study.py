@@ -135,7 +135,7 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     own = how.resume and study_file is None and out is not None
     if own and out is not None:
         _find_study(out)
-        # the folder's own file says what it is; servers and their limits may be others now
+        # the folder's own file says what it is; keys and limits of servers may be others now
         study_file = out / "study.toml"
     study = load_study(study_file, config_file, options, house=bool(how.houses), config_first=own)
     if how.share is not None and (study.settings.workers or 1) > 1:
