@@ -156,15 +156,15 @@ def test_a_bus_that_lost_its_news_doubles_no_game_and_what_it_lost_of_others_is_
         begun.clear()
         redis_server.command("DEL", news)
         moderated.say(opened)
-        assert [name for name, _, _ in lines][-1] == "gone"
         assert begun.wait(10)
+        assert [each["game"] for each in data(stage.url, "/library.json")["live"]] == [GAME]
+        assert [name for name, _, _ in lines][-1] == "gone"
         moderated.step(moderated.commits[2:])
         with Events(stage.url, f"/g/{GAME}/events") as anew:
             *_, (_, _, step) = anew
         assert step["over"]
         page = data(stage.url, f"/g/{GAME}/data.json")
         assert page["proof"] == {"sealed": True, "head": RECORDS[-1].hash, "lines": len(RECORDS)}
-        assert [each["game"] for each in data(stage.url, "/library.json")["live"]] == [GAME]
 
 
 def test_a_game_that_its_house_took_away_before_is_shown_from_its_record(tmp_path):
