@@ -140,6 +140,33 @@ def test_a_game_that_is_over_stays_on_the_page_when_its_house_takes_it_away():
         assert data(stage.url, "/library.json")["live"] == []
 
 
+def test_a_bus_that_lost_its_news_doubles_no_game_and_what_it_lost_of_others_is_live_no_more(
+    moderated, redis_server, redis_url
+):
+    opened, news = GameOpened(game=GAME, number=1), streams.games(HOUSE)
+    moderated.say(opened)
+    moderated.say(GameOpened(game="lost", number=2))
+    moderated.step(moderated.commits[:2])
+    source, begun = HouseSource(open_bus(redis_url), HOUSE), threading.Event()
+    begin = source._begin
+    source._begin = lambda name: (begin(name), begun.set())
+    with StageServer(Served(live=source), port=0) as stage, Events(stage.url, f"/g/{GAME}/events") as events:
+        lines = iter(events)
+        assert next(lines)[0] == "step"
+        begun.clear()
+        redis_server.command("DEL", news)
+        moderated.say(opened)
+        assert begun.wait(10)
+        assert [each["game"] for each in data(stage.url, "/library.json")["live"]] == [GAME]
+        assert [name for name, _, _ in lines][-1] == "gone"
+        moderated.step(moderated.commits[2:])
+        with Events(stage.url, f"/g/{GAME}/events") as anew:
+            *_, (_, _, step) = anew
+        assert step["over"]
+        page = data(stage.url, f"/g/{GAME}/data.json")
+        assert page["proof"] == {"sealed": True, "head": RECORDS[-1].hash, "lines": len(RECORDS)}
+
+
 def test_a_game_that_its_house_took_away_before_is_shown_from_its_record(tmp_path):
     (tmp_path / f"{GAME}.ndjson").write_bytes(b"".join(LINES))
     bus = open_bus("memory://")

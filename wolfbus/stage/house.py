@@ -102,6 +102,9 @@ class HouseSource(LoopCalls, GameSource):
                 logger.warning("house %s: news %s cannot be read: %s", self._house, entry.id, error)
                 continue
             if isinstance(news, GameOpened):
+                if news.game in self._readers:
+                    # news that are read anew, of a game that is being read or was
+                    continue
                 self.soon(partial(self._begin, news.game))
                 self._follow(news.game)
             elif isinstance(news, GameClosed):
@@ -118,8 +121,8 @@ class HouseSource(LoopCalls, GameSource):
                 self._records = True
             except NotAllowed:
                 self._records = False
+        self._readers[game] = read_record(())
         if self._records:
-            self._readers[game] = read_record(())
             self._reader.follow(record, partial(self._take, game), lost=self._lost)
         else:
             self._reader.follow(table, partial(self._overhear, game), lost=self._lost)
@@ -188,11 +191,17 @@ class HouseSource(LoopCalls, GameSource):
             # a house takes away what it has of a game that is over
             return
         logger.warning("house %s: %s", house, lost)
-        for name in games:
+        anew = stream == streams.games(house)
+        for name in list(self._running) if anew else games:
             self._games.pop(name).end("the bus lost a part of this game; load the page again")
-            self._begin(name)
-            self._follow(name)
-        if stream == streams.games(house):
+            if anew:
+                # what there still is of it begins with news of it
+                self._running.discard(name)
+                self._readers.pop(name, None)
+            else:
+                self._begin(name)
+                self._follow(name)
+        if anew:
             self._reader.follow(stream, self._hear, lost=self._lost)
 
     def _trouble(self, error: BusError) -> None:
