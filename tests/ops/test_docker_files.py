@@ -58,6 +58,14 @@ def test_every_player_has_its_own_name_place_and_brain():
         assert f"${{WOLFBUS_BRAIN_{place}:-}}" in found[name]
 
 
+def test_every_player_offers_a_seat_in_each_game_under_way():
+    moderator = services(COMPOSE)["moderator"]
+    offered = re.search(r'^x-seat:.*\n(?:  .*\n)*  WOLFBUS_PLAYER_SEATS: "(.*)"\n', COMPOSE, flags=re.MULTILINE)
+    assert offered is not None
+    assert f'"--at-once", "{offered[1]}"' in moderator
+    assert all("--seats" not in services(COMPOSE)[name] for name in PLAYERS), "an option goes before the variable"
+
+
 def test_redis_persists_says_when_it_is_ready_and_nothing_is_to_be_reached_from_outside():
     redis = services(COMPOSE)["redis"]
     assert all(words in redis for words in ('"--appendonly", "yes"', "redis:/data", "healthcheck:"))
