@@ -142,6 +142,8 @@ def test_a_killed_service_is_started_again_or_given_up_and_its_exit_code_is_the_
     assert (kept.returncode, kept.stdout.count("on")) == (137, 6)
     kept = keep("echo first; exit 3", KEEP_UNTIL="echo then")
     assert (kept.returncode, kept.stdout.split()) == (3, ["first", "then"])
+    kept = keep("exit 2", KEEP_UNTIL="echo then")
+    assert (kept.returncode, kept.stdout) == (2, ""), "a service that was called wrongly has begun nothing"
 
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
