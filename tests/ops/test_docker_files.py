@@ -58,6 +58,14 @@ def test_every_player_has_its_own_name_place_and_brain():
         assert f"${{WOLFBUS_BRAIN_{place}:-}}" in found[name]
 
 
+def test_every_player_offers_a_seat_in_each_game_under_way():
+    moderator = services(COMPOSE)["moderator"]
+    offered = re.search(r'^x-seat:.*\n(?:  .*\n)*  WOLFBUS_PLAYER_SEATS: "(.*)"\n', COMPOSE, flags=re.MULTILINE)
+    assert offered is not None
+    assert f'"--at-once", "{offered[1]}"' in moderator
+    assert all("--seats" not in services(COMPOSE)[name] for name in PLAYERS), "an option goes before the variable"
+
+
 def test_redis_persists_says_when_it_is_ready_and_nothing_is_to_be_reached_from_outside():
     redis = services(COMPOSE)["redis"]
     assert all(words in redis for words in ('"--appendonly", "yes"', "redis:/data", "healthcheck:"))
@@ -134,6 +142,8 @@ def test_a_killed_service_is_started_again_or_given_up_and_its_exit_code_is_the_
     assert (kept.returncode, kept.stdout.count("on")) == (137, 6)
     kept = keep("echo first; exit 3", KEEP_UNTIL="echo then")
     assert (kept.returncode, kept.stdout.split()) == (3, ["first", "then"])
+    kept = keep("exit 2", KEEP_UNTIL="echo then")
+    assert (kept.returncode, kept.stdout) == (2, ""), "a service that was called wrongly has begun nothing"
 
 
 @pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")

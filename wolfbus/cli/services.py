@@ -35,7 +35,13 @@ logger = logging.getLogger(__name__)
 @seconds_option(
     "--wait", "wait_s", help="Close the house if there are too few agents for so long. [default: wait for ever]"
 )
-@click.option("--at-once", type=click.IntRange(1), default=1, show_default=True, help="Games under way at a time.")
+@click.option(
+    "--at-once",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Games under way at a time, if agents offer seats for so many.",
+)
 @click.option("--archive", is_flag=True, help="Wait for analytics to come, and to archive every game before closing.")
 @click.option("--tickets", is_flag=True, help="Let in holders of a ticket only (see `wolfbus tickets`).")
 @seconds_option(
