@@ -203,7 +203,8 @@ class RedisLink:
             return error
         except ResponseError as error:
             if str(error).startswith(_UNSAVED):
-                raise RedisConnectionError(str(error)) from error
+                told = f"{_UNSAVED}: it takes no writes until it can save them; look at its disk and its log"
+                raise RedisConnectionError(told) from error
             return error
 
     def exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
