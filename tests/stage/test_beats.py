@@ -46,6 +46,8 @@ def test_whoever_follows_a_game_live_has_the_page_of_whoever_comes_after_it():
             assert step["from"] == len(beats), "nothing that was shown is taken back"
             beats, line = beats + step["beats"], feed.line
             if step["live"] is not None:
+                if beats and beats[-1]["kind"] == "exile":
+                    assert step["live"]["round"] == beats[-1]["round"] + 1, "the night to come is the next round's"
                 assert [beat["n"] for beat in step["live"]["pending"]] == [
                     len(beats) + place for place in range(len(step["live"]["pending"]))
                 ]

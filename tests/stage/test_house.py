@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.stage.served import Events, data, leave, names, sealed, slowed
+from tests.stage.served import Events, data, fetched, leave, names, sealed, slowed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.cli import run
@@ -99,7 +99,7 @@ def test_who_leaves_while_a_house_is_read_takes_nobody_along(moderated, redis_ur
         assert data(stage.url, f"/g/{GAME}/data.json")["over"]
 
 
-def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, tmp_path):
+def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, tmp_path, watched):
     words = ("--house", HOUSE, "--out", str(tmp_path), "--spectator", "watcher", "--keep-default")
     assert run(["tickets", "issue", "--bus", redis_url, *words]) == 0
     ticket = (tmp_path / "watcher.ticket").read_text()
@@ -110,6 +110,7 @@ def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, t
         lines = iter(events)
         name, last, step = next(lines)
         assert name == "step"
+        assert "living" not in data(stage.url, "/library.json")["live"][0]
         moderated.step(moderated.commits[-1:])
         beats = step["beats"]
         for _, last, step in lines:  # noqa: B007 - the last one
@@ -119,6 +120,12 @@ def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, t
         page = data(stage.url, f"/g/{GAME}/data.json")
         assert page["beats"] == beats
         assert page["viewers"] == ["public"]
+        seen = watched(f"{stage.url}/g/{GAME}#n=0")
+        assert seen.page.locator(".beat").inner_text() == "The players sit down"
+        seen.press("End")
+        assert seen.at().startswith("the end: ")
+        assert "can be had only where its record is read" in fetched(stage.url, f"/g/{GAME}/record.ndjson")[2].decode()
+        assert fetched(stage.url, f"/g/{GAME}/data.json?as=everything")[0] == 400
         assert {seat["name"] for seat in page["game"]["seats"]} == set(names())
         assert {seat["name"] for seat in beats[-1]["seats"] if seat.get("role")} == set(names())
 

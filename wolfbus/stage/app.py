@@ -299,7 +299,7 @@ class StageApp:
     async def _call(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
         if game.shielded:
-            return problem(403, "prompts can be seen after the game")
+            return problem(403, game.withheld("a prompt"))
         found = await asyncio.to_thread(exchanges, game.records)
         call = found.get(int(request.match_info["line"]))
         return answer(call) if call is not None else problem(404, "there is no model call at that line")
@@ -307,7 +307,7 @@ class StageApp:
     async def _record(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request)
         if game.shielded:
-            return problem(403, "the record can be had after the game")
+            return problem(403, game.withheld("the record"))
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             return problem(404, "this game's record is in no file here")
@@ -318,7 +318,7 @@ class StageApp:
         viewer = game.viewer(request.query.get("as", ""))
         word = "" if viewer == EVERYTHING else viewer
         if game.shielded and not game.records:
-            return problem(403, "a file can be had after the game")
+            return problem(403, game.withheld("a file"))
         # all viewers' parts are to end at one line, however the game goes on meanwhile
         records, title = tuple(game.records), f"{game.game} · wolfbus"
         text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem), title))

@@ -294,12 +294,14 @@ _DECIMALS = 4
 
 
 def as_json(value: Any) -> Any:
-    """Return a beat, or a part of one, as plain values; fields that are None are left out, numbers have 4 decimals."""
+    """Return a beat, or a part of one, as plain values; fields that are None are left out, and tuples that are
+    empty but for the seats, which a spectator hears of as they speak; numbers have 4 decimals.
+    """
     if is_dataclass(value):
         return {
             each.name: as_json(inner)
             for each in fields(value)
-            if (inner := getattr(value, each.name)) is not None and inner != ()
+            if (inner := getattr(value, each.name)) is not None and (inner != () or each.name == "seats")
         }
     if isinstance(value, tuple):
         return [as_json(inner) for inner in value]

@@ -129,7 +129,10 @@ class BeatFold:
 
     def place(self) -> dict[str, Any]:
         """Return where in the game the facts end: ``round``, ``phase`` and ``turn``."""
-        return {"round": self._round, "phase": self._phase, "turn": self._turn}
+        last = self.beats[-1] if self.beats else None
+        # who is asked nothing at night has not heard that a round has begun
+        unheard = self._phase == "night" and last is not None and last.kind == "exile" and last.round == self._round
+        return {"round": self._round + unheard, "phase": self._phase, "turn": self._turn}
 
     def _open(self, event: Opened) -> None:
         self.seating.sit([seat.name for seat in event.seats])

@@ -126,8 +126,12 @@ class WatchedGame(Changing):
         if not word:
             return self.viewers()[0]
         if self.shielded and word != PUBLIC:
-            raise ConfigError("only what is public can be seen before this game ends")
+            raise ConfigError(f"only what is public can be seen {'before this game ends' if self.records else 'here'}")
         return viewer_named(word, self.names, "the link's as=")
+
+    def withheld(self, what: str) -> str:
+        """Return why something is not to be had of a game that is shielded."""
+        return f"{what} can be had {'after the game' if self.records else 'only where its record is read'}"
 
     def feed(self, viewer: Viewer) -> GameFeed:
         """Return what `viewer` is shown, up to date."""
@@ -195,7 +199,9 @@ class WatchedGame(Changing):
             return found
         last = feed.beats[-1]
         living = [seat for seat in last.seats if seat.left is None]
-        found |= {"round": last.round, "living": len(living)}
+        found["round"] = last.round
+        if self.names:
+            found["living"] = len(living)
         if last.phase is not None:
             found["phase"] = last.phase
         if not self.shielded:

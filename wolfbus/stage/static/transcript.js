@@ -53,6 +53,8 @@ export function beatElement(beat, before, game) {
 }
 
 function opened(beat, { game }) {
+  // a spectator of a house is told neither who plays nor by which rules
+  if (!beat.seats.length) return h("div.card", h("h3", "The players sit down"));
   const { config, roles } = game;
   const cast = roles.map(({ role, plural, number }) => `${number} ${number === 1 ? role : plural}`);
   return h(
