@@ -65,9 +65,9 @@ def quoted(value: Any) -> str:
 
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THINKING = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_OPENING = re.compile(rf"<(?:{_TAGS})>", re.IGNORECASE)
-_CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THINKING = re.compile(rf"[<◁]({_TAGS})[>▷](.*?)(?:[<◁]/\1[>▷]|\Z)", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(rf"[<◁](?:{_TAGS})[>▷]", re.IGNORECASE)
+_CLOSING = re.compile(r"[<◁]/think(?:ing)?[>▷]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
