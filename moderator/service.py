@@ -17,10 +17,11 @@ from typing import Final
 from moderator.house.closing import finish_closed
 from moderator.house.host import Host
 from moderator.house.lease import TermEnd, stand_by
-from moderator.house.roster import Tickets
+from moderator.house.roster import Tickets, count_tickets
 from moderator.house.settings import Agenda, GameReport, ModeratorSettings
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
+from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Health, Stopping, open_when_there
 from wolfbus.session import Session
 
@@ -135,6 +136,12 @@ def _term(
             bus.release(settings.house, holder, claim.epoch)
             return ended
         logger.info("moderating house %s on %s, epoch %d", settings.house, bus.url, claim.epoch)
+        if tickets is None and settings.agenda is None and (holders := count_tickets(settings.url, settings.house)):
+            logger.warning(
+                "house %s has %s: without --tickets, who holds one, and never played here, is not heard",
+                settings.house,
+                counted(holders, "ticket"),
+            )
         playing = before.playing if before is not None else ()
         return Host(bus, settings, claim, stopping, health, told, tickets).run(playing)
 

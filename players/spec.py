@@ -114,7 +114,9 @@ def _check_name(name: str) -> None:
         return
     close = difflib.get_close_matches(name.casefold(), KNOWN, n=1)
     meant = close[0] if close else COMMAND + name if name.startswith(_PATHS) else MODEL + name
-    hint = f"did you mean {meant!r}? " if close or _WORD.fullmatch(name) else ""
+    # no model has two colons in its name
+    likely = _WORD.fullmatch(name) and name.partition("@")[0].count(":") < 2
+    hint = f"did you mean {meant!r}? " if close or likely else ""
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
 
 

@@ -86,6 +86,7 @@ class _KindTally:
 
     roles: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    unusable: int = 0
     found: list[Fault] = field(default_factory=list)
 
 
@@ -129,9 +130,10 @@ class FindingLedger:
         if role not in self._kinds[kind].roles:
             self._kinds[kind].roles.append(role)
 
-    def answered(self, kind: Kind, seconds: float) -> None:
-        """Note an answer's time."""
+    def answered(self, kind: Kind, seconds: float, *, usable: bool) -> None:
+        """Note an answer's time, and whether it could be used."""
         self._kinds[kind].seconds.append(seconds)
+        self._kinds[kind].unusable += not usable
 
     def fault(
         self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
@@ -154,7 +156,8 @@ class FindingLedger:
             elif not tally.seconds and not tally.found:
                 finding.skip("no answer before the trial broke off")
             else:
-                finding.seen = f"{counted(len(tally.seconds), 'answer')} as {', '.join(tally.roles)}"
+                unusable = f" ({tally.unusable} unusable)" if tally.unusable else ""
+                finding.seen = f"{counted(len(tally.seconds), 'answer')}{unusable} as {', '.join(tally.roles)}"
                 if tally.seconds:
                     longest = _in_seconds(max(tally.seconds))
                     finding.seen += f", in {_in_seconds(statistics.median(tally.seconds))} (longest {longest})"

@@ -163,7 +163,7 @@ class TrialGame:
         del self._requests[name]
         reply, at = request.reply or ({}, time.monotonic())
         self.unanswered = 0
-        self._ledger.answered(answer.kind, max(0.0, at - request.at))
+        self._ledger.answered(answer.kind, max(0.0, at - request.at), usable=answer.content is not None)
         place = f"asked for {_a(answer.kind)} as {self._roles[answer.seat]}"
         if answer.content is None:
             # an outsider's word on its own fault counts for nothing in a game, but it tells more here

@@ -156,7 +156,7 @@ class Later(Agent):
 
 
 def test_only_what_a_catch_up_asks_is_answered_and_again_only_what_was_answered_before_it_was_asked_for(
-    moderator: Moderator, serve: Serve
+    moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     lost, there, working, closed = (ask("bid", turn) for turn in (1, 2, 3, 4))
     serve(Later)
@@ -176,6 +176,9 @@ def test_only_what_a_catch_up_asks_is_answered_and_again_only_what_was_answered_
     for answered in (closed, working, lost):
         replies.answer(answered, 3)
     assert [moderator.hear("ann", "reply")["request"] for _ in range(3)] == [there.id, working.id, lost.id]
+    # nor is it told that an answer failed which nobody wants
+    replies.answer(closed, object())
+    assert "the brain failed" not in caplog.text
 
 
 def said(text: str, statement: int = 1) -> Statement:

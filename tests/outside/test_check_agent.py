@@ -94,6 +94,9 @@ def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
         "inspect": {"wrong seat or sender"},
         "whisper": set(),
     }
+    number, unusable = re.findall(r"\d+", found["kind bid"].seen)[:2]
+    assert found["kind bid"].seen.startswith(f"{number} answers ({unusable} unusable) as ")
+    assert (number, "unusable" in found["kind assess_other"].seen) == (unusable, False)
     # what cannot be read belongs to no request that it names
     assert "oversize" in sorts(found["game 5, as Doctor among odd names"])
     assert "malformed message" in sorts(found["game 2, as Werewolf with a partner"])

@@ -287,6 +287,14 @@ def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, 
     ]
 
 
+def test_a_moderator_that_goes_by_no_tickets_says_that_there_are_some(here, redis_server, caplog):
+    redis_server.command("SADD", streams.tickets(HOUSE), *FIVE)
+    here.guests(*FIVE)
+    assert here.moderate().code() == 0
+    said = f"house {HOUSE} has 5 tickets: without --tickets, who holds one, and never played here, is not heard"
+    assert caplog.messages.count(said) == 1
+
+
 def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redis_server, caplog):
     redis_server.command("SADD", streams.tickets(HOUSE), *FIVE)
     agents = here.guests(*FIVE[:4])

@@ -92,6 +92,16 @@ def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, who
         assert all(link.ttl(key) > 0 for key in records)
 
 
+def test_a_run_tells_at_its_end_of_whom_no_answer_could_be_used(tmp_path, out):
+    said = {}
+    for brain in ("tests.whole.brains:Raises", "random"):
+        file = study_file(tmp_path, f'games = 2\nseed = 3\nplayers = "{brain}*2,scripted*6"')
+        said[brain] = run_here(file, "--out", out / brain.rpartition(":")[2], code=0).stderr
+    line = "wolfbus: in 2 games, no answer of tests.whole.brains:Raises could be used: all are defaults\n"
+    assert [text.count("no answer of") for text in said.values()] == [1, 0]
+    assert line in said["tests.whole.brains:Raises"]
+
+
 MOCK = """
 [models.m]
 endpoint = "here"

@@ -266,6 +266,9 @@ class SeatReplies:
     def fail(self, ask: Ask, error: BaseException) -> None:
         """Close a request whose agent raised `error`; the record says what."""
         what = ": ".join(filter(None, [type(error).__name__, printable_note(error)]))
+        failed = Answer(fault="failed", note=f"the brain failed: {what}"[:300])
+        if not self._close(ask, pack_reply(self._game, self._seat, ask, failed)):
+            return
         # the first failure is told, for its author; the record has them all
         logger.log(
             logging.DEBUG if self._failed else logging.WARNING,
@@ -276,8 +279,6 @@ class SeatReplies:
             extra={"game": self._game, "seat": self._seat},
         )
         self._failed = True
-        failed = Answer(fault="failed", note=f"the brain failed: {what}"[:300])
-        self._close(ask, pack_reply(self._game, self._seat, ask, failed))
 
     def segments(self, texts: Sequence[PromptText]) -> None:
         """Send new prompt text."""
@@ -293,7 +294,8 @@ class SeatReplies:
         report = {"v": PROTOCOL, "type": "called", "game": self._game, "call": plain(call)}
         self._outbox.send(self._game, pack(report), "called")
 
-    def _close(self, ask: Ask, body: bytes | Unpacked) -> None:
+    def _close(self, ask: Ask, body: bytes | Unpacked) -> bool:
+        """Send the answer to a request that is under way; return whether it was."""
         with self._lock:
             wanted = ask.id in self._under_way
             if wanted:
@@ -306,6 +308,7 @@ class SeatReplies:
             self._outbox.send(self._game, body)
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
+        return wanted
 
 
 def printable_note(error: BaseException) -> str:

@@ -22,6 +22,7 @@ from wolfbus.cli.options import (
     stream_name,
 )
 from wolfbus.errors import ConfigError
+from wolfbus.printable import counted, printable
 from wolfbus.service.lifecycle import read_shared_bus
 from wolfbus.study.designs import KINDS_OF_DESIGN
 from wolfbus.study.manifest import FILE
@@ -200,6 +201,11 @@ def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
             if not played.options.houses:
                 click.echo(f"Again   {replay_command(played.plan.game(1), played.folder)}")
             click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")
+    for brain, games in sorted(played.unheard.items()):
+        if brain != "silent":
+            who = printable(brain, 64)
+            line = f"in {counted(games, 'game')}, no answer of {who} could be used: all are defaults"
+            click.echo(f"wolfbus: {line}", err=True)
     if not played.manifest.complete:
         # what games cost that did not end stands nowhere else
         for line in played.took:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.reading.keys import INDEX, PARTS, THOUGHTS, AnswerPart, folded
+from wolfbus.reading.keys import INDEX, OUTER_THOUGHTS, PARTS, THOUGHTS, AnswerPart, folded
 from wolfbus.reading.objects import Found, ends_where_written
 from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, without_thinking, worse
 from wolfbus.reading.values import (
@@ -33,6 +33,7 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
+_BRACKETED = re.compile(r"[(\[]\s*([^\W\d_][\w -]{0,40}?)\s*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +180,17 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
     if part.public and isinstance(value, str):
         if without_thinking(value).thoughts:
             return Bad("unparseable", "holds private thoughts between tags")
+        if holds_bracketed_thoughts(value):
+            return Bad("unparseable", "holds private thoughts in brackets")
         if _PLACEHOLDER.fullmatch(value):
             return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     simple = {"truth": truth, "unit": unit, "words": words, "deception": _deception, "stated": _stated}
     return simple[part.shape](value)
+
+
+def holds_bracketed_thoughts(text: str) -> bool:
+    """Return whether words that others would hear hold thoughts that are marked as such: "(private: …)"."""
+    return any(folded(label) in OUTER_THOUGHTS for label in _BRACKETED.findall(text))
 
 
 def _deception(given: Any) -> Value:

@@ -16,10 +16,10 @@ from typing import Any, Final
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.reading.answer import JudgedAnswer, Question, judge
+from wolfbus.reading.answer import JudgedAnswer, Question, holds_bracketed_thoughts, judge
 from wolfbus.reading.keys import ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import Found, Search, find, inside
-from wolfbus.reading.text import RUNGS, quoted, without_thinking, worse
+from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, resolve_name, whole
 from wolfbus.vocabulary import Fault, Reading
 
@@ -138,7 +138,22 @@ def _candidates(question: Question, found: Found) -> Iterator[Found]:
     }
     if not needed & keys:
         rung = worse(found.rung, "extracted")
-        yield from (Found(value, rung, found.cut, guessed=found.guessed) for value in inside(found.value))
+        for value in inside(found.value):
+            yield Found(_with_what_is_beside(question, value, found.value), rung, found.cut, guessed=found.guessed)
+
+
+def _with_what_is_beside(question: Question, value: Members, wrapper: Members) -> Members:
+    """Return a wrapped answer with the thoughts beside it, and with its other parts where it stands for a part."""
+    a_part = any(item is value and question.wants(key) is not None for key, item in wrapper.items())
+    beside = {
+        key: item
+        for key, item in wrapper.items()
+        if not isinstance(item, dict)
+        and (folded(key) in THOUGHTS[question.kind] or (a_part and question.wants(key) is not None))
+    }
+    whole_answer = Members(beside | value)
+    whole_answer.repeated = value.repeated
+    return whole_answer
 
 
 def _agreed(question: Question, fitting: list[JudgedAnswer], answers: list[JudgedAnswer]) -> JudgedAnswer:
@@ -237,7 +252,7 @@ def _no_statement(plain: str) -> str | None:
         return "the reply is neither JSON nor a plain statement"
     if (label := _LABEL.match(plain)) and folded(label.group(1)) in THOUGHTS["speak"]:
         return "the reply begins with private thoughts, not with a statement"
-    return None
+    return "the reply holds private thoughts in brackets" if holds_bracketed_thoughts(plain) else None
 
 
 def _said(plain: str) -> Content:

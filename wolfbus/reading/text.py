@@ -65,8 +65,8 @@ def quoted(value: Any) -> str:
 
 
 _TAGS = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
-_THINKING = re.compile(rf"<({_TAGS})>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THINKING = re.compile(rf"[<◁]({_TAGS})[>▷](.*?)(?:[<◁]/\1[>▷]|\Z)", re.DOTALL | re.IGNORECASE)
+_CLOSING = re.compile(r"[<◁]/think(?:ing)?[>▷]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

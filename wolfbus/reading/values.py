@@ -37,6 +37,11 @@ _NEGATION = re.compile(
     r"(?!\w)(?:[^\w.!?;\n]+\w+){0,4}[^\w.!?;\n]+\Z",
     re.IGNORECASE,
 )
+_RULED_OUT = re.compile(
+    r"[^\w.!?;\n]+(?:\w+n['’]t|(?:\w+ )?(?:not|never))(?:[^\w.!?;\n]+\w+){0,3}?"
+    r"[^\w.!?;\n]+(?:choice|vote|pick|target|candidate|answer|selection)(?!\w)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +98,8 @@ def _mentioned(text: str, known: list[str], allowed: list[str], legal: Sequence[
         return _AMBIGUOUS
     if found:
         name, at = found[0]
-        negated = _NEGATION.search(text[max(0, at - 60) : at]) or _ABSTAINS.search(text)
-        return _AMBIGUOUS if negated else _only([name], allowed)
+        negated = _NEGATION.search(text[max(0, at - 60) : at]) or _RULED_OUT.match(text, at + len(name))
+        return _AMBIGUOUS if negated or _ABSTAINS.search(text) else _only([name], allowed)
     return _nobody(legal) if _DECLINES.search(text) else _ILLEGAL
 
 

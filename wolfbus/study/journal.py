@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -35,18 +35,30 @@ class GameCounts:
         statements: public statements.
         judgements: judgements that count.
         usage: what the model calls took; None while there are none.
+        unheard: brains that were asked, and none of whose answers could be used so far.
     """
 
     winner: Winner = None
     statements: int = 0
     judgements: int = 0
     usage: Usage | None = None
+    unheard: set[str] = field(default_factory=set)
+    _heard: set[str] = field(default_factory=set)
+    _brain_of: dict[str, str] = field(default_factory=dict)
 
     def take(self, recorded: Recorded) -> None:
         """Take in the next event."""
         event = recorded.event
         if event.type == "answered":
             self.judgements += event.kind == "assess_other" and event.content is not None
+            brain = self._brain_of.get(event.seat, "")
+            if event.outcome == "accepted":
+                self._heard.add(brain)
+                self.unheard.discard(brain)
+            elif event.outcome != "declined" and brain not in self._heard:
+                self.unheard.add(brain)
+        elif event.type == "opened":
+            self._brain_of = {seat.name: seat.brain for seat in event.seats}
         elif event.type == "statement":
             self.statements += 1
         elif event.type == "model_call":
@@ -89,6 +101,8 @@ class GameResult(BaseModel):
     """Who played, in seating order, where the plan does not say."""
     head: str = ""
     """Hash on its record's last line; it seals all of it."""
+    unheard: Annotated[tuple[str, ...], Strict(strict=False)] = ()
+    """Brains none of whose answers could be used."""
 
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""

@@ -10,6 +10,7 @@ import queue
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
@@ -107,6 +108,8 @@ class StudyScheduler:
         """Why no more games could be played; None as long as they can."""
         self.errors: list[tuple[str, str]] = []
         """(game, error) of the first games that failed."""
+        self.unheard: Counter[str] = Counter()
+        """In how many games none of a brain's answers could be used."""
 
     @property
     def say(self) -> Callable[[str], None]:
@@ -180,6 +183,7 @@ class StudyScheduler:
             self._folder.note(word)
             self._manifest.put(word)
             self._progress.game()
+            self.unheard.update(word.unheard)
             if word.error is not None and len(self.errors) < _ERRORS_KEPT:
                 self.errors.append((word.game, word.error))
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -54,6 +55,23 @@ def test_examples_play_whole_games_without_a_fault_by_any_rules(tmp_path, config
     (proof,) = play_many(tmp_path, [1 if config == "paper" else 3], (*specs, *("scripted",) * 6), rules)
     assert {(event.outcome, event.note) for event in answers(proof, *specs)} == {("accepted", None)}
     assert {event.reading for event in answers(proof, *specs)} == {"clean"}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_example_takes_names_that_need_care_and_a_vote_for_nobody(agent):
+    names = ["O'Neil, Jr.", 'Al "Ace"', "[]\\"]
+    line = {"v": 1, "type": "ask", "id": "g/1", "kind": "vote", "legal": [*names, None]}
+    you = {"role": "Seer", "partners": [], "inspections": {}, "suspicion": dict.fromkeys(names, 0.4) | {names[1]: 0.6}}
+    rest = {"seat": "Bo", "names": [*names, "Bo"], "living": [*names, "Bo"], "statements": [], "votes": []}
+    asks = [
+        {**line, "you": you, **rest},
+        {**line, "you": {**you, "inspections": {names[2]: "Werewolf"}}, **rest},
+        {**line, "legal": [None], "you": {**you, "suspicion": {}}, **rest, "living": ["Bo"]},
+    ]
+    said = "".join(json.dumps(ask, separators=(",", ":")) + "\n" for ask in asks)
+    words = shlex.split(spec_of(agent).removeprefix("exec:"))
+    told = subprocess.run(words, input=said, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [json.loads(reply)["target"] for reply in told] == [names[1], names[2], None]
 
 
 @pytest.mark.parametrize("agent", AGENTS)

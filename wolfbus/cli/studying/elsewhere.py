@@ -75,6 +75,7 @@ class HousePlayers:
         *,
         tickets: bool,
     ) -> None:
+        from moderator.house.roster import count_tickets
         from moderator.house.settings import Agenda, ModeratorSettings
 
         url, house = address.url, address.name
@@ -108,7 +109,7 @@ class HousePlayers:
             keep_s=KEPT_S,
             agenda=self._agenda,
         )
-        if not tickets and (holders := _holders(url, house)):
+        if not tickets and (holders := count_tickets(url, house)):
             say(
                 f"house {house} has {counted(holders, 'ticket')}, and this run does not go by them: "
                 "who holds one, and never played here, is not heard, and who plays is each agent's "
@@ -226,17 +227,6 @@ def _wait_until_free(bus: Bus, house: str) -> None:
             )
         time.sleep(min(_GLANCE_S, owner.left_s))
         owner = bus.owner(house)
-
-
-def _holders(url: str, house: str) -> int:
-    """Return how many tickets a house has, as far as may be asked."""
-    from moderator.house.roster import Tickets
-
-    try:
-        with contextlib.closing(Tickets(url, house)) as tickets:
-            return len(tickets.read())
-    except BusError:
-        return 0
 
 
 def _session_of(bus: Bus, house: str, ours: Collection[str]) -> HouseSession | None:

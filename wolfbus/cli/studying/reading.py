@@ -92,6 +92,7 @@ def ended(
         calls=counts.usage.calls if counts.usage is not None else 0,
         cost_usd=counts.usage.cost_usd if counts.usage is not None else None,
         head=head,
+        unheard=tuple(sorted(counts.unheard)),
     )
 
 

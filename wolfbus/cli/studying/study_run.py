@@ -8,6 +8,7 @@ import platform
 import queue
 import shlex
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from importlib import resources
@@ -106,6 +107,7 @@ class StudyRun:
         halted: why no more could be played, if that is so.
         errors: (game, error) of a few games that failed.
         took: what model calls took in this run, a line each model; none where others made them.
+        unheard: in how many games of this run none of a brain's answers could be used.
     """
 
     manifest: Manifest
@@ -118,6 +120,7 @@ class StudyRun:
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
         self.took: list[str] = []
+        self.unheard: Counter[str] = Counter()
 
     def play(self) -> Ending:
         """Play what is missing.
@@ -282,6 +285,7 @@ class StudyRun:
             finally:
                 scheduler.close(hasty=hasty)
                 self.halted, self.errors = scheduler.halted, scheduler.errors[:_SHOWN]
+                self.unheard = scheduler.unheard
             self._tell_who_played(self.manifest.design)
             try:
                 scheduler.write()
