@@ -131,12 +131,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def redis_server() -> Iterator[RedisServer]:
-    """A real Redis for the whole run; where none is installed its tests are skipped, but never in CI."""
+def redis_there() -> None:
+    """A redis-server that can be started; where none is installed its tests are skipped, but never in CI."""
     if not redis_installed():
         if os.environ.get("CI") == "true":
             pytest.fail("redis-server is not installed, and CI must test the real one")
         pytest.skip("redis-server is not installed")
+
+
+@pytest.fixture(scope="session")
+def redis_server(redis_there: None) -> Iterator[RedisServer]:
+    """A real Redis for the whole run."""
     with RedisServer() as server:
         yield server
 

@@ -15,7 +15,7 @@ from redis.retry import Retry
 
 from tests.isolation.clerk import Clerk
 from wolfbus.cli import run
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets.holders import read_bus
 
 HOUSE = "main"
@@ -74,9 +74,7 @@ def settle(url: str, house: str, folder: Path, *words: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    if not redis_installed():
-        pytest.skip("redis-server is not installed")
+def guarded(redis_there: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("tickets")
     # without this option the server refuses DEBUG before it looks at anybody's rights
     with RedisServer("--enable-debug-command", "yes") as server:

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.isolation.clerk import Clerk, opens, url_of
-from wolfbus.testing.redis_server import redis_installed
 
-pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+pytestmark = pytest.mark.usefixtures("redis_there")
 
 
 class Crossing:

@@ -23,10 +23,10 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError, NotAllowed
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets.holders import Holder, holder_of, services
 
-pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+pytestmark = pytest.mark.usefixtures("redis_there")
 
 ADA, BRUNO = Holder("main", "agent", "ada").user, Holder("main", "agent", "bruno").user
 

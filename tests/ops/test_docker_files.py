@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from wolfbus.testing.redis_server import RedisServer
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text()
@@ -146,7 +146,7 @@ def test_a_killed_service_is_started_again_or_given_up_and_its_exit_code_is_the_
     assert (kept.returncode, kept.stdout) == (2, ""), "a service that was called wrongly has begun nothing"
 
 
-@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+@pytest.mark.usefixtures("redis_there")
 def test_redis_stops_when_the_last_one_is_out_and_not_before():
     with RedisServer() as redis, contextlib.ExitStack() as around:
         somebody = around.enter_context(socket.create_connection(("127.0.0.1", redis.port)))

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from wolfbus.testing.redis_server import redis_installed
-
 REPOSITORY = Path(__file__).parents[2]
 BENCHMARK = (sys.executable, str(REPOSITORY / "benchmarks" / "request_reply.py"))
 
-pytestmark = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+pytestmark = pytest.mark.usefixtures("redis_there")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from tests.ops.heard import run
 from wolfbus import cli
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets.holders import redis_address
 
 WAITING = {
@@ -71,10 +71,8 @@ def all_is_logged(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def guarded():
+def guarded(redis_there):
     """The address of a Redis that lets one user in, with user and password."""
-    if not redis_installed():
-        pytest.skip("redis-server is not installed")
     with RedisServer() as server:
         server.command("ACL", "SETUSER", USER, "on", f">{PASSWORD}", "~*", "&*", "+@all")
         server.command("CONFIG", "SET", "requirepass", "of-somebody-else")

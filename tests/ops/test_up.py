@@ -19,13 +19,12 @@ from tests.golden.running import wolfbus
 from tests.ops.heard import run
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
-from wolfbus.testing.redis_server import redis_installed
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
 RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
 SEATS = 5
 GAME = ("--seed", "7", "--config", "rules.toml")
-with_redis = pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+with_redis = pytest.mark.usefixtures("redis_there")
 
 
 @with_redis

@@ -21,7 +21,7 @@ from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, run_here, run_here_
 from tests.waiting import wait_until
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from wolfbus.testing.redis_server import RedisServer
 
 SHORT = "games = 4\nseed = 5\nat_once = 2\n[rules]\ndebate_turns = 1\nmax_rounds = 1\n"
 
@@ -95,7 +95,7 @@ def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis
         ann.remove()
 
 
-@pytest.mark.skipif(not redis_installed(), reason="redis-server is not installed")
+@pytest.mark.usefixtures("redis_there")
 def test_a_redis_that_is_gone_is_waited_for_and_told_once_whatever_is_still_to_be_settled(caplog):
     with RedisServer() as server:
         holder = RedisBudget(f"{server.url}?patience=0.5", "mine", 1.0, None)
