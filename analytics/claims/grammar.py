@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from analytics.claims import statement
-from analytics.claims.inspections import cleared, inspection, protections, result_of, seen
+from analytics.claims.inspections import cleared, inspection, protected, protections, result_of, seen
 from analytics.claims.lexicon import any_of
 from analytics.claims.statement import FoundClaim, Inspecting, StatementWords, closes, ironic, meant, taken_back
 from wolfbus.roles import FACTS, ROLE_WORDS
@@ -127,7 +127,7 @@ def _pronoun(said: StatementWords, at: int, place: int) -> tuple[list[int | None
     behind = said.near(place, "named_behind")
     if behind is not None:
         return [said.player(behind.start("who"))], at
-    target = statement.antecedent(said, at) if len(statement.others(said, at)) < 2 else None
+    target = statement.antecedent(said, at)
     return ([target] if target is not None else []), at
 
 
@@ -223,7 +223,4 @@ def _listed_protection(said: StatementWords, place: int) -> Iterator[FoundClaim]
     """Yield a player with a night in the list of somebody who claims to be the Doctor."""
     found = said.near(place, "listed_protection") if said.player(place) is not None else None
     if found is not None:
-        nights = (said.night_at(at) for at in range(found.start(), found.end()))
-        yield FoundClaim(
-            "protection", said.player(place), None, next((night for night in nights if night is not None), None)
-        )
+        yield from protected(said.player(place), said.nights_between(*found.span()))

@@ -5,7 +5,7 @@ protections ("I saved Raj on night 1", "my protection was on Raj").
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from analytics.claims import statement
@@ -151,7 +151,7 @@ def _listed(said: StatementWords, place: int, pending: Inspecting | None) -> Ins
 
 
 def _night(said: StatementWords, found: re.Match[str], place: int) -> int | None:
-    named = [night for at in range(found.start(), found.end()) if (night := said.night_at(at)) is not None]
+    named = said.nights_between(*found.span())
     return named[-1] if named else said.night(place, place + 1, place)
 
 
@@ -264,13 +264,13 @@ def seen(said: StatementWords, begin: int, place: int, target: int) -> tuple[int
         if stops > 1 or said.player(at) not in {None, target} or said.word(at) == "shown":
             return None
         if said.is_(at, "seen_it") and at not in said.silent:
-            return _seen_by(said, at, place, target)
+            return _seen_by(said, at, target)
         if said.is_(at, "inspection") and said.near(at, "my_proof") is not None:
             return at, at + 3
     return None
 
 
-def _seen_by(said: StatementWords, verb: int, place: int, target: int) -> tuple[int, int] | None:
+def _seen_by(said: StatementWords, verb: int, target: int) -> tuple[int, int] | None:
     """Return where an inspection is told of by a verb behind a role, begin and end; None if none is."""
     by = statement.by_speaker(said, verb)
     if by is None:
@@ -280,9 +280,12 @@ def _seen_by(said: StatementWords, verb: int, place: int, target: int) -> tuple[
     whom = said.near(verb, "whom")
     end = whom.end() if whom is not None else verb + 1
     about = said.other(whom.start("who")) if whom is not None and "who" in whom.groupdict() else None
-    if said.is_(verb + 1, "third_person"):
-        about = statement.antecedent(said, place)
-    if about == target or said.near(verb, "seen_that") is not None or (about is None and said.word(verb + 1) == "you"):
+    if (
+        about == target
+        or said.is_(verb + 1, "third_person")
+        or said.near(verb, "seen_that") is not None
+        or (about is None and said.word(verb + 1) == "you")
+    ):
         return verb, end
     return None
 
@@ -295,31 +298,38 @@ def protections(said: StatementWords, place: int) -> Iterator[FoundClaim]:
         yield from _protected_by_noun(said, place)
 
 
+def protected(target: int | None, nights: Sequence[int]) -> Iterator[FoundClaim]:
+    """Yield the protections of one player, one a night; one without a night if none is named."""
+    for night in nights or (None,):
+        yield FoundClaim("protection", target, None, night)
+
+
 def _protected_by_verb(said: StatementWords, place: int) -> Iterator[FoundClaim]:
     passive = said.near(place, "protected_by_me")
     if passive is not None:
         at = passive.start("who")
         if meant(said, at, own=True):
-            yield FoundClaim("protection", said.player(at), None, said.night(at, place + 3, place))
+            yield from protected(said.player(at), said.nights(at, place + 3, place))
         return
     begin = _begins(said, place)
     if begin is None or not meant(said, begin, own=True):
         return
     if said.near(place, "myself_protected") is not None or said.word(place) == "self-protected":
-        yield FoundClaim("protection", said.speaker, None, said.night(begin, place + 1, place))
+        yield from protected(said.speaker, said.nights(begin, place + 1, place))
         return
     found = said.near(place, "whom_kept" if said.is_(place, "kept") else "whom_protected")
     if found is None or taken_back(said, found.end("who")):
         return
     at, verb = found.start("who"), place
-    target = _meant_by(said, at)
-    while target is not None:
-        yield FoundClaim("protection", target, None, said.night(begin, at + 1, verb))
-        following = said.near(at, "and_whom")
-        if following is None:
-            return
-        begin = verb = at = following.start("who")
-        target = said.player(at)
+    nights = {_meant_by(said, at): said.nights(begin, at + 1, verb)}
+    while (following := said.near(at, "and_whom")) is not None:
+        at = following.start("who")
+        nights.setdefault(said.player(at), said.nights(at, at + 1, at))
+    for target, named in nights.items():
+        # "I saved Raj and Bea on nights 1 and 2" does not tell who was saved in which
+        shared = len(named) > 1 and any(same in ([], named) for other, same in nights.items() if other != target)
+        if target is not None:
+            yield from protected(target, [] if shared else named)
 
 
 def _meant_by(said: StatementWords, at: int) -> int | None:
@@ -343,4 +353,4 @@ def _protected_by_noun(said: StatementWords, place: int) -> Iterator[FoundClaim]
     found = said.near(place, "protection_on") or said.near(place, "under_protection")
     if found is not None and meant(said, min(found.start("who"), place), own=True):
         at = found.start("who")
-        yield FoundClaim("protection", said.player(at), None, said.night(min(at, place), max(at, place) + 1, place))
+        yield from protected(said.player(at), said.nights(min(at, place), max(at, place) + 1, place))

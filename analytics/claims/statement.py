@@ -73,21 +73,37 @@ class StatementWords:
         return int(word[6:]) if word.startswith("night_") and word[6:].isdecimal() else None
 
     def night(self, begin: int, end: int, verb: int) -> int | None:
-        """Return the night that is named after a verb up to right after what it is about, or before in the clause: of
+        """Return the only one of `nights`, None if they are none or several."""
+        nights = self.nights(begin, end, verb)
+        return nights[0] if len(nights) == 1 else None
+
+    def nights(self, begin: int, end: int, verb: int) -> list[int]:
+        """Return the nights that are named after a verb up to right after what it is about, or before in the clause: of
         "night 1 I saved Raj, night 2 Bea" the first.
         """
-        before = None
+        before: list[int] = []
         for at in range(begin - 1, begin - 7, -1):
-            before = self.night_at(at)
-            if before is not None or self.word(at) in STOPS:
+            before = self._nights_at(at, "nights_before")
+            if before or self.word(at) in STOPS:
                 break
         for at in range(verb, end + 4):
-            if (night := self.night_at(at)) is not None:
-                return night
-            joined = self.word(at) in {"and", ";"} or (self.word(at) == "," and before is not None)
+            if nights := self._nights_at(at, "nights_after"):
+                return nights
+            joined = self.word(at) in {"and", ";"} or (self.word(at) == "," and before)
             if at >= end and (joined or self.is_(at, "stop", "inspected")):
                 break
         return before
+
+    def _nights_at(self, at: int, table: str) -> list[int]:
+        """Return the night that the word at a place gives, with the others of its list; none if it gives none."""
+        if self.night_at(at) is None:
+            return []
+        match = self.near(at, table)
+        return self.nights_between(*(match.span() if match is not None else (at, at + 1)))
+
+    def nights_between(self, begin: int, end: int) -> list[int]:
+        """Return the numbers of the nights named between two places."""
+        return [night for at in range(begin, end) if (night := self.night_at(at)) is not None]
 
     def sentence(self, before: int) -> int:
         """Return where the sentence begins that a place belongs to."""
@@ -143,15 +159,16 @@ class Inspecting:
 
 
 def antecedent(said: StatementWords, before: int) -> int | None:
-    """Return the other player named last before a place, in this sentence or the three before."""
-    stops = 0
-    for at in range(before - 1, -1, -1):
-        found = said.other(at)
-        if found is not None:
-            return found
-        stops += said.word(at) in STOPS
-        if stops > 3:
-            return None
+    """Return the other player whom "he" before a place means: the only one named in the last sentence that names one,
+    of this and the three before.
+    """
+    for _ in range(4):
+        named = others(said, before)
+        if named:
+            return named.pop() if len(named) == 1 else None
+        before = said.sentence(before) - 1
+        if before < 0:
+            break
     return None
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
-from analytics.claims.lexicon import SPELLING, WORDS, joined
+from analytics.claims.lexicon import SPELLING, WORDS, begins, coded, joined
 from wolfbus.marks import FIRST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
 
@@ -70,8 +71,7 @@ def said(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
         words += _words(line)
         if words[begin:] and words[-1] not in STOPS:
             words.append(".")
-        if taken_back:
-            silent.update(range(begin, len(words)))
+        silent.update(range(begin, len(words)) if taken_back else _quoted(words, begin, speaker))
     for begin, end in _questions(words):
         silent.update(range(begin, end))
     return words, frozenset(silent)
@@ -210,19 +210,30 @@ def _nights(words: list[str]) -> list[str]:
         last = out[-1] if out else ""
         if word in WORDS["side"] and last == "werewolf":
             out[-1] = "werewolves"
-        elif last in {"night", "round", "last_night"} and (word.isdecimal() or word in _NIGHTS) and len(word) < 6:
+        elif (
+            last in {"night", "nights", "round", "last_night"}
+            and (word.isdecimal() or word in _NIGHTS)
+            and len(word) < 6
+        ):
             out[-1] = f"night_{_NIGHTS.get(word, word)}"
+        elif word.isdecimal() and len(word) < 6 and last in WORDS["listing"] and _listed_last(out).startswith("night_"):
+            out.append(f"night_{word}")
         elif word == "night" and last in _NIGHTS and last != "one":
             out.pop()
             _at_night(out, f"night_{_NIGHTS[last]}")
         elif word == "night" and last in WORDS["that_night"]:
             out.pop()
             _at_night(out, "last_night")
-        elif word == "last_night" or (word == "night" and last in WORDS["at_night"]):
+        elif word == "last_night" or (word in {"night", "nights"} and last in WORDS["at_night"]):
             _at_night(out, word)
         else:
             out.append(word)
     return out
+
+
+def _listed_last(words: list[str]) -> str:
+    """Return the last word before "," and "and" at the end of the words, "" if there is none."""
+    return next((word for word in reversed(words[-3:]) if word not in WORDS["listing"]), "")
 
 
 def _at_night(words: list[str], night: str) -> None:
@@ -230,6 +241,19 @@ def _at_night(words: list[str], night: str) -> None:
     while words and words[-1] in WORDS["at_night"]:
         words.pop()
     words.append(night)
+
+
+def _quoted(words: list[str], begin: int, speaker: str) -> Iterator[int]:
+    """Yield the places of a line's words, from where it begins, that another player says under its name, "Tom: I am the
+    Seer": up to the next name or the end of the line, for nothing marks where it ends. "Tom: I checked Tom" is none.
+    """
+    code, is_quoted = coded(words), False
+    for place in range(begin, len(words)):
+        if (place == begin or words[place - 1] in STOPS) and begins(code, place, "line_of"):
+            sentence = takewhile(lambda word: word not in STOPS, words[place + 1 :])
+            is_quoted = words[place] not in {speaker, *sentence} and begins(code, place, "quoted_line") is not None
+        if is_quoted:
+            yield place
 
 
 def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
