@@ -43,7 +43,7 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinio
     return tuple(dict.fromkeys(claim for claim in claims if claim is not None))
 
 
-class Heard:
+class StatedClaims:
     """What can be heard in the words of a statement.
 
     Args:
@@ -162,7 +162,7 @@ def same_claim(one: Claim, other: Claim) -> bool:
     return one == other
 
 
-def says_it(one: Claim, other: Claim) -> bool:
+def implies(one: Claim, other: Claim) -> bool:
     """Return whether the first claim asserts what the second does: the same, or an inspection the role that it saw."""
     if same_claim(one, other):
         return True
@@ -221,4 +221,4 @@ class GameFacts:
             self.revealed[name] = role if self._reveal == "role" else team_of(role)
 
 
-__all__ = ["GameFacts", "Heard", "claims_in", "same_claim", "says_it", "scored"]
+__all__ = ["GameFacts", "StatedClaims", "claims_in", "implies", "same_claim", "scored"]
