@@ -33,7 +33,8 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
-_BRACKETED = re.compile(r"[(\[]\s*([^\W\d_][\w -]{0,40}?)\s*:")
+_SET_APART = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
+"""The label of words in brackets or asterisks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,17 +181,17 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
     if part.public and isinstance(value, str):
         if without_thinking(value).thoughts:
             return Bad("unparseable", "holds private thoughts between tags")
-        if holds_bracketed_thoughts(value):
-            return Bad("unparseable", "holds private thoughts in brackets")
+        if sets_thoughts_apart(value):
+            return Bad("unparseable", "holds private thoughts in brackets or asterisks")
         if _PLACEHOLDER.fullmatch(value):
             return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     simple = {"truth": truth, "unit": unit, "words": words, "deception": _deception, "stated": _stated}
     return simple[part.shape](value)
 
 
-def holds_bracketed_thoughts(text: str) -> bool:
-    """Return whether words that others would hear hold thoughts that are marked as such: "(private: …)"."""
-    return any(folded(label) in OUTER_THOUGHTS for label in _BRACKETED.findall(text))
+def sets_thoughts_apart(text: str) -> bool:
+    """Return whether words that others would hear hold thoughts marked as such: "(private: …)", "*private: …*"."""
+    return any(folded(label) in OUTER_THOUGHTS for label in _SET_APART.findall(text))
 
 
 def _deception(given: Any) -> Value:

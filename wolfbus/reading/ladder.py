@@ -16,8 +16,8 @@ from typing import Any, Final
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.reading.answer import JudgedAnswer, Question, holds_bracketed_thoughts, judge
-from wolfbus.reading.keys import ERROR_KEYS, PARTS, THOUGHTS, folded
+from wolfbus.reading.answer import JudgedAnswer, Question, judge, sets_thoughts_apart
+from wolfbus.reading.keys import ERROR_KEYS, OUTER_THOUGHTS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import Found, Search, find, inside
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
 from wolfbus.reading.values import NUMBER_WORDS, Bad, resolve_name, whole
@@ -196,7 +196,8 @@ _OUTAGE: Final = _verbose(_PROSE.outage)
 _REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+")
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_LABEL = re.compile(r"[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)")
+_LABEL = re.compile(r"^[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)", re.MULTILINE)
+"""The label that a line begins with."""
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
@@ -250,9 +251,13 @@ def _no_statement(plain: str) -> str | None:
         return f"the reply is no statement: {quoted(plain)}"
     if plain.startswith(("{", "}", "[", "```", "<")):
         return "the reply is neither JSON nor a plain statement"
-    if (label := _LABEL.match(plain)) and folded(label.group(1)) in THOUGHTS["speak"]:
+    labels = list(_LABEL.finditer(plain))
+    if labels and labels[0].start() == 0 and folded(labels[0][1]) in THOUGHTS["speak"]:
+        # "Analysis: Bram lies" may be meant for all; nothing tells it from a thought, and a thought is never published
         return "the reply begins with private thoughts, not with a statement"
-    return "the reply holds private thoughts in brackets" if holds_bracketed_thoughts(plain) else None
+    if sets_thoughts_apart(plain) or any(folded(label[1]) in OUTER_THOUGHTS for label in labels):
+        return "the reply holds private thoughts beside a statement"
+    return None
 
 
 def _said(plain: str) -> Content:

@@ -39,7 +39,10 @@ _NEGATION = re.compile(
 )
 _RULED_OUT = re.compile(
     r"[^\w.!?;\n]+(?:\w+n['’]t|(?:\w+ )?(?:not|never))(?:[^\w.!?;\n]+\w+){0,3}?"
-    r"[^\w.!?;\n]+(?:choice|vote|pick|target|candidate|answer|selection)(?!\w)",
+    r"[^\w.!?;\n]+(?:choice|vote|pick|target|candidate|answer|selection)(?!\w)"
+    # "Bram isn't it"; but "It is Bram, isn't it?" names him
+    r"|(?:\s+(?:is|was)(?:n['’]t| not)|['’]s not) "
+    r"(?:(?:it|him|her|them)(?!\s*\w)|(?:an?|the|my) (?:one|wolf|werewolf|suspect|culprit)(?!\w))",
     re.IGNORECASE,
 )
 
