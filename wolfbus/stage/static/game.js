@@ -97,9 +97,9 @@ export class GamePage {
     return live?.pending.length ? [...beats, ...live.pending] : beats;
   }
 
-  // Whether more may come: not in a file, nor of a record that is cut off.
+  // Whether more may come: not in a file, nor of a record that is cut off or that nobody writes.
   get goesOn() {
-    return Boolean(this.stop) && !this.data.over && !this.data.problems?.length;
+    return Boolean(this.stop) && !this.data.over && !this.data.stalled && !this.data.problems?.length;
   }
 
   get atEnd() {
@@ -285,7 +285,8 @@ export class GamePage {
     this.root.firstChild.dataset.sheet = this.sheet ?? "";
     fill(this.statusPart, this.status(state));
     fill(this.toolsPart, this.tools(state));
-    fill(this.problemsPart, [this.notice && h("p.problem", { role: "status" }, this.notice), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
+    const notice = (words) => words && h("p.problem", { role: "status" }, words);
+    fill(this.problemsPart, [notice(this.notice), notice(state.stalled && title(state.stalled)), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
     this.drawPlayers(state);
     fill(this.suspicionPart, this.suspicion(state));
     const tallied = state.beats.findLast((each) => each.kind === "tally")?.n;
