@@ -123,11 +123,13 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
     for line in missing_answers(findings):
         yield f"{line}."
     if problems := len(context.problems):
-        lost = sum(not note.counted for note in context.problems)
-        counted = "none of it is counted" if lost else "what holds is counted"
-        if 0 < lost < problems:
-            counted = f"of {count(lost)} nothing is counted, of the others what holds"
-        yield f"Something is wrong with {of(problems, 'file')}; {counted}. More is told under “What was run”."
+        cut = sum(note.counted for note in context.problems)
+        fates = (
+            (problems - cut, "is left out", "are left out"),
+            (cut, "is counted as far as it holds", "are counted as far as they hold"),
+        )
+        parts = [f"{'it' if problems == 1 else count(n)} {one if n == 1 else many}" for n, one, many in fates if n]
+        yield f"Something is wrong with {of(problems, 'file')}: {listed(parts)}. See “What was run”."
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}

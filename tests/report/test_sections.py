@@ -214,9 +214,9 @@ def test_failures_of_a_study_and_of_files_stand_above_the_numbers():
     study = StudySource(Path("s"), {"study": "study-00000000", "totals": totals})
     torn, lost = FileNote("torn.ndjson", "g9", 3, True, "line 4: not JSON"), FileNote("no.ndjson", None, 0, False, "no")
     for broken, words in (
-        ((torn, lost), "2 files; of 1 nothing is counted, of the others what holds."),
-        ((torn,), "1 file; what holds is counted."),
-        ((lost,), "1 file; none of it is counted."),
+        ((torn, lost, lost), "3 files: 2 are left out and 1 is counted as far as it holds."),
+        ((torn,), "1 file: it is counted as far as it holds."),
+        ((lost,), "1 file: it is left out."),
     ):
         told = markdown({}, gathered(sample.games(1), broken, (study,)))["answer"]
         assert f"Something is wrong with {words}" in told

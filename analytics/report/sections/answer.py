@@ -138,8 +138,8 @@ def _leads(context: Context) -> Prose:
     """Say where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
     records, whole = len(context.files), len(context.files) - len(context.problems)
-    # one that covers a part of the records would be taken for all of them; what was run names each
-    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.records == records]
+    # one over other records, or over some that are missing, would be taken for theirs; what was run names each
+    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.whole == records]
     held = told("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
     return plain(*example, LinkText("How to cite", "cite"), held, " · ", LinkText("What was run", "design"))
 
