@@ -56,7 +56,7 @@ def test_numbers_stand_beside_the_papers_and_lead_to_their_statements(found):
     ours, wolf = found["table1"]["Werewolf"], line(made["table1-table"], "Werewolf")
     assert (wolf[0].text, wolf[0].paper) == (f"{ours['statements']:,}", "74")
     assert wolf[0].link.anchor == "statements?role=Werewolf"
-    assert wolf[1].link.anchor == "statements?role=Werewolf&said=deceptive"
+    assert wolf[1].link.anchor == "statements?role=Werewolf&label=deceptive"
     assert wolf[2].paper == "53.3\u00a0%"
     assert f"n {ours['suspicion_n']}" in wolf[2].under
     seer = line(made["table3-table"], "Seer")
@@ -158,7 +158,7 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     found["outcomes"]["mixed_protocols"] = True
 
     def shown(*agents: str) -> tuple[str, ...]:
-        return Report(found, gathered(sample.games(1, agents))).context.shown
+        return Report(found, gathered(sample.games(1, agents))).context.names
 
     told = markdown(found, gathered(sample.games(1, ("scripted", "llm:big"))))["answer"]
     assert len(tables(found, READ)["answer-table"].columns) == 6
