@@ -39,11 +39,11 @@ class Palette(PackageData):
 @functools.cache
 def palette() -> Palette:
     """Return the palette, with the colours of the roles by their names in lower case."""
-    held = read_data("analytics.figures", "palette", Palette)
+    stored = read_data("analytics.figures", "palette", Palette)
     marks = {role.lower(): facts.figure for role, facts in FACTS.items()}
     return Palette(
-        light={**held.light, **{name: mark.light for name, mark in marks.items()}},
-        dark={**held.dark, **{name: mark.dark for name, mark in marks.items()}},
+        light={**stored.light, **{name: mark.light for name, mark in marks.items()}},
+        dark={**stored.dark, **{name: mark.dark for name, mark in marks.items()}},
     )
 
 
@@ -97,7 +97,7 @@ _SHAPES: Final[Mapping[Marker, str]] = {
 
 def width_of(words: str, size: float = SIZE) -> float:
     """Return about how wide words are, in pixels."""
-    return size * sum(1.0 if unicodedata.east_asian_width(each) in {"W", "F"} else _NARROW for each in words)
+    return size * sum(1.0 if unicodedata.east_asian_width(character) in {"W", "F"} else _NARROW for character in words)
 
 
 class Drawing:
@@ -177,12 +177,12 @@ class Drawing:
         )
 
     def _mark(self, tag: str, words: str | None = None, **attributes: str | float | None) -> None:
-        given = "".join(
+        written = "".join(
             f' {key.replace("_", "-")}="{value if isinstance(value, str) else _short(value)}"'
             for key, value in attributes.items()
             if value is not None
         )
-        self._marks.append(f"<{tag}{given}/>" if words is None else f"<{tag}{given}>{escape(words)}</{tag}>")
+        self._marks.append(f"<{tag}{written}/>" if words is None else f"<{tag}{written}>{escape(words)}</{tag}>")
 
 
 class KeyEntry(NamedTuple):

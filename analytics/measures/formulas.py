@@ -25,14 +25,14 @@ def ratio(numerator: Array | float, denominator: Array | float) -> Array:
     import numpy as np
 
     above, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    found: Array = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
-    return found
+    quotients: Array = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
+    return quotients
 
 
 def number(value: Array | float) -> float | None:
     """Return a finite number as it stands and NaN as None."""
-    found = float(value)
-    return None if isnan(found) else found
+    plain = float(value)
+    return None if isnan(plain) else plain
 
 
 # -- of flags
@@ -51,8 +51,8 @@ def constant_accuracy(counts: Array) -> Array:
 
 def accuracy_lift(counts: Array) -> Array:
     """Return the accuracy minus that of the better constant guess, both over the same counts."""
-    found: Array = accuracy(counts) - constant_accuracy(counts)
-    return found
+    lift: Array = accuracy(counts) - constant_accuracy(counts)
+    return lift
 
 
 def base_rate(counts: Array) -> Array:
@@ -79,15 +79,15 @@ def f1(counts: Array) -> Array:
     """Return the harmonic mean of precision and recall, undefined where one of them is."""
     twice = 2 * counts[..., 1, 1]
     value = ratio(twice, twice + counts[..., 0, 1] + counts[..., 1, 0])
-    found: Array = value + 0 * (precision(counts) + recall(counts))
-    return found
+    score: Array = value + 0 * (precision(counts) + recall(counts))
+    return score
 
 
 def constant_f1(counts: Array) -> Array:
     """Return F1 of flagging everything."""
     share = base_rate(counts)
-    found: Array = 2 * share / (1 + share)
-    return found
+    score: Array = 2 * share / (1 + share)
+    return score
 
 
 def mcc(counts: Array) -> Array:
@@ -111,8 +111,8 @@ def criterion(counts: Array) -> Array:
     class is empty.
     """
     hits, alarms = _signal(counts)
-    found: Array = 0.0 - (hits + alarms) / 2
-    return found
+    centre: Array = 0.0 - (hits + alarms) / 2
+    return centre
 
 
 def _signal(counts: Array) -> tuple[Array, Array]:
@@ -127,8 +127,8 @@ def _signal(counts: Array) -> tuple[Array, Array]:
 
 def zero(counts: Array) -> Array:
     """Return 0."""
-    found: Array = 0.0 * counts.sum(axis=(-1, -2))
-    return found
+    zeros: Array = 0.0 * counts.sum(axis=(-1, -2))
+    return zeros
 
 
 def half(counts: Array) -> Array:
@@ -159,9 +159,9 @@ def confusion(counts: Array) -> Result:
     not flagged; ``n`` are all judgements.
     """
     (tn, fp), (fn, tp) = ([int(count) for count in row] for row in counts.tolist())
-    found: Result = {"n": tp + tn + fp + fn, "tp": tp, "tn": tn, "fp": fp, "fn": fn}
+    values: Result = {"n": tp + tn + fp + fn, "tp": tp, "tn": tn, "fp": fp, "fn": fn}
     exact = counts.astype("f8")
-    return {**found, **{name: number(formula(exact)) for name, formula in MEASURES.items()}}
+    return {**values, **{name: number(formula(exact)) for name, formula in MEASURES.items()}}
 
 
 # -- of scores
@@ -203,8 +203,8 @@ def average_precision_lift(counts: Array) -> Array:
     reach.
     """
     deceptive = counts[..., 1, :].sum(axis=-1)
-    found: Array = average_precision(counts) - ratio(deceptive, counts.sum(axis=(-1, -2)))
-    return found
+    lift: Array = average_precision(counts) - ratio(deceptive, counts.sum(axis=(-1, -2)))
+    return lift
 
 
 BINS: Final = 10
@@ -290,8 +290,8 @@ def rate_of_games(k: Array, n: Array, most: float) -> Interval:
     """
     from scipy.special import stdtrit
 
-    held = n > 0
-    k, n, blocks = k[held], n[held], int(held.sum())
+    nonempty = n > 0
+    k, n, blocks = k[nonempty], n[nonempty], int(nonempty.sum())
     total = float(n.sum())
     if not total:
         return Interval(None, None, "there are none")

@@ -56,7 +56,7 @@ class Layout:
         as_observer: component of each agent as observer, -1 if it is none.
         as_speaker: the same as speaker.
         judged: judgements by agent as observer and class.
-        heard: judgements by agent as speaker and class.
+        received: judgements by agent as speaker and class.
         designs: by class, parameters to effects of observer cells, speaker cells and σ.
         precision: of the prior, the constraints included.
     """
@@ -64,7 +64,7 @@ class Layout:
     as_observer: Array
     as_speaker: Array
     judged: Array
-    heard: Array
+    received: Array
     designs: tuple[Array, Array]
     precision: Array
 
@@ -98,7 +98,7 @@ class Fit(PenalisedFit):
     @property
     def spread(self) -> float:
         """Standard deviation of the statements' effects, in logits."""
-        return abs(float(self.at[-1]))
+        return abs(float(self.parameters[-1]))
 
 
 def components(classes: Classes) -> tuple[Array, Array]:
@@ -116,17 +116,17 @@ def components(classes: Classes) -> tuple[Array, Array]:
     agents, roles = classes[0].agents, len(ROLES)
     observers, speakers = [], []
     for cells in classes:
-        there = cells.observer != UNKNOWN
-        observers.append((cells.observer // roles)[there])
-        speakers.append(agents + np.broadcast_to((cells.speaker // roles)[:, None], there.shape)[there])
+        present = cells.observer != UNKNOWN
+        observers.append((cells.observer // roles)[present])
+        speakers.append(agents + np.broadcast_to((cells.speaker // roles)[:, None], present.shape)[present])
     observer, speaker = np.concatenate(observers), np.concatenate(speakers)
     graph = coo_array((np.ones(len(observer)), (observer, speaker)), shape=(2 * agents, 2 * agents))
     label = connected_components(graph.tocsr(), directed=False)[1]
     number: dict[int, int] = {}
-    found = np.full(2 * agents, UNKNOWN, "i4")
+    component = np.full(2 * agents, UNKNOWN, "i4")
     for node in np.unique(np.concatenate([observer, speaker])).tolist():
-        found[node] = number.setdefault(int(label[node]), len(number))
-    return found[:agents], found[agents:]
+        component[node] = number.setdefault(int(label[node]), len(number))
+    return component[:agents], component[agents:]
 
 
 def layout_of(classes: Classes) -> Layout:
@@ -137,18 +137,18 @@ def layout_of(classes: Classes) -> Layout:
     as_observer, as_speaker = components(classes)
     groups = int(max(as_observer.max(initial=-1), as_speaker.max(initial=-1))) + 1
     counts = np.stack([_counts(cells) for cells in classes])  # class, side, agent, role
-    judged, heard = counts.sum(axis=3).transpose(1, 2, 0)
+    judged, received = counts.sum(axis=3).transpose(1, 2, 0)
     size = groups + len(_OF_AGENTS) * agents + len(_OF_ROLES) * roles + 1
     width = agents * roles
-    empty = Layout(as_observer, as_speaker, judged, heard, (np.zeros((1, 1)), np.zeros((1, 1))), np.zeros((1, 1)))
-    share = [side[:, 1] / np.maximum(1, side.sum(axis=1)) for side in (judged, heard)]
+    empty = Layout(as_observer, as_speaker, judged, received, (np.zeros((1, 1)), np.zeros((1, 1))), np.zeros((1, 1)))
+    share = [side[:, 1] / np.maximum(1, side.sum(axis=1)) for side in (judged, received)]
     agent, role = np.divmod(np.arange(width), roles)
-    there = np.flatnonzero(as_observer[agent] != UNKNOWN)
+    observing = np.flatnonzero(as_observer[agent] != UNKNOWN)
     observers, speakers = np.arange(width), width + np.arange(width)
     designs = []
     for x in (0, 1):
         design = np.zeros((2 * width + 1, size))
-        design[there, as_observer[agent[there]]] = 1
+        design[observing, as_observer[agent[observing]]] = 1
         design[observers, empty.place("readiness") + agent] = 1
         design[observers, empty.place("sensitivity") + agent] = x - share[0][agent]
         design[observers, empty.place(f"observer {x}") + role] = 1
@@ -159,10 +159,10 @@ def layout_of(classes: Classes) -> Layout:
         designs.append(design)
 
     precision = np.eye(size) / PRIOR_SD**2
-    both = heard[:, 0] * heard[:, 1] / np.maximum(1, heard.sum(axis=1))
+    both = received[:, 0] * received[:, 1] / np.maximum(1, received.sum(axis=1))
     for what, member, weight in (
         ("readiness", as_observer, judged.sum(axis=1)),
-        ("suspected", as_speaker, heard.sum(axis=1)),
+        ("suspected", as_speaker, received.sum(axis=1)),
         ("concealment", as_speaker, both),
     ):
         for group in range(groups):
@@ -170,7 +170,7 @@ def layout_of(classes: Classes) -> Layout:
     for x in (0, 1):
         for side, name in enumerate(("observer", "speaker")):
             bind(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
-    return Layout(as_observer, as_speaker, judged, heard, (designs[0], designs[1]), precision)
+    return Layout(as_observer, as_speaker, judged, received, (designs[0], designs[1]), precision)
 
 
 def _counts(cells: Cells) -> Array:
@@ -178,9 +178,9 @@ def _counts(cells: Cells) -> Array:
     import numpy as np
 
     width = cells.agents * len(ROLES)
-    there = cells.observer != UNKNOWN
-    observer = np.bincount(cells.observer[there], minlength=width)
-    speaker = np.bincount(cells.speaker, there.sum(axis=1), width)
+    present = cells.observer != UNKNOWN
+    observer = np.bincount(cells.observer[present], minlength=width)
+    speaker = np.bincount(cells.speaker, present.sum(axis=1), width)
     return np.stack([observer, speaker]).reshape(2, cells.agents, len(ROLES))
 
 
@@ -197,10 +197,10 @@ def fit(classes: Classes) -> Fit:
     if statements > 2 * _WARM_UP:
         # every nth block: any stretch of games may be all of one kind
         every = -(-statements // _WARM_UP)
-        some = tuple(cells.some(cells.block % every == 0) for cells in classes)
+        some = tuple(cells.subset(cells.block % every == 0) for cells in classes)
         if all(len(cells) for cells in some):
-            at = _climb((some[0], some[1]), layout, at)[0]
-    at, information, by_block = _climb(classes, layout, at)
+            at = _maximise((some[0], some[1]), layout, at)[0]
+    at, information, by_block = _maximise(classes, layout, at)
     return Fit(at, np.linalg.inv(information), by_block, layout)
 
 
@@ -214,32 +214,32 @@ def objective(classes: Classes, layout: Layout, at: Array) -> float:
     return total
 
 
-def _climb(classes: Classes, layout: Layout, at: Array) -> tuple[Array, Array, Array]:
+def _maximise(classes: Classes, layout: Layout, at: Array) -> tuple[Array, Array, Array]:
     """Return the most probable parameters, information with prior, and the blocks' gradients there."""
     import numpy as np
 
     precision = layout.precision
-    here = _at(classes, layout, at)
+    current = _evaluate(classes, layout, at)
     for _ in range(_STEPS):
-        value, gradient, information, _ = here
+        value, gradient, information, _ = current
         information = _definite(information + precision)
         step = np.linalg.solve(information, gradient - precision @ at)
         far = float(np.abs(step).max())
         step *= min(1.0, 2.0 / far) if far else 1.0
         goal = value - at @ precision @ at / 2
         while far >= _NEAR:
-            new = _kept(at + step)
+            new = _bounded(at + step)
             if far < 1e-3 or objective(classes, layout, new) >= goal:
                 break
             step, far = step / 2, far / 2
         if far < _NEAR:
             break
         at = new
-        here = _at(classes, layout, at)
-    return at, _definite(here[2] + precision), here[3]
+        current = _evaluate(classes, layout, at)
+    return at, _definite(current[2] + precision), current[3]
 
 
-def _at(classes: Classes, layout: Layout, at: Array) -> tuple[float, Array, Array, Array]:
+def _evaluate(classes: Classes, layout: Layout, at: Array) -> tuple[float, Array, Array, Array]:
     import numpy as np
 
     size = len(at)
@@ -250,10 +250,10 @@ def _at(classes: Classes, layout: Layout, at: Array) -> tuple[float, Array, Arra
             continue
         effects = design @ at
         width = (len(effects) - 1) // 2
-        found = slopes(cells, effects[:width], effects[width:-1], float(effects[-1]))
-        value += found.value
-        information += design.T @ found.information @ design
-        by_block += found.by_block @ design
+        derivatives = slopes(cells, effects[:width], effects[width:-1], float(effects[-1]))
+        value += derivatives.value
+        information += design.T @ derivatives.information @ design
+        by_block += derivatives.by_block @ design
     return value, by_block.sum(axis=0), information, by_block
 
 
@@ -270,7 +270,7 @@ def _definite(information: Array) -> Array:
     return turned
 
 
-def _kept(at: Array) -> Array:
+def _bounded(at: Array) -> Array:
     """Return the parameters with the spread, of which only the size counts, in its bounds."""
     at = at.copy()
     at[-1] = min(abs(float(at[-1])), WIDEST)

@@ -62,13 +62,13 @@ class Cells:
     def __len__(self) -> int:
         return len(self.speaker)
 
-    def some(self, which: Array | slice) -> Cells:
+    def subset(self, which: Array | slice) -> Cells:
         """Return some statements; a slice of them is no copy."""
-        held = (self.block, self.speaker, self.observer, self.flag)
-        return Cells(self.agents, self.blocks, *(column[which] for column in held))
+        fields = (self.block, self.speaker, self.observer, self.flag)
+        return Cells(self.agents, self.blocks, *(column[which] for column in fields))
 
 
-def cells_of(columns: Columns, wanted: Array, judged: Array | None = None) -> Cells:
+def cells_of(columns: Columns, chosen: Array, judged: Array | None = None) -> Cells:
     """Return the judgements that count of the statements that are `wanted` (true or false by
     statement), only those that are `judged` (true or false by judgement) if given.
 
@@ -77,7 +77,7 @@ def cells_of(columns: Columns, wanted: Array, judged: Array | None = None) -> Ce
     import numpy as np
 
     judgements, statements = columns.judgements, columns.statements
-    counts = (judgements["d"] != UNKNOWN) & wanted[judgements["statement"]]
+    counts = (judgements["d"] != UNKNOWN) & chosen[judgements["statement"]]
     rows = np.flatnonzero(counts if judged is None else counts & judged)
     of = judgements["statement"][rows]
     cell = judgements["observer_agent"][rows] * len(ROLES) + judgements["observer_role"][rows]
@@ -85,10 +85,10 @@ def cells_of(columns: Columns, wanted: Array, judged: Array | None = None) -> Ce
     width = 2 * len(ROLES) * max(len(columns.agents), 1)
     order = np.argsort(of.astype("i8") * width + 2 * cell + flag, kind="stable")
     of, cell, flag = of[order], cell[order], flag[order]
-    which, first, held = np.unique(of, return_index=True, return_counts=True)
-    place = np.arange(len(of)) - np.repeat(first, held)
-    row = np.repeat(np.arange(len(which)), held)
-    shape = (len(which), int(held.max(initial=1)))
+    which, first, sizes = np.unique(of, return_index=True, return_counts=True)
+    place = np.arange(len(of)) - np.repeat(first, sizes)
+    row = np.repeat(np.arange(len(which)), sizes)
+    shape = (len(which), int(sizes.max(initial=1)))
     observer, flags = np.full(shape, UNKNOWN, "i4"), np.zeros(shape, bool)
     observer[row, place] = cell
     flags[row, place] = flag
@@ -177,12 +177,12 @@ def _collect(
     width: int,
     information: Array,
     by_block: Array,
-    found: tuple[Array, Array, Array, Array, float],
+    derivatives: tuple[Array, Array, Array, Array, float],
 ) -> None:
     """Add a part's scores and information, the latter to the upper triangle."""
     import numpy as np
 
-    score, spread_score, inner, across, both = found
+    score, spread_score, inner, across, both = derivatives
     # those behind the last observer go to a cell of their own, which is dropped
     observer = np.where(part.observer == UNKNOWN, width, part.observer).astype("i8")
     speaker = part.speaker
@@ -221,7 +221,7 @@ def _nodes() -> tuple[Array, Array]:
 
 def _parts(cells: Cells) -> list[Cells]:
     step = max(1, _AT_ONCE // (NODES * cells.observer.shape[1]))
-    return [cells.some(slice(start, start + step)) for start in range(0, len(cells), step)]
+    return [cells.subset(slice(start, start + step)) for start in range(0, len(cells), step)]
 
 
 def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
-from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
+from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, estimate
 from analytics.measures.frames import ALL, FAMILIES, OVER, POOLED, UNINFORMED, Formula, Frame, Group, Key
 
 if TYPE_CHECKING:
@@ -92,13 +92,13 @@ class Sums:
         if single == axes:
             self._parts.append((game, key, value))
             return
-        for kept, part in zip((_COARSE, _REST), _split(value), strict=True):
-            if kept == _COARSE or part.any():
-                self._parts.append(_added(np.full(len(game), kept, np.int32), key, part))
+        for pool, part in zip((_COARSE, _REST), _split(value), strict=True):
+            if pool == _COARSE or part.any():
+                self._parts.append(_added(np.full(len(game), pool, np.int32), key, part))
         if single is not None:
-            told = [name, *(axis if axis in single else None for axis in axes)]
+            kept_axes = [name, *(axis if axis in single else None for axis in axes)]
             fewer: list[Key] = [
-                tuple(None if axis is None else at for axis, at in zip(told, key, strict=True)) for key in keys
+                tuple(None if axis is None else at for axis, at in zip(kept_axes, key, strict=True)) for key in keys
             ]
             self._parts.append(_added(game, self._numbers(fewer)[place], value))
 
@@ -117,9 +117,10 @@ class Sums:
         game, key, value = (np.concatenate([part[at] for part in self._parts] or [np.zeros(0)]) for at in range(3))
         pooled = game < 0
         if pooled.any():
-            held = _added(game[pooled], key[pooled], value[pooled])
+            pooled_sums = _added(game[pooled], key[pooled], value[pooled])
             game, key, value = (
-                np.concatenate([all_[~pooled], sums]) for all_, sums in zip((game, key, value), held, strict=True)
+                np.concatenate([all_[~pooled], sums])
+                for all_, sums in zip((game, key, value), pooled_sums, strict=True)
             )
         self._parts = [(game.astype(np.int32), key.astype(np.int32), value)]
 
@@ -135,8 +136,8 @@ class Sums:
         ends = np.searchsorted(key[order], np.arange(len(self._keys) + 1))
         index: dict[str, list[tuple[Key, int]]] = {name: [] for name in FAMILIES}
         # in an order of the keys' own, whatever game came first
-        for own, at in sorted(self._keys.items(), key=lambda item: tuple(map(str, item[0]))):
-            index[str(own[0])].append((own, at))
+        for entry_key, at in sorted(self._keys.items(), key=lambda item: tuple(map(str, item[0]))):
+            index[str(entry_key[0])].append((entry_key, at))
         return index, game[order], value[order], ends
 
 
@@ -169,12 +170,12 @@ def _split(values: Array) -> tuple[Array, Array]:
 
 
 def _groups(code: int, groups: Groups) -> Iterator[Group]:
-    found: list[Group] = []
+    decoded: list[Group] = []
     for _, values in reversed(groups):
         size = max(1, len(values))
-        found.append(values[code % size] if len(values) else None)
+        decoded.append(values[code % size] if len(values) else None)
         code //= size
-    return reversed(found)
+    return reversed(decoded)
 
 
 class Estimates:
@@ -202,9 +203,9 @@ class Estimates:
 
     def of(self, **where: Group) -> Estimates:
         """Return the same estimates of one group only; families without the axis are not touched."""
-        found = copy(self)
-        found.where = {**self.where, **where}
-        return found
+        subset = copy(self)
+        subset.where = {**self.where, **where}
+        return subset
 
     def groups(self, name: str, axis: str) -> list[Any]:
         """Return what there is of a family on one of its axes, in ascending order."""
@@ -219,8 +220,8 @@ class Estimates:
             ValueError: only totals are kept of the family.
         """
         self._need(name)
-        own = (name, self.where["pairs"], *key)
-        return sorted(value for each, at in self._index[name] if each == own for value in self._entries(at)[1].tolist())
+        number = dict(self._index[name]).get((name, self.where["pairs"], *key))
+        return [] if number is None else sorted(self._entries(number)[1].tolist())
 
     def _need(self, name: str) -> None:
         if name not in self.sums.single:
@@ -228,8 +229,8 @@ class Estimates:
 
     def _entries(self, number: int) -> tuple[Array, Array]:
         """Return the games that have an entry of a key, and their values; games below 0 are parts of the total."""
-        own = slice(self._ends[number], self._ends[number + 1])
-        return self._game[own], self._value[own]
+        entries = slice(self._ends[number], self._ends[number + 1])
+        return self._game[entries], self._value[entries]
 
     def _having(self, keys: Sequence[tuple[Key, int]], *, totals: bool) -> list[tuple[Key, int]]:
         """Return the keys of which there are totals, or entries of single games."""
@@ -285,13 +286,13 @@ class Estimates:
 
         def of(name: str) -> Array:
             self._need(name)
-            found = np.zeros((count, len(index[name])))
+            totals = np.zeros((count, len(index[name])))
             for at, (_, number) in enumerate(index[name]):
                 game, value = self._entries(number)
                 units = unit[game]
-                kept = units >= 0
-                found[:, at] = np.bincount(units[kept], value[kept], count)
-            return found
+                inside = units >= 0
+                totals[:, at] = np.bincount(units[inside], value[inside], count)
+            return totals
 
         return Frame(FAMILIES, index, of)
 
@@ -316,7 +317,7 @@ class Estimates:
         """Return a figure as an estimate; `reason` says why it is undefined if it is."""
         value = float(figure(self.total))
         count = round(float(figure.n(self.total)))
-        return told(value, count, None if isnan(value) else self.interval(figure), reason)
+        return estimate(value, count, None if isnan(value) else self.interval(figure), reason)
 
     def difference(self, one: Formula, other: Formula, reason: str) -> Result:
         """Return one quotient minus another as an estimate; it rests on the blocks of the side with
@@ -325,21 +326,21 @@ class Estimates:
         figure, sides = one - other, (one.n, other.n)
         value, n = float(figure(self.total)), round(sum(float(side(self.total)) for side in sides))
         if isnan(value) or self.blocks < FEWEST_BLOCKS:
-            return told(value, n, None, reason)
-        held = min(int((side(self.by_block) != 0).sum()) for side in sides)
-        return told(value, n, draws_of(self.blocks).interval(figure(self.drawn), held), reason)
+            return estimate(value, n, None, reason)
+        nonempty = min(int((side(self.by_block) != 0).sum()) for side in sides)
+        return estimate(value, n, draws_of(self.blocks).interval(figure(self.drawn), nonempty), reason)
 
     def leaf(self, figure: Formula) -> Leaf:
         """Return the interval of a figure as plain values."""
-        found = self.interval(figure)
-        return None if found is None else found.leaf
+        interval = self.interval(figure)
+        return None if interval is None else interval.leaf
 
 
 def over_both(section: Callable[[Estimates], Result]) -> Callable[[Estimates], Result]:
     """Return a section over uninformed pairs, with the same over all under ``all_observers``."""
 
     @wraps(section)
-    def both(held: Estimates) -> Result:
-        return {**section(held.of(**OVER[UNINFORMED])), "all_observers": section(held.of(**OVER[ALL]))}
+    def both(estimates: Estimates) -> Result:
+        return {**section(estimates.of(**OVER[UNINFORMED])), "all_observers": section(estimates.of(**OVER[ALL]))}
 
     return both
