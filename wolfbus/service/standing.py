@@ -164,12 +164,12 @@ class Standing:
     def _keys(self, only: str | None) -> dict[str, list[str]]:
         """Return the keys of every house."""
         pattern = streams.house_key("*" if only is None else only, "*")
-        found: dict[str, list[str]] = {}
+        by_house: dict[str, list[str]] = {}
         pages = self._links.run_everywhere(lambda link: list(_scan(link, pattern)))
         for key in chain.from_iterable(pages):
             if match := _KEY.fullmatch(key):
-                found.setdefault(match.group(1), []).append(key)
-        return found
+                by_house.setdefault(match.group(1), []).append(key)
+        return by_house
 
     def _house(self, house: str, keys: list[str]) -> HouseStanding:
         standing = HouseStanding(house, keys=len(keys), agenda=streams.house_key(house, "agenda") in keys)
@@ -215,18 +215,18 @@ class Standing:
         lines = parse_id(self._bus.last_id(record))[0]
         for entry in reversed(self._bus.entries(record, f"{max(lines - _BACK, 0)}-0", _BACK)):
             if entry.type == "asked":
-                asked = unpack(entry.body)
-                return replace(game, lines=lines, round=asked.get("round"), phase=asked.get("phase"))
+                batch = unpack(entry.body)
+                return replace(game, lines=lines, round=batch.get("round"), phase=batch.get("phase"))
         return replace(game, lines=lines)
 
     def _knocks(self, house: str) -> dict[str, _Knock]:
         """Return the last knock of everybody at the lobby."""
-        found: dict[str, _Knock] = {}
+        knocks: dict[str, _Knock] = {}
         for entry in every_entry(self._bus, streams.lobby(house)):
             join = _join_of(entry)
             if join is not None:
-                found[join.agent] = (join, parse_id(entry.id)[0])
-        return found
+                knocks[join.agent] = (join, parse_id(entry.id)[0])
+        return knocks
 
     def _agent(self, house: str, name: str, cursor: str, knock: _Knock | None) -> AgentStanding:
         now = time.time() * 1000
@@ -235,8 +235,8 @@ class Standing:
         waiting = self._bus.entries(outbox, cursor, COUNT_AT_MOST)
         # what is behind the cursor may hold a newer introduction than the lobby, but not all of it can be read
         for entry in reversed(waiting):
-            if (said := _join_of(entry)) is not None:
-                join = said
+            if (introduction := _join_of(entry)) is not None:
+                join = introduction
                 break
         began = parse_id(self._bus.last_id(outbox))[0]
         unread = None
@@ -255,13 +255,13 @@ class Standing:
 
     def _memory(self, keys: list[str]) -> int:
         def work(link: RedisLink) -> int:
-            asked = keys[:KEYS_AT_MOST]
+            sample = keys[:KEYS_AT_MOST]
             total = 0
-            for reply in link.exchange([("MEMORY", "USAGE", key, "SAMPLES", _SAMPLES) for key in asked]):
+            for reply in link.exchange([("MEMORY", "USAGE", key, "SAMPLES", _SAMPLES) for key in sample]):
                 if isinstance(reply, ResponseError):
                     raise refusal(reply, "memory") from reply
                 total += reply or 0
-            return total * len(keys) // len(asked)
+            return total * len(keys) // len(sample)
 
         return self._links.run(keys[0], work)
 
@@ -297,10 +297,10 @@ def _join_of(entry: Entry) -> Join | None:
     if entry.type != "join":
         return None
     try:
-        said = validate(FROM_AGENT, unpack(entry.body))
+        message = validate(FROM_AGENT, unpack(entry.body))
     except MessageError:
         return None
-    return said if isinstance(said, Join) and said.agent == entry.sender else None
+    return message if isinstance(message, Join) and message.agent == entry.sender else None
 
 
 def _id_or_start(text: str) -> str:

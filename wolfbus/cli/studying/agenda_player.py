@@ -17,7 +17,7 @@ from wolfbus.cli.studying.reading import ended, failed, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import bring
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
@@ -202,7 +202,7 @@ class AgendaPlayer:
 
     def _hear(self) -> None:
         """Take in what has happened; wait a moment for something."""
-        for news in waiting_in(self._news, _GLANCE_S):
+        for news in drain(self._news, _GLANCE_S):
             if isinstance(news, Game):
                 self._over(news)
             elif news is not None:
