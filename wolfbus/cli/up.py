@@ -166,9 +166,9 @@ def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, 
         if redis is not None:
             supervisor.start(redis.program.name)
             redis.wait(stopping)
-        if show is not None and not stopping.asked:
+        if show is not None and not stopping.requested:
             show(plan.url, plan.house)
-        if not stopping.asked:
+        if not stopping.requested:
             closed.mark(stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         say(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")

@@ -173,12 +173,12 @@ class Stopping:
     question raises KeyboardInterrupt: somebody does not want to wait.
 
     Attributes:
-        asked: whether anybody asked.
+        requested: whether anybody asked.
         why: who asked first, such as ``SIGTERM``; "" while nobody has.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self.why = ""
         # An Event's lock is not re-entrant: a handler that sets it may run while this very thread holds it.
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -186,9 +186,9 @@ class Stopping:
 
     def ask(self, why: str) -> None:
         """Ask to stop; safe in any thread and in a signal handler. Only the first reason is kept."""
-        if not self.asked:
+        if not self.requested:
             self.why = why
-            self.asked = True
+            self.requested = True
         self._wake.put(None)
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -201,14 +201,14 @@ class Stopping:
             Whether somebody has asked.
         """
         until = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self.asked:
+        while not self.requested:
             left = _SLICE_S if until is None else until - time.monotonic()
             try:
                 # no platform's wait is uninterruptible for longer than a slice
                 self._wake.get(timeout=min(max(left, 0.0), _SLICE_S))
             except queue.Empty:
                 if until is not None and time.monotonic() >= until:
-                    return self.asked
+                    return self.requested
             else:
                 self._wake.put(None)  # for whoever else waits
         return True
@@ -230,13 +230,13 @@ class Stopping:
         self._before = {}
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        impatient = self.asked and number == signal.SIGINT
+        impatient = self.requested and number == signal.SIGINT
         self.ask(signal.Signals(number).name)
         if impatient:
             raise KeyboardInterrupt
 
 
-def open_when_there(url: str, stopping: Stopping, health: Health | None = None) -> Bus | None:
+def await_bus(url: str, stopping: Stopping, health: Health | None = None) -> Bus | None:
     """Open the bus at an address, and wait for its server if that is not up yet; one line says so.
 
     How long, the address says (``?patience=120``): for services that start together with their
@@ -261,7 +261,7 @@ def open_when_there(url: str, stopping: Stopping, health: Health | None = None) 
     address = read_address(url)
     patience_s, began = address.opening_s, time.monotonic()
     has_warned = False
-    while not stopping.asked:
+    while not stopping.requested:
         try:
             return open_bus(url)
         except BusDown as error:

@@ -133,7 +133,7 @@ class RedisHome(Closable):
         Raises:
             BusError: it does not; the line quotes its log.
         """
-        if not self.await_ready(stopping.wait) and not stopping.asked:
+        if not self.await_ready(stopping.wait) and not stopping.requested:
             raise BusError(f"redis-server does not answer: {self.log_tail()}")
 
     def log_tail(self) -> str:

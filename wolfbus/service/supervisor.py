@@ -249,7 +249,7 @@ class Supervisor:
             self._leaving = True
             self._due.clear()
             if not self._outcome.reason:
-                self._run_until(lambda: not self._still_running() or self._stopping.asked, self._linger_s)
+                self._run_until(lambda: not self._still_running() or self._stopping.requested, self._linger_s)
                 if late := self._still_running():
                     self._tell(OWN, f"{', '.join(late)} did not leave with the house and will be stopped")
             self._stop()
@@ -264,7 +264,7 @@ class Supervisor:
         self._forward_output()
 
     def _is_over(self) -> bool:
-        if self._stopping.asked and not self._outcome.reason:
+        if self._stopping.requested and not self._outcome.reason:
             self._break_off(
                 "interrupted" if self._stopping.why == "SIGINT" else f"asked to stop ({self._stopping.why})"
             )
@@ -295,7 +295,7 @@ class Supervisor:
 
     def _handle_exit(self, child: Child, code: int) -> None:
         name = child.program.name
-        if self._leaving or self._stopping.asked or (not child.program.is_base and self._finished()):
+        if self._leaving or self._stopping.requested or (not child.program.is_base and self._finished()):
             self._outcome.codes[name] = code
             return
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"

@@ -174,7 +174,7 @@ class AgendaPlayer:
             Why no more can be played; None otherwise.
         """
         self._play(stopping)
-        while self._overtaken and self._halt is None and not stopping.asked and self._agenda.is_open:
+        while self._overtaken and self._halt is None and not stopping.requested and self._agenda.is_open:
             # of its house the bus may have forgotten what others play now
             games = ", ".join(self._overtaken)
             reason = f"this one was silent for longer than its lease of {self._lease_s:g} s"
@@ -188,7 +188,7 @@ class AgendaPlayer:
         hold_at = time.monotonic()
         hasty = True
         try:
-            while not stopping.asked and self._halt is None and not self._overtaken:
+            while not stopping.requested and self._halt is None and not self._overtaken:
                 if not self._held and not self._agenda.is_open:
                     break
                 if time.monotonic() >= hold_at:
