@@ -214,5 +214,5 @@ def _print(finding: Finding) -> None:
     mark, colour = _MARKS[finding.verdict]
     shown = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
     click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {shown}")
-    for fault in finding.faults:
+    for fault in finding.fault_lines:
         click.echo(f"        {printable(fault, _SHOWN)}")
