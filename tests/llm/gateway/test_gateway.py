@@ -226,7 +226,7 @@ def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) 
     def hear(model: str, *faults: str | None) -> Completion:
         asked = mocked.question(model=model)
         for fault in faults:
-            mocked.gateway.heard(asked, mocked.run(asked)[0], fault)
+            mocked.gateway.note_reading(asked, mocked.run(asked)[0], fault)
         return mocked.run(asked)[0]
 
     assert hear("once read", None, "no JSON", "no JSON", "no JSON").text

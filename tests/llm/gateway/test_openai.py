@@ -19,7 +19,10 @@ from .conftest import KEY, Asking, model_at, question
 from .server import ScriptedServer, Step, refuse, reply, roles, usage
 
 TABLES: Any = tables(__file__)
-CHAIN = (Message("system", "You play a game.", kept=16), Message("user", "It is day. What now?", kept=10))
+CHAIN = (
+    Message("system", "You play a game.", prefix_length=16),
+    Message("user", "It is day. What now?", prefix_length=10),
+)
 
 
 def test_a_reply_comes_with_its_text_tokens_price_and_what_was_sent(asking: Asking, server: ScriptedServer) -> None:
