@@ -1,7 +1,8 @@
 """`Provider`: a server of language models as the gateway sees it, and what goes to it and comes back in our own words.
 
 A provider is one module with a function ``open_provider(endpoint, keys)``: one of `players.llm.providers`, or any that
-the settings name with its package: ``provider = "mypackage.mine"`` in an ``[endpoints]`` table.
+the settings name with its package: ``provider = "mypackage.mine"`` in an ``[endpoints]`` table. What it needs can be
+imported from here, the settings `Endpoint` and `Model` included.
 """
 
 from __future__ import annotations

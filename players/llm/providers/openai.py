@@ -41,6 +41,26 @@ _KEEP_POST: Final = frozenset({301, 302, 307, 308})
 """Statuses after which the same request may be sent elsewhere; 303 asks for another one."""
 _SHOWN: Final = 200
 
+CONNECT_S: Final = 10.0
+"""Seconds for a connection to stand."""
+
+SERVED_KEPT: Final = 200
+"""Characters that are kept of what a server says of its model."""
+
+_IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after 5 s
+_PATH: Final = "/chat/completions"
+_OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
+_VERSION: Final = re.compile(r"/v\d")
+_IN_CONTAINER: Final = (
+    "; this is a container, where that host is the container itself: a server on the machine around it is "
+    "host.docker.internal, and must listen to more than the machine's loopback"
+)
+_NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
+_RETRIED: Final = frozenset({408, 409, 425})
+"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on but the `_PERMANENT`."""
+
+_PERMANENT: Final = frozenset({501, 505, 511})
+
 
 class RedirectRefused(Exception):  # noqa: N818 - what happened
     """A redirect is not followed; the text says where it leads and why not, without any secret."""
@@ -78,29 +98,6 @@ def target_of(status: int, headers: Mapping[str, str], url: str, base_url: str, 
     if status not in _KEEP_POST:
         raise RedirectRefused(f"{status}: a redirect that a request with a prompt cannot follow")
     return target
-
-
-CONNECT_S: Final = 10.0
-"""Seconds for a connection to stand."""
-
-SERVED_KEPT: Final = 200
-"""Characters that are kept of what a server says of its model."""
-
-_IDLE_S: Final = 4.0  # uvicorn, and with it vLLM, closes idle connections after 5 s
-_PATH: Final = "/chat/completions"
-_OWN_HEADERS: Final = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
-_VERSION: Final = re.compile(r"/v\d")
-_IN_CONTAINER: Final = (
-    "; this is a container, where that host is the container itself: a server on the machine around it is "
-    "host.docker.internal, and must listen to more than the machine's loopback"
-)
-_NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
-
-
-_RETRIED: Final = frozenset({408, 409, 425})
-"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on but the `_PERMANENT`."""
-
-_PERMANENT: Final = frozenset({501, 505, 511})
 
 
 class OpenAIProvider:

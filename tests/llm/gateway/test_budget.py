@@ -123,7 +123,7 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(seed: 
         return drawn.choice([rejected(), LOST, told(drawn.randrange(100), drawn.randrange(1000))])
 
     mocked = Mocked(clock, budget=budget)
-    mocked.provider = type(mocked.provider)(answer)
+    mocked.provider.answer = answer
 
     async def call(asked: ModelQuestion) -> None:
         await mocked.gateway.complete(asked)

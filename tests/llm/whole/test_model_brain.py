@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from players.llm.provider import ProviderReply
-from players.llm.settings import Endpoint, Model
+from players.llm.provider import Endpoint, Model, ProviderReply
 from players.spec import BrainContext, build
 from tests.llm.whole import playing
 from tests.llm.whole.playing import obliging, of, played, readings, scripted
