@@ -95,7 +95,7 @@ class Columns:
             place in `HOW`.
         judgements: the fields of `JudgementRow`; ``statement`` is a row of `statements`, ``d`` the
             flag, ``before`` D before it, to `DECIMALS`.
-        claims: the fields of `ClaimRow`; ``own`` is a Seer's claim to be its own role.
+        claims: the fields of `ClaimRow`; ``seer_reveal`` is a Seer's claim to be one.
         votes: the fields of `VoteRow`.
         votings: the fields of `VotingRow`.
         nights: the fields of `NightRow`.
