@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from analytics import Result
-from analytics.columns import Columns, ColumnsBuilder
 from analytics.gather import Gathered, StudySource, processes
 from analytics.gather.reading import study_check
+from analytics.measures.columns import Columns, ColumnsBuilder
 from analytics.measures.ledger import Ledger
 from analytics.measures.primary import PRIMARY, primary, primary_of
 from analytics.measures.rounds import events, figure1, trends, votes

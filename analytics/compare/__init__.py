@@ -20,7 +20,7 @@ from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements
 from analytics.measures.study import Sheet, Study, describe
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)

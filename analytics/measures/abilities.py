@@ -9,8 +9,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures.bootstrap import Figures, draws_for, estimate, linear_figures
+from analytics.measures.columns import LIE, MISTAKE, TRUE
 from analytics.measures.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.measures.likelihood import cells_of
 from analytics.measures.study import Study
@@ -18,7 +18,7 @@ from analytics.measures.truth import confessions
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 GROUNDS: Final = ("role", "truth", "label")
 """What makes a statement deceptive, in order: its speaker is a Werewolf; it is a lie by its

@@ -37,7 +37,7 @@ from analytics.rows import WINNERS
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 _ACTS: Final = (
     "deception_rate",

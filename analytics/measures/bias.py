@@ -20,7 +20,7 @@ from analytics.rows import PHASES
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 UNITS: Final = {"seat": 1, "turn": 1, "length": 10}
 """What suspicion is told to change by: a place in seating order, a turn later, ten words more."""

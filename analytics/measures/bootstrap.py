@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from analytics import Result
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 LEVEL: Final = 0.95
 """Coverage of every interval (paper, section 5.9)."""

@@ -17,7 +17,7 @@ from analytics import Result
 from analytics.measures.bootstrap import FEW_BLOCKS, LEVEL, Interval
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 
 def ratio(numerator: Array | float, denominator: Array | float) -> Array:

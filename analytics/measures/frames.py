@@ -26,7 +26,7 @@ from analytics.rows import HOW
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 Pairs: TypeAlias = Literal["uninformed", "all"]
 

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures import formulas
+from analytics.measures.columns import LIE, MISTAKE, TRUE
 from analytics.measures.formulas import BINS, average_precision, average_precision_lift, ratio, roc_area
 from analytics.measures.frames import Formula, Frame, cube, quotient
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
     Cells: TypeAlias = Callable[["Score", str], Array]
 

@@ -32,7 +32,7 @@ from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 Classes: TypeAlias = tuple[Cells, Cells]
 """Judgements of honest and of deceptive statements, of the same agents and blocks."""

@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from analytics.columns import Columns
+from analytics.measures.columns import Columns
 from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 NODES: Final = 21
 """Points of the quadrature, equally spaced."""

@@ -41,7 +41,7 @@ from wolfbus.printable import printable
 from wolfbus.whole_file import read_whole, write_whole
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
     from analytics.measures.scores import Tied
 
 CLIP: Final = 0.005

@@ -29,7 +29,7 @@ from analytics.measures.study import Sheet, Study, describe
 from wolfbus.errors import ConfigError
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 PERMUTATIONS: Final = 10_000
 """Rearrangements drawn; where there are no more than that, each is taken once."""

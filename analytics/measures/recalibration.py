@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result
-from analytics.columns import columns_of
 from analytics.measures import formulas
 from analytics.measures.bootstrap import Leaf, by_cell, draws_of
+from analytics.measures.columns import columns_of
 from analytics.measures.formulas import confusion, number, ratio, roc_pairs
 from analytics.measures.headlines import SCORES, Score
 from analytics.measures.maps import KINDS, Kind, SavedMap, fit
@@ -20,7 +20,7 @@ from analytics.measures.study import Study
 from analytics.measures.table4 import histograms, row_intervals
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
     from analytics.rows import GameRows
 
 Rule: TypeAlias = Literal["youden", "best_f1"]

@@ -22,7 +22,7 @@ from analytics.measures.frames import ALL, Pairs
 from analytics.measures.headlines import Score
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
     Cells: TypeAlias = tuple[Array, int]
 

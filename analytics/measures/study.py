@@ -22,7 +22,7 @@ from analytics.measures.sums import Estimates, Sums
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
     from analytics.measures.scores import Cells
 
 Made = TypeVar("Made")

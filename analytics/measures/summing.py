@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
+from analytics.measures.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.formulas import ratio, theil_sen
 from analytics.measures.frames import ALL, DECIMALS, LENGTHS, MOVED, OVER, SOURCES, Group, Pairs
 from analytics.measures.sums import Sums, exact_sums
@@ -15,7 +15,7 @@ from wolfbus.roles import team_of
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
     from analytics.measures.sums import Codes
 
 WOLF: Final = ROLES.index("Werewolf")

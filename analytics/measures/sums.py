@@ -18,7 +18,7 @@ from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of
 from analytics.measures.frames import ALL, FAMILIES, OVER, POOLED, UNINFORMED, Formula, Frame, Group, Key
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
     Codes: TypeAlias = tuple[Array, Sequence[Group]]
     """The code of each row, and what the codes from 0 stand for."""

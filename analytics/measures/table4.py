@@ -28,7 +28,7 @@ from analytics.measures.study import Study
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
     from analytics.measures.scores import Cells
 
 FIGURES: Final = ("brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece")

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from analytics import Result
-from analytics.columns import LIE, TRUE
 from analytics.measures.bootstrap import Leaf
+from analytics.measures.columns import LIE, TRUE
 from analytics.measures.formulas import MEASURES, confusion, number, rate_of_games, ratio, roc_area, whole, wilson
 from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both

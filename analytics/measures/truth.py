@@ -18,8 +18,8 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.bootstrap import block_estimate, by_block
+from analytics.measures.columns import LIE, MISTAKE, NO_CLAIM, TRUE
 from analytics.measures.formulas import confusion, number, ratio, whole
 from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
@@ -28,7 +28,7 @@ from analytics.rows import CLAIMS, PHASES, VERDICTS
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 _RATES: Final = {
     "lie_rate": ("lies", "checkable", "no checkable claim"),

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
-from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
 from analytics.gather import FileNote, Gathered, StudySource
-from analytics.measures.study import Study
+from analytics.measures import Columns, ColumnsBuilder, Study, joined
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Seat

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from analytics.columns import columns_of
 from analytics.findings import metrics
+from analytics.measures import columns_of
 from analytics.rows import WINNERS, GameRows
 from tests.analytics.script import measured, random_game
 from tests.simulator import draw_agents, simulate

@@ -13,10 +13,9 @@ from dataclasses import replace
 import pytest
 
 import analytics.findings as module
-from analytics.columns import columns_of
 from analytics.findings import TABLES, Metrics, findings, metrics, tables
 from analytics.fold import fold
-from analytics.measures.study import Study
+from analytics.measures import Study, columns_of
 from analytics.rows import GameRows
 from tests.analytics.script import TABLE, Script, gathered, held_by, leaves, random_game
 

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import theilslopes
 
 from analytics.findings import TABLES
-from analytics.measures.study import Study
+from analytics.measures import Study
 from analytics.rows import NightRow
 from tests.analytics.script import Script, drawn_blocks, random_game, section, tails
 from tests.analytics.synthetic import rising
