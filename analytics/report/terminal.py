@@ -9,8 +9,9 @@ from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols, smoothing
 from analytics.report.context import Context
 from analytics.report.sections import design, tables
-from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
-from wolfbus.document.formats import count, number, of
+from analytics.report.specs import table
+from wolfbus.document.blocks import Block, Section, TableBlock, plain, warning
+from wolfbus.document.formats import count, of
 from wolfbus.document.writers import written
 from wolfbus.printable import shortened
 
@@ -26,7 +27,6 @@ _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     design.repair,
     design.cost,
 )
-_SCORES: Final = ("brier", "ece", "auc")
 
 
 def text(result: Result, reasons: Mapping[str, str] | None = None) -> str:
@@ -80,29 +80,13 @@ def recalibration_table(result: Result, name: str) -> TableBlock:
         result: what `recalibrated` returned, or what JSON made of it.
         name: the map's file.
     """
-    fitted, before = result["map"], result["before"]
-    held_out = fitted["held_out"]
-    games = of(fitted["games"], "game")
-    caption = (
-        f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on {of(fitted['n'], 'judgement')} "
-        f"of {games}); beside this record, what such maps did to games that they were not fitted on"
+    fitted = result["map"]
+    held_out = {f"held_out_{when}": {**fitted["held_out"][when], "n": fitted["n"]} for when in ("before", "after")}
+    return table(
+        *("calibration/recalibrated-record", {}, Context()),
+        rows={"before": result["before"], "after": result["after"], **held_out},
+        name=shortened(name, 60),
+        kind=fitted["kind"],
+        judgements=of(fitted["n"], "judgement"),
+        games=of(fitted["games"], "game"),
     )
-    note = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
-    lines = (
-        ("This record, before", before, before["n"]),
-        ("This record, after", result["after"], before["n"]),
-        ("Held-out games, before", held_out["before"], fitted["n"]),
-        ("Held-out games, after", held_out["after"], fitted["n"]),
-    )
-    rows = tuple(
-        Row(
-            Cell(head),
-            (*(_cell(row[score], before["undefined"].get(score)) for score in _SCORES), Cell(count(n))),
-        )
-        for head, row, n in lines
-    )
-    return TableBlock("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (note,))
-
-
-def _cell(value: float | None, reason: str | None) -> Cell:
-    return Cell(number(value), reason=None if value is not None else reason)
