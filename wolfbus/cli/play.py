@@ -196,11 +196,11 @@ def _tell(
                 from analytics.findings import metrics
                 from analytics.fold import GameFold
                 from analytics.gather.reading import read_rows
-                from analytics.report.terminal import text
+                from analytics.report.report import terminal_text
                 from wolfbus.record.reader import open_lines
 
                 _, rows = read_rows(open_lines(path), GameFold(), lenient=True)
-                click.echo(text(metrics([] if rows is None else [rows])))
+                click.echo(terminal_text(metrics([] if rows is None else [rows])))
             _print_ending(ending, game.over.digest, path, accounts)
         return 0
     if game is None:
