@@ -112,7 +112,7 @@ def play(
 
     The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; how it ended is told on stdout.
     """
-    from moderator.engine.seating import deal
+    from moderator.rules.game import deal
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id
 
