@@ -16,7 +16,7 @@ from players.context import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse
-from wolfbus.cli.view import on_a_page, people_of
+from wolfbus.cli.view import announced_people, game_page
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed
@@ -54,11 +54,13 @@ class Table(contextlib.ExitStack):
     def __enter__(self) -> Self:
         self.callback(self.part)
         self.enter_context(contextlib.redirect_stderr(self.told))
-        page = self.enter_context(on_a_page(self.game, self.path.parent, "127.0.0.1", 0, persons=True))
+        page = self.enter_context(game_page(self.game, self.path.parent, "127.0.0.1", 0, persons=True))
         # it stays for no Ctrl-C
         self.callback(signal.raise_signal, signal.SIGTERM)
         self.callback(self.leave)
-        self.house = self.enter_context(EmbeddedHouse(watch=[page.see], brain_context=BrainContext(people=page.people)))
+        self.house = self.enter_context(
+            EmbeddedHouse(watch=[page.show], brain_context=BrainContext(people=page.people))
+        )
         config = GameConfig(deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 60.0)))
         self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)
         return self
@@ -179,7 +181,7 @@ def first_asks(person: Person) -> list[dict]:
 
 
 def test_seats_of_games_long_over_are_forgotten_and_no_other():
-    told, people = Told(), people_of(lambda: "")
+    told, people = Told(), announced_people(lambda: "")
 
     async def sit() -> None:
         people.start(asyncio.get_running_loop())

@@ -121,7 +121,7 @@ def test_spectators_are_told_nothing_of_a_study_that_goes_on(runs, tmp_path):
 
 
 def test_what_was_measured_last_is_kept_and_not_all_that_visitors_ever_asked_for(runs, monkeypatch):
-    monkeypatch.setattr("wolfbus.cli.view._KEPT", 2)
+    monkeypatch.setattr("wolfbus.cli.view._MEASURES_CACHED", 2)
     measured = MeasuredStudies()
     a, b = (measured.findings(runs / name) for name in "ab")
     assert measured.findings(runs / "a") is a

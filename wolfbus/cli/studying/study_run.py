@@ -172,9 +172,9 @@ class StudyRun:
         options = self.options
         if options.quiet or options.houses or options.replay_cassette is not None or not pending:
             return
-        from wolfbus.cli.brains import tell_expected
+        from wolfbus.cli.brains import print_estimate
 
-        tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
+        print_estimate(self.study.config, pending[0].brains, self.study.models, len(pending))
 
     # -- what is there
 
