@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED, options
-from wolfbus.cli.brains import load_config, open_brain_context, print_estimate, quiet_brains, seat_in_roles
+from wolfbus.cli.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse, seat_in_roles
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
@@ -134,7 +134,7 @@ def play(
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
         brain_context = stack.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
-            print_estimate(config, brains, loaded.models, 1)
+            print_estimate(rehearse(config, brains, loaded.models), 1)
         # whoever looks at the page is not made to wait here
         speed = _speed(0.0 if view else pace, brains)
         # a person at this terminal must not see what the others know
