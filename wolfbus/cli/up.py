@@ -32,7 +32,7 @@ from wolfbus.record.writer import prepare_folder
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
 from wolfbus.service.redis import RedisHome
-from wolfbus.service.supervisor import OWN, Speaker, Supervisor
+from wolfbus.service.supervisor import OWN, OutputPrinter, Supervisor
 from wolfbus.stage.house import HouseSource
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def up(
     began = time.time()
     show = partial(_show, context, host, port, plan.out) if view else None
     try:
-        outcome = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
+        outcome = _run(plan, OutputPrinter(plain=log == "json", quiet=quiet), show)
     finally:
         # one that came to nothing leaves nothing
         with contextlib.suppress(OSError):
@@ -147,7 +147,7 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
     context.with_resource(page_server(served, host, port, "watch it at URL/"))
 
 
-def _run(plan: HousePlan, speak: Speaker, show: Callable[[str, str], None] | None) -> RunOutcome:
+def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None] | None) -> RunOutcome:
     with contextlib.ExitStack() as stack:
         stopping = stack.enter_context(Stopping())
         redis = None
@@ -165,9 +165,9 @@ def _run(plan: HousePlan, speak: Speaker, show: Callable[[str, str], None] | Non
         if redis is not None:
             supervisor.start(redis.program.name)
             redis.wait(stopping)
-        if show is not None and not stopping.asked:
+        if show is not None and not stopping.requested:
             show(plan.url, plan.house)
-        if not stopping.asked:
+        if not stopping.requested:
             closed.mark(stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         speak(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
