@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from analytics import Result, look
 from wolfbus.document.formats import count, listed, of
 from wolfbus.printable import told_apart
+from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from analytics.report.context import Context
@@ -33,7 +34,6 @@ def verdict(findings: Result, name: str) -> Verdict:
     return "unclear" if found == "undefined" else found
 
 
-_BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
 _BEARABLE: Final = 0.1
 """Share of missing answers up to which a brain's figures are taken for its own."""
 _NAME: Final = 64
@@ -57,7 +57,7 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
     for brain, own in brains.items():
         row = own["overall"]
         asked, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
-        if brain.partition(":")[0] in _BUILT_IN or lost <= _BEARABLE * asked:
+        if brain.partition(":")[0] in SCRIPTS or lost <= _BEARABLE * asked:
             continue
         causes = [(number, fault) for fault, number in row["faults"].items() if number]
         if row["timed_out"]:
@@ -80,7 +80,7 @@ def alarms(findings: Result, context: Context) -> list[str]:
 
 def of_scripts(context: Context) -> list[str]:
     """Return a line where the players are scripts, none where none of them is known to be one."""
-    scripts = [agent for agent in context.agents if agent.partition(":")[0] in _BUILT_IN]
+    scripts = [agent for agent in context.agents if agent.partition(":")[0] in SCRIPTS]
     if not scripts:
         return []
     names = listed([context.name(agent) for agent in scripts])

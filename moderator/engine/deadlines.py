@@ -20,10 +20,7 @@ from wolfbus.draws import choose
 from wolfbus.messages.base import Seat, SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened
 from wolfbus.roles import FACTS, team_of
-from wolfbus.vocabulary import Kind
-
-_BLIND: Final = frozenset({"scripted", "random", "silent"})
-"""Brains that know nothing of time, as language models (``llm:…``) do not."""
+from wolfbus.vocabulary import SCRIPTS, Kind
 
 _LEAST_S: Final = 1e-4
 """Seconds below which answers count as equally quick."""
@@ -36,8 +33,8 @@ def measures_time(seat: Seat) -> bool:
     """Return whether who plays a seat can measure how long a night takes: a person, a program, or
     anybody's agent. Brains of our own see what happens, not when.
     """
-    ours = seat.brain in _BLIND or seat.brain.startswith("llm:")
-    return not (seat.in_house and ours)
+    knows_no_time = seat.brain in SCRIPTS or seat.brain.startswith("llm:")
+    return not (seat.in_house and knows_no_time)
 
 
 class RequestClock:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from players.context import BrainContext
-from players.spec import build, check, declined_by, expand
+from players.spec import KNOWN, PERSON, build, check, declined_by, expand
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
-from wolfbus.vocabulary import KINDS
+from wolfbus.vocabulary import KINDS, SCRIPTS
 
 TABLES = tables(__file__)
 
@@ -76,6 +76,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     return name
+
+
+def test_every_brain_of_ours_by_name_is_a_script_or_a_person():
+    assert set(KNOWN) == SCRIPTS | {PERSON}
 
 
 def test_counts_are_taken_in_order():

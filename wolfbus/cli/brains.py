@@ -24,7 +24,7 @@ from wolfbus.config import GameConfig, config_from_table, read_toml_file
 from wolfbus.document.formats import money
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.vocabulary import ROLES, SCRIPTS, Role
 
 if TYPE_CHECKING:
     from players.context import BrainContext
@@ -37,8 +37,6 @@ Wish: TypeAlias = tuple[str, Role]
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 """Of a config file, beside the rules."""
-_FILLING: Final = frozenset({"scripted", "random", "silent"})
-"""Brains that fill seats: among them, who asks for a role means any other."""
 _SHOWN: Final = 60
 _SEED: Final = "r23"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
@@ -296,7 +294,8 @@ def _whoever_is_meant(brains: Sequence[str], role: Role) -> str:
     if "human" in brains:
         return "human"
     everybody = set(brains)
-    own = everybody - _FILLING or everybody
+    # scripts fill seats: among them, who asks for a role means any other
+    own = everybody - SCRIPTS or everybody
     if len(own) > 1:
         first = min(own)
         raise _bad(f"whose is it? Write BRAIN={role}, such as {first}={role} (players are {_players(brains)})")
