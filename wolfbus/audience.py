@@ -57,11 +57,11 @@ class Herald:
 
     def tell(self, event: AnyEvent) -> Told:
         """Take in `event` and return the facts it makes."""
-        told = Told()
+        new_facts = Told()
         handler = self._HANDLERS.get(event.type)
         if handler is not None:
-            handler(self, told, event)
-        return told
+            handler(self, new_facts, event)
+        return new_facts
 
     def _open(self, told: Told, event: Opened) -> None:
         self._opened = event
@@ -80,17 +80,17 @@ class Herald:
     def _tell_all(self, told: Told, event: PublicEvent) -> None:
         self._add_public(told, event)
         if event.type == "exile" or event.type == "dawn":
-            gone = event.seat if event.type == "exile" else event.died
-            self._wolves = tuple(seat for seat in self._wolves if seat != gone)
+            victim = event.seat if event.type == "exile" else event.died
+            self._wolves = tuple(seat for seat in self._wolves if seat != victim)
             self._batches.clear()
         elif event.type == "ended":
             self._reveal(told)
 
     def _tell_answer(self, told: Told, event: AnyAnswered) -> None:
-        own = event
+        answer = event
         if event.raw is not None or event.note is not None:
-            own = event.model_copy(update={"raw": None, "note": None})
-        self._add_private(told, event.seat, own)
+            answer = event.model_copy(update={"raw": None, "note": None})
+        self._add_private(told, event.seat, answer)
         # a wolf without a valid proposal keeps its earlier one, so its partners hear nothing new
         if event.kind != "whisper" or event.content is None:
             return

@@ -85,7 +85,7 @@ class Utterance:
     """A statement and what is known of its assessment so far.
 
     Attributes:
-        said: the statement.
+        spoken: the statement.
         label: the speaker's own label, None while or where there is none.
         label_outcome: what became of the request for it, None while it is open.
         judged: usable judgements.
@@ -96,7 +96,7 @@ class Utterance:
         awaited: assessments asked for and not yet in the record.
     """
 
-    said: Statement
+    spoken: Statement
     label: Label | None = None
     label_outcome: Outcome | None = None
     judged: int = 0
@@ -293,19 +293,19 @@ class GameState:
             self._night().protections[event.seat] = event.content.target
 
     def _assess(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> None:
-        statement = self.statements.get(event.about or 0)
-        if statement is None:
+        utterance = self.statements.get(event.about or 0)
+        if utterance is None:
             return
-        statement.awaited = max(0, statement.awaited - 1)
+        utterance.awaited = max(0, utterance.awaited - 1)
         if isinstance(event, AnsweredAssessOwn):
-            statement.label_outcome, statement.label = event.outcome, event.content
+            utterance.label_outcome, utterance.label = event.outcome, event.content
         elif event.content is None:
-            statement.missing += 1
+            utterance.missing += 1
         else:
-            statement.judged += 1
-            statement.flagged += event.content.deceptive
-            statement.suspicions += event.content.suspicion
-            self.suspicion.judge(event.seat, statement.said.speaker, event.content.suspicion)
+            utterance.judged += 1
+            utterance.flagged += event.content.deceptive
+            utterance.suspicions += event.content.suspicion
+            self.suspicion.judge(event.seat, utterance.spoken.speaker, event.content.suspicion)
 
     def _night(self, round_: int | None = None) -> Night:
         number = self.round if round_ is None else round_

@@ -39,7 +39,7 @@ class _QuestionWords(PackageData):
 
 _WORDS: Final = read_data("players.human", "words", _QuestionWords)
 _KINDS: Final[dict[Kind, _KindWords]] = _WORDS.kinds | {
-    kind: _KindWords(noun=act.noun, counts_as=act.default, question=(act.asked,), help=(act.help,))
+    kind: _KindWords(noun=act.noun, counts_as=act.default, question=(act.prompt,), help=(act.help,))
     for kind, act in ACTS.items()
 }
 COUNTS_AS: Final = {kind: words.counts_as for kind, words in _KINDS.items()}

@@ -308,7 +308,7 @@ class ScriptedBrain(Agent):
             self._view, self._names = view, view.names
             self._notes = None
             self._traits = {}
-        facts = view.heard.facts
+        facts = view.public
         notes = self._notes or GameNotes.of(facts, view.names)
         if facts:
             self._notes = notes

@@ -250,11 +250,11 @@ class Standpoint:
         view = self.view
         if self.wolf:
             return name in view.partners or name == view.me
-        heard = view.heard
-        role = view.inspections.get(name) or heard.revealed.get(name)
+        knowledge = view.knowledge
+        role = view.inspections.get(name) or knowledge.revealed.get(name)
         if role is not None:
             return role in {"Werewolf", "werewolves"}
-        return False if name == view.me or heard.dead.get(name) == "night" else None
+        return False if name == view.me or knowledge.dead.get(name) == "night" else None
 
     def caught(self, name: SeatName) -> bool:
         """Return whether `name` said in public what this seat knows to be false."""

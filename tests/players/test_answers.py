@@ -48,7 +48,7 @@ def test_equal_views_and_requests_give_equal_answers_from_any_instance_and_leave
         if before is not None:
             assert answer_of(shared, ask, before) == answer
             assert (view, view.suspicion.pairs()) == (before, before.suspicion.pairs())
-            early.append((ask, copy.deepcopy(view, {id(view.heard): view.heard}), answer))
+            early.append((ask, copy.deepcopy(view, {id(view.knowledge): view.knowledge}), answer))
 
     played = play("purity", CONFIGS["paper"], (brain,), watch, in_house=in_house)
     assert played.ended

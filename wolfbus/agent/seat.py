@@ -271,7 +271,7 @@ class SeatActor(PooledActor):
 
     def _take_in(self, news: SeatNews) -> None:
         view = self._view
-        heard, remembered = view.heard, len(view.private)
+        before, remembered = view.knowledge, len(view.private)
         own = news.part.facts if news.part is not None else ()
         asks: tuple[Ask, ...] = ()
         if self._receives:
@@ -292,8 +292,8 @@ class SeatActor(PooledActor):
         if not self._seated and view.names:
             self._seated = True
             self._calls.append(_Call(self._method("seated"), (view,)))
-        if self._listens and (view.heard is not heard or len(view.private) > remembered):
-            fresh = (*view.public[len(heard.facts) :], *view.private[remembered:])
+        if self._listens and (view.knowledge is not before or len(view.private) > remembered):
+            fresh = (*view.public[len(before.facts) :], *view.private[remembered:])
             self._calls.append(_Call(self._method("heard"), (fresh, view)))
         if self._starts and asks:
             self._calls.append(_Call(self._method("start"), (asks, view, self._replies), asks))

@@ -98,7 +98,7 @@ def _suspicion_table(state: GameState) -> Iterator[str]:
 
 def _moment(state: GameState, moment: Moment) -> Iterator[str]:
     if isinstance(moment, Utterance):
-        said = moment.said
+        said = moment.spoken
         turn = f"debate {said.turn}, " if said.phase == "debate" else ""
         yield f"    {turn}{wording.who(state, said.speaker)}{wording.vote_of(state, said)}:"
         more = len(said.text) - TEXT_SHOWN

@@ -278,7 +278,7 @@ def _divider(state: GameState, title: str, width: int, name: SeatName | None = N
 
 
 def _utterance(state: GameState, utterance: Utterance, console: Console, width: int, most: int) -> Lines:
-    said = utterance.said
+    said = utterance.spoken
     indent = name_width(state, 9 if width < 60 else 14) + 1
     words = spoken(said.text)
     tally = state.tallies.get(said.round) if said.phase == "vote" else None
