@@ -12,7 +12,7 @@ import pytest
 
 from tests.game.driver import play
 from tests.record import synthetic
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.draws import brain_seed
 from wolfbus.errors import RulesError
@@ -39,12 +39,12 @@ class Ear:
     """All that is told to one seat, in the order it was told; `n` is the event's place."""
 
     def __init__(self, seat: str, events: Iterable[AnyEvent]) -> None:
-        herald = Herald()
+        audiences = AudienceFilter()
         self.public: list[Public] = []
         self.private: list[Private] = []
         self.order: list[Public | Private] = []
         for event in events:
-            told = herald.tell(event)
+            told = audiences.feed(event)
             own = [news for name, news in told.private if name == seat]
             self.public += told.public
             self.private += own
@@ -122,14 +122,14 @@ AUDIENCES = {
 
 class TestAudiences:
     def test_every_event_has_the_audience_of_its_type(self, events: list[AnyEvent]) -> None:
-        herald = Herald()
+        audiences = AudienceFilter()
         for event in events:
-            audience = herald.audience(event)
+            audience = audiences.audience(event)
             if event.type in {"inspection", "answered"}:
                 assert audience == (event.seat,)
             else:
                 assert audience == AUDIENCES[event.type]
-            herald.tell(event)
+            audiences.feed(event)
 
 
 class TestNumbering:

@@ -11,7 +11,7 @@ from players.baselines import RandomBrain
 from players.scripted import ScriptedBrain
 from tests.game import driver
 from wolfbus.agent import Agent, Answer
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Proposal, Speech
 from wolfbus.messages.events import AnyEvent
@@ -49,12 +49,12 @@ class Hearers:
 
     def __init__(self) -> None:
         self.views: dict[str, SeatView] = {}
-        self._herald = Herald()
+        self._audiences = AudienceFilter()
 
     def tell(self, event: AnyEvent) -> None:
         if event.type == "opened":
             self.views = {seat.name: SeatView(me=seat.name) for seat in event.seats}
-        told = self._herald.tell(event)
+        told = self._audiences.feed(event)
         for view in self.views.values():
             view.hear_public(*told.public)
         for name, private in told.private:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.wording import names_of
 from wolfbus.errors import ConfigError
@@ -143,7 +143,7 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
     Raises:
         ConfigError: no such seat, or the game has not been opened by then.
     """
-    herald, view = Herald(), SeatView(seat)
+    audiences, view = AudienceFilter(), SeatView(seat)
     opened = False
     for recorded in records:
         if until is not None and recorded.n > until:
@@ -156,7 +156,7 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
                 raise ConfigError(
                     f"no seat {printable(seat, NOTE_SHOWN)!r} in this game; its seats are {names_of(names)}"
                 )
-        told = herald.tell(event)
+        told = audiences.feed(event)
         for public in told.public:
             view.hear_public(public)
         for name, private in told.private:
