@@ -171,19 +171,19 @@ def _seer(player: Player) -> SpeechPlan | None:
     if hidden and not wants_to_reveal(player):
         return _hidden_seer(player)
     news = [name for name in view.inspections if (player.me, name) not in notes.results and name not in view.dead]
-    known = found_wolves(player)
-    wolves = [name for name in known if name in news]
-    if wolves:
-        claims = inspecting(player, wolves[0], "Werewolf", first=hidden)
-        thought = f"I saw that {wolves[0]} is a Werewolf."
-        return SpeechPlan("reveal wolf" if hidden else "report wolf", wolves[0], claims=claims, thought=thought)
+    wolves = found_wolves(player)
+    untold = next((name for name in wolves if name in news), None)
+    if untold is not None:
+        claims = inspecting(player, untold, "Werewolf", first=hidden)
+        thought = f"I saw that {untold} is a Werewolf."
+        return SpeechPlan("reveal wolf" if hidden else "report wolf", untold, claims=claims, thought=thought)
     rival = next((name for name in notes.seers if player.caught(name) and name not in view.dead), None)
     if rival is not None and (hidden or player.chance("rival") < 0.5):
         thought = f"{rival} poses as the Seer; so a Wolf."
         return SpeechPlan("expose", rival, claims=_accusing_as_seer(player, rival), thought=thought)
-    if known and player.chance("repeat") < 0.7:
-        claims = _accusing_as_seer(player, known[0])
-        return SpeechPlan("repeat seer", known[0], claims=claims, thought=f"{known[0]} must go.")
+    if wolves and player.chance("repeat") < 0.7:
+        claims = _accusing_as_seer(player, wolves[0])
+        return SpeechPlan("repeat seer", wolves[0], claims=claims, thought=f"{wolves[0]} must go.")
     if news:
         claims = inspecting(player, news[-1], view.inspections[news[-1]], first=hidden)
         thought = f"{news[-1]} is no Werewolf; that helps."

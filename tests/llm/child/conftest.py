@@ -96,7 +96,7 @@ class Lifeline:
 
 @pytest.fixture(autouse=True)
 def _hasty_farewells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("players.program.process.MOMENT", 0.2)
+    monkeypatch.setattr("players.program.process.GRACE_S", 0.2)
     yield
     farewells_said()
 

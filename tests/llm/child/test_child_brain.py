@@ -159,7 +159,7 @@ with open(sys.argv[1], "w") as heard:
 def test_a_child_hears_hello_first_and_how_it_ended_last_and_may_leave_in_its_own_time(
     brain_of, tmp_path, monkeypatch, asked
 ):
-    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
+    monkeypatch.setattr("players.program.process.GRACE_S", 30.0)
     brain, view = brain_of(LISTENING, f" {tmp_path / 'heard'}"), sit()
     assert [bid_of(brain, view, number) for number in range(1, asked + 1)] == [1] * asked
     roles = dict(zip(NAMES, ["Villager"] * 6 + ["Werewolf"] * 2, strict=True))
@@ -212,7 +212,7 @@ def test_no_child_outlives_the_process_that_asked_it(tmp_path):
     )
     program = f"""
 import players.program.process
-players.program.process.MOMENT = 0.05
+players.program.process.GRACE_S = 0.05
 from tests.llm.child.conftest import bid_of, sit
 from players.spec import build
 brains = [build("exec:" + {child!r}) for _ in range(2)]
