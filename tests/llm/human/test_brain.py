@@ -149,16 +149,18 @@ def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat
     assert "That line is too long." in seat.paper.text
 
 
-def test_half_a_character_at_a_page_leaves_the_thought_readable_and_speech_is_asked_for_again() -> None:
+def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_be_sent_is_asked_for_again() -> None:
     asked: list[Any] = []
     person = SimpleNamespace(asked=asked.extend)
     brain = build("human", BrainContext(people=SimpleNamespace(sit=lambda _game, _seat: person)))  # type: ignore[arg-type]
     brain.game, brain.seat = "g", "Ana"
     given: list[Answer] = []
     replies: Any = SimpleNamespace(answer=lambda _ask, answer: given.append(answer))
-    brain.start((ask_for("speak"),), view_of(), replies)
+    # replies as short as the rules allow still hold a few words
+    brain.start((ask_for("speak"),), view_of(max_reply_bytes=256), replies)
     assert asked[0].take({"text": "Hello \ud83d"}, None).startswith("speak: ")
     assert given == []
+    assert asked[0].take({"text": "ö" * 60}, None) == "that is too long; 100 bytes are read at most"
     assert asked[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
     assert given == [Answer(Speech(text="Hello 😀"), thought="Hm ?")]
 
