@@ -28,7 +28,7 @@ from tests.bus.parts import (
     step,
 )
 from wolfbus.bus import Bus, streams
-from wolfbus.errors import BusDown, StreamLost
+from wolfbus.errors import BusDown, BusError, StreamLost
 
 
 def test_a_reader_gets_what_is_there_and_what_comes(bus: Bus) -> None:
@@ -144,6 +144,15 @@ def test_a_stream_that_vanishes_is_noticed_and_the_others_go_on(bus: Bus) -> Non
     read_all(reader, 2)
     bus.expire(HOUSE, GAME, 0)
     with pytest.raises(StreamLost, match="record:game-1 was read up to 2-0"):
+        reader.read(0.05)
+    bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(OUT, entries(1))]
+
+
+def test_a_key_that_is_no_stream_is_told_once_and_silences_no_other(bus: Bus) -> None:
+    claim(bus)
+    reader = following(bus, streams.owner(HOUSE), OUT)
+    with pytest.raises(BusError, match=r"wolf:\{house\}:owner"):
         reader.read(0.05)
     bus.append(OUT, entries(1))
     assert reader.read(SOON_S) == [(OUT, entries(1))]

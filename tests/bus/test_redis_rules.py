@@ -121,15 +121,6 @@ def test_a_key_of_another_type_refuses_the_step_whole(redis_bus: Bus, redis_serv
     assert name in str(caught.value)
 
 
-def test_a_key_of_another_type_among_those_that_are_read_is_named(redis_bus: Bus, redis_server: RedisServer) -> None:
-    reader = redis_bus.reader()
-    for stream in ("a", "b", "c"):
-        reader.follow(stream)
-    redis_server.command("SET", "b", "no stream")
-    with pytest.raises(BusError, match="stream b: WRONGTYPE"):
-        reader.read(1.0)
-
-
 def test_a_full_memory_refuses_a_step_whole_and_is_survived(redis_bus: Bus, redis_server: RedisServer) -> None:
     claim(redis_bus)
     one_landing(redis_bus.commit([step(1)]))

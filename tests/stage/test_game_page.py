@@ -222,6 +222,11 @@ def test_names_of_any_script_stand_for_themselves_and_turn_no_sentence_around(wa
     voters = seen.page.locator(".log .bars small", has=seen.page.locator("bdi")).first
     assert " and " in voters.inner_text()
     assert voters.locator("bdi").count() == len(re.split(", | and ", voters.inner_text()))
+    moment = seen.page.locator(".moments span", has_text="falsely claims to be the Seer")
+    assert moment.locator("bdi").inner_text() == "\u05e7\u05d9\u05e8\u05d4"
+    seen.press("Home", "ArrowRight", "ArrowRight")
+    assert seen.page.title() == "Day 1, turn 1: \u2068\u0644\u064a\u0644\u0649\u2069 speaks · seven"
+    assert seen.page.locator(".marks [title*=\u2068]").count() > 0
 
 
 def test_a_long_game_names_the_days_that_have_room_on_a_phone(watched, stage):

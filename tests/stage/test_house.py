@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.proxy import Proxy
 from tests.stage.served import Events, data, fetched, leave, names, sealed, slowed
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.cli import run
-from wolfbus.errors import BusError, ConfigError
+from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
@@ -126,6 +127,7 @@ def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, t
         assert seen.at().startswith("the end: ")
         assert "can be had only where its record is read" in fetched(stage.url, f"/g/{GAME}/record.ndjson")[2].decode()
         assert fetched(stage.url, f"/g/{GAME}/data.json?as=everything")[0] == 400
+        assert set(page["game"]) == {"id", "seats"}, "the rules and the roles are the house's own"
         assert {seat["name"] for seat in page["game"]["seats"]} == set(names())
         assert {seat["name"] for seat in beats[-1]["seats"] if seat.get("role")} == set(names())
 
@@ -133,8 +135,8 @@ def test_a_spectator_s_ticket_shows_what_the_table_knows(moderated, redis_url, t
 def test_a_game_that_is_over_stays_on_the_page_when_its_house_takes_it_away():
     bus = open_bus("memory://")
     moderated, source = Moderated(bus), HouseSource(bus, HOUSE)
-    lost, heard = threading.Event(), source._forget
-    source._forget = lambda stream: (heard(stream), lost.set())
+    lost, begin_anew = threading.Event(), source._begin_anew
+    source._begin_anew = lambda stream: (begin_anew(stream), lost.set())
     moderated.say(GameOpened(game=GAME, number=1))
     moderated.step(moderated.commits)
     moderated.say(GameClosed(game=GAME, number=1, outcome="ended", lines=len(RECORDS), hash=RECORDS[-1].hash))
@@ -186,15 +188,41 @@ def test_a_game_that_its_house_took_away_before_is_shown_from_its_record(tmp_pat
         assert data(stage.url, f"/g/{GAME}/data.json")["line"] == len(RECORDS)
 
 
-def test_a_bus_that_lets_it_in_no_more_is_told_once_until_it_does_again(caplog):
-    source = HouseSource(open_bus("memory://"), HOUSE)
-    refused = BusError("asks for a password")
-    source._trouble(refused)
-    source._trouble(refused)
-    assert caplog.messages == [f"house {HOUSE}: asks for a password"]
-    source._hear(streams.games(HOUSE), [])
-    source._trouble(refused)
-    assert len(caplog.messages) == 2
+def test_a_page_says_that_its_house_cannot_be_read_and_goes_on_when_it_can(moderated, redis_server, caplog):
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits[:1])
+    with (
+        Proxy(redis_server.port) as proxy,
+        serving(f"redis://127.0.0.1:{proxy.port}?patience=0.1") as stage,
+        Events(stage.url, f"/g/{GAME}/events") as events,
+    ):
+        lines = iter(events)
+        assert next(lines)[2]["stalled"] is None
+        for _ in range(2):
+            proxy.refuse()
+            proxy.cut()
+            away = "the house cannot be read now; trying again"
+            assert next(lines)[2]["stalled"] == away
+            assert data(stage.url, f"/g/{GAME}/data.json")["stalled"] == away
+            assert data(stage.url, "/library.json")["live"][0]["stalled"] == away
+            proxy.refuse(False)
+            _, _, step = next(lines)
+            assert (step["stalled"], step["beats"]) == (None, []), "nothing new has to come"
+    # once an outage, however often it is tried
+    assert len([text for text in caplog.messages if "cannot be reached" in text]) == 2
+
+
+def test_games_of_a_house_that_are_long_over_are_read_and_kept_no_more():
+    bus = open_bus("memory://")
+    moderated, source = Moderated(bus), HouseSource(bus, HOUSE)
+    for number in range(1, 67):
+        name = f"g{number}"
+        moderated.say(GameOpened(game=name, number=number))
+        moderated.say(GameClosed(game=name, number=number, outcome="failed", lines=0, hash=""))
+    with StageServer(Served(live=source), port=0) as stage:
+        assert data(stage.url, "/library.json")["live"] == []
+        fetched(stage.url, "/g/g66/data.json")
+        assert len(source._readers) == len(source._games) == 64
 
 
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -76,6 +77,20 @@ def test_a_game_that_the_server_shows_no_longer_is_not_called_live(browser, tmp_
         page.get_by_text("The server shows this no longer").wait_for(timeout=20_000)
         assert page.get_by_role("button", name="LIVE").count() == 0
     page.context.close()
+
+
+def test_a_game_that_nobody_goes_on_with_is_not_called_live_until_somebody_does(browser, tmp_path):
+    put(tmp_path, LINES[:120])
+    os.utime(tmp_path / "live.ndjson", (1, 1))
+    with server(tmp_path) as stage:
+        seen = watch(browser, f"{stage.url}/g/live")
+        page = seen.page
+        assert "not finished" in page.locator(".status").inner_text()
+        assert "nobody has written" in page.locator(".problem").inner_text().lower()
+        put(tmp_path, LINES[120:200])
+        page.get_by_role("button", name="LIVE").wait_for()
+        assert page.locator(".problem").count() == 0
+        seen.close()
 
 
 @pytest.mark.timeout(120)

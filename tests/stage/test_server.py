@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -134,6 +135,24 @@ def test_spectators_get_no_secret_from_any_address_while_a_game_goes_on_and_all_
         assert b"secret-of" in fetched(stage.url, "/g/live/data.json")[2]
     assert not SECRET.findall(seen)
     assert b'"seed"' not in seen
+
+
+def test_a_record_that_nobody_goes_on_with_is_said_to_be_so_until_somebody_does(runs):
+    put(runs, LINES[:100])
+    record, deadline_s = runs / "live.ndjson", max(RECORDS[0].event.config.deadlines.model_dump().values())
+    for age_s, abandoned in ((deadline_s, False), (deadline_s + 60, True)):
+        os.utime(record, (time.time() - age_s,) * 2)
+        with server(runs) as stage:
+            page = data(stage.url, "/g/live/data.json")
+            assert ("nobody has written" in (page["stalled"] or "")) == abandoned
+            assert (page["over"], page["problems"]) == (False, [])
+    os.utime(runs / "whole.ndjson", (1, 1))
+    with server(runs) as stage, Events(stage.url, f"/g/live/events?after={page['line']}") as events:
+        steps = iter(events)
+        assert next(steps)[2]["stalled"]
+        put(runs, LINES[100:])
+        assert next(steps)[2]["stalled"] is None
+        assert data(stage.url, "/g/whole/data.json")["stalled"] is None, "it has its end"
 
 
 def test_pages_of_other_sites_and_other_names_are_refused(runs):

@@ -7,17 +7,10 @@ import weakref
 from collections.abc import Sequence
 
 from wolfbus.bus import streams
-from wolfbus.bus.landing import (
-    ascending_ids,
-    had_landed,
-    house_held,
-    land,
-    milliseconds,
-    not_current,
-)
+from wolfbus.bus.landing import ascending_ids, had_landed, house_held, land, milliseconds, not_current
 from wolfbus.bus.memory_store import MemoryReader, Store, store_named, with_id
 from wolfbus.bus.protocol import Commit, Entry, Owner
-from wolfbus.bus.streams import START, Id, join_id, parse_id
+from wolfbus.bus.streams import Id, join_id, parse_id
 from wolfbus.errors import BusDown, BusError
 
 
@@ -44,11 +37,11 @@ class MemoryBus:
         """Append entries with explicit, ascending ids; see `Bus.append`."""
         ids = ascending_ids(entries)
         with self._store as store:
-            held = store.stream(stream)
+            stored = store.stream(stream)
             fresh: list[Entry] = []
-            for at, entry in enumerate(entries):
-                if held is not None and ids[at] <= held.last:
-                    had_landed(stream, entry, held.find(ids[at]), held.extent())
+            for entry_id, entry in zip(ids, entries, strict=True):
+                if entry_id <= stored.last:
+                    had_landed(stream, entry, stored.find(entry_id), stored.extent())
                 else:
                     fresh.append(entry)
             if fresh:
@@ -58,8 +51,7 @@ class MemoryBus:
     def post(self, stream: str, entry: Entry) -> str:
         """Append to a stream with many writers; returns the id ``MILLISECONDS-n``."""
         with self._store as store:
-            held = store.stream(stream)
-            last = held.last if held is not None else START
+            last = store.stream(stream).last
             now = (time.time_ns() // 1_000_000, 0)
             entry_id: Id = now if now > last else (last[0], last[1] + 1)
             store.add(stream, entry_id, with_id(entry, entry_id))
@@ -88,8 +80,8 @@ class MemoryBus:
         until = _until(lease_s)
         name = streams.owner(house)
         with self._store as store:
-            found = store.hash(name)
-            current = found.get("epoch", ""), found.get("holder", "")
+            owner = store.hash(name)
+            current = owner.get("epoch", ""), owner.get("holder", "")
             if current != (str(epoch), holder):
                 raise not_current(house, epoch, *current)
             store.set_field(name, "until", until)
@@ -98,17 +90,17 @@ class MemoryBus:
         """End the lease; does nothing if this claim is not the current one."""
         name = streams.owner(house)
         with self._store as store:
-            found = store.hash(name)
-            if (found.get("epoch"), found.get("holder")) == (str(epoch), holder):
+            owner = store.hash(name)
+            if (owner.get("epoch"), owner.get("holder")) == (str(epoch), holder):
                 store.set_field(name, "until", _until(0))
 
     def owner(self, house: str) -> Owner:
         """Return who owns a house."""
         with self._store as store:
-            found = store.hash(streams.owner(house))
-            until = float(found.get("until", "0"))
+            owner = store.hash(streams.owner(house))
+            until = float(owner.get("until", "0"))
             left_s = max(0.0, until - time.monotonic())
-            return Owner(found.get("holder", ""), int(found.get("epoch", "0")), left_s, until > 0)
+            return Owner(owner.get("holder", ""), int(owner.get("epoch", "0")), left_s, until > 0)
 
     def head(self, house: str, game: str) -> str:
         """Return the record head stored for a game, "" if there is none."""
@@ -124,14 +116,12 @@ class MemoryBus:
         """Return up to `limit` entries after id `after`, without waiting."""
         cursor = parse_id(after)
         with self._store as store:
-            held = store.stream(stream)
-            return held.after(cursor, limit) if held is not None else []
+            return store.stream(stream).part(cursor, limit)[0]
 
     def last_id(self, stream: str) -> str:
         """Return the id of the newest entry ever appended, "0-0" if none."""
         with self._store as store:
-            held = store.stream(stream)
-            return join_id(held.last if held is not None else START)
+            return join_id(store.stream(stream).last)
 
     def trim(self, stream: str, before: str) -> int:
         """Drop entries older than id `before`; returns how many went."""
@@ -142,16 +132,15 @@ class MemoryBus:
     def cap(self, stream: str, keep: int) -> int:
         """Drop the oldest entries so that at most `keep` are left; returns how many went."""
         with self._store as store:
-            found = store.stream(stream)
-            if found is None or len(found.ids) <= max(keep, 0):
+            stored = store.stream(stream)
+            if len(stored.ids) <= max(keep, 0):
                 return 0
-            return store.shorten(stream, found.ids[-keep] if keep > 0 else (found.last[0], found.last[1] + 1))
+            return store.shorten(stream, stored.ids[-keep] if keep > 0 else (stored.last[0], stored.last[1] + 1))
 
     def length(self, stream: str) -> int:
         """Return how many entries a stream holds, 0 if there is none."""
         with self._store as store:
-            found = store.stream(stream)
-            return len(found.ids) if found is not None else 0
+            return len(store.stream(stream).ids)
 
     def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""

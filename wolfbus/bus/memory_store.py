@@ -46,29 +46,25 @@ class Stream:
         self.entries += entries
         self.last = ids[-1]
 
-    def after(self, cursor: Id, limit: int) -> list[Entry]:
-        """Return up to `limit` entries after `cursor`."""
-        return self.part(cursor, limit)[0]
-
     def part(self, cursor: Id, limit: int) -> tuple[list[Entry], Id]:
         """Return up to `limit` entries after `cursor`, and the id of the last of them, `cursor` if there are none."""
         start = bisect_right(self.ids, cursor)
-        found = self.entries[start : start + limit]
-        return found, self.ids[start + len(found) - 1] if found else cursor
+        entries = self.entries[start : start + limit]
+        return entries, self.ids[start + len(entries) - 1] if entries else cursor
 
     def find(self, entry_id: Id) -> Entry | None:
         """Return the entry with this id, None if it is not there."""
-        at = bisect_left(self.ids, entry_id)
-        return self.entries[at] if at < len(self.ids) and self.ids[at] == entry_id else None
+        index = bisect_left(self.ids, entry_id)
+        return self.entries[index] if index < len(self.ids) and self.ids[index] == entry_id else None
 
     def cut(self, before: Id) -> int:
         """Drop entries older than `before`; return how many went."""
-        gone = bisect_left(self.ids, before)
-        for entry in self.entries[:gone]:
+        count = bisect_left(self.ids, before)
+        for entry in self.entries[:count]:
             self.heads.pop(entry.id, None)
-        del self.ids[:gone], self.entries[:gone]
-        self.shortened = self.shortened or gone > 0
-        return gone
+        del self.ids[:count], self.entries[:count]
+        self.shortened = self.shortened or count > 0
+        return count
 
     def extent(self) -> Extent:
         """Say how far the stream reaches."""
@@ -96,8 +92,8 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.lock.release()
 
-    def stream(self, name: str) -> Stream | None:
-        """Return a stream, None if it does not exist.
+    def stream(self, name: str) -> Stream:
+        """Return a stream, an empty one if it does not exist.
 
         Raises:
             BusError: this name holds a hash.
@@ -106,7 +102,12 @@ class Store:
             raise BusError(f"{name} holds a hash, not a stream")
         if self._due:
             self._expire_due()
-        return self.streams.get(name)
+        return self.streams.get(name) or Stream()
+
+    def extent(self, name: str) -> Extent | None:
+        """Say how far a stream reaches, None if it does not exist; raises as `stream` does."""
+        stream = self.stream(name)
+        return stream.extent() if name in self.streams else None
 
     def hash(self, name: str) -> dict[str, str]:
         """Return the fields of a hash, none if it does not exist.
@@ -142,11 +143,10 @@ class Store:
 
     def shorten(self, name: str, before: Id) -> int:
         """Drop a stream's entries older than an id and tell its followers; returns how many went."""
-        stream = self.stream(name)
-        gone = stream.cut(before) if stream is not None else 0
-        if gone:
+        count = self.stream(name).cut(before)
+        if count:
             self.tell(name)
-        return gone
+        return count
 
     def remove(self, name: str) -> None:
         """Delete a stream and tell its followers."""
@@ -194,7 +194,7 @@ class Store:
             self.hash(streams.cursors(step.house))
         if step.record:
             name = streams.record(step.house, step.game)
-            last = self._last(name)
+            last = self.stream(name).last
             first = parse_id(step.record[0].id)
             if last != ((first[0] - 1, 0) if first[0] > 1 else START):
                 return Verdict("order", f"{name} ends at {join_id(last)}, this step begins at {join_id(first)}")
@@ -202,14 +202,10 @@ class Store:
         for name, entry in step.posts:
             if name not in seen:
                 seen.add(name)
-                last = self._last(name)
+                last = self.stream(name).last
                 if (parse_id(entry.id) <= last) if entry.id else (last[0] > step.epoch):
                     return Verdict("order", f"{name} ends at {join_id(last)}, this step posts {entry.id or step.epoch}")
         return None
-
-    def _last(self, name: str) -> Id:
-        stream = self.stream(name)
-        return stream.last if stream is not None else START
 
     def _write(self, step: Commit) -> Verdict:
         name = streams.record(step.house, step.game)
@@ -223,7 +219,7 @@ class Store:
             if entry.id:
                 self.add(stream, parse_id(entry.id), entry)
             else:
-                last = self._last(stream)
+                last = self.stream(stream).last
                 entry_id = (step.epoch, last[1] + 1 if last[0] == step.epoch else 0)
                 self.add(stream, entry_id, with_id(entry, entry_id))
         for stream, cursor in (step.cursors or {}).items():
@@ -233,14 +229,12 @@ class Store:
     def head_at(self, house: str, game: str, entry_id: str) -> str:
         """Return the head that the step ending in a record entry brought about, "" if there is none."""
         with self.lock:
-            stream = self.stream(streams.record(house, game))
-            return stream.heads.get(entry_id, "") if stream is not None else ""
+            return self.stream(streams.record(house, game)).heads.get(entry_id, "")
 
     def find(self, stream: str, entry_id: str) -> Entry | None:
         """Return the entry that stands on a stream under an id."""
         with self.lock:
-            held = self.stream(stream)
-            return held.find(parse_id(entry_id)) if held is not None else None
+            return self.stream(stream).find(parse_id(entry_id))
 
 
 def with_id(entry: Entry, entry_id: Id) -> Entry:
@@ -276,8 +270,8 @@ class MemoryReader:
 
     def changed(self, stream: str) -> None:
         """Hear that a followed stream changed; called by the store under its lock."""
-        held = self._store.streams.get(stream)
-        if held is None or held.last != self._cursors[stream]:
+        changed = self._store.streams.get(stream)
+        if changed is None or changed.last != self._cursors[stream]:
             # else it was cut behind what was read
             self._dirty[stream] = None
             self._rouse()
@@ -311,8 +305,8 @@ class MemoryReader:
             if self._closed:
                 raise BusDown("this reading session was closed")
             while not self._closed:
-                if found := self._collect(limit):
-                    return found
+                if batches := self._collect(limit):
+                    return batches
                 left = until - time.monotonic()
                 if left <= 0:
                     break
@@ -323,21 +317,23 @@ class MemoryReader:
 
     def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
         for name in list(self._dirty):
-            stream = self._store.stream(name)
-            error = loss(name, self._cursors[name], stream.extent() if stream is not None else None)
+            error: BusError | None
+            try:
+                error = loss(name, self._cursors[name], self._store.extent(name))
+            except BusError as refused:
+                error = refused
             if error is not None:
                 self.unfollow(name)
                 raise error
-        found: list[tuple[str, list[Entry]]] = []
+        batches: list[tuple[str, list[Entry]]] = []
         for name in list(self._dirty):
-            stream = self._store.stream(name)
-            entries, last = stream.part(self._cursors[name], limit) if stream is not None else ([], START)
+            entries, last = self._store.stream(name).part(self._cursors[name], limit)
             if entries:
                 self._cursors[name] = last
-                found.append((name, entries))
+                batches.append((name, entries))
             if len(entries) < limit:
                 del self._dirty[name]
-        return found
+        return batches
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""

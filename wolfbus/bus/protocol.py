@@ -146,6 +146,7 @@ class Reader(Protocol):
         Raises:
             StreamLost: a followed stream was deleted, cut beyond the cursor, or now ends before it. It is followed no
                 more; the other streams go on, and what was unread of them is returned by the next call.
+            BusError: the same for a followed key that is no stream, or that may not be read.
             BusDown: no connection within the bus's patience, or this session was closed before the call.
         """
 

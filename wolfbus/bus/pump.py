@@ -51,13 +51,24 @@ class BusReader(Closable):
             per patience while the bus is away.
         name: name of the thread.
         forget: trim a stream behind what was handed out, where no other reader will ever want it.
+        on_recovery: called when reading succeeds again after such another `BusError`.
     """
 
-    def __init__(self, bus: Bus, on_error: OnError, name: str = "bus-reader", *, forget: bool = False) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        on_error: OnError,
+        name: str = "bus-reader",
+        *,
+        forget: bool = False,
+        on_recovery: Callable[[], None] | None = None,
+    ) -> None:
         self._bus = bus
         self._forget = forget
         self._session = bus.reader()
         self._on_error = on_error
+        self._on_recovery = on_recovery
+        self._failing = False
         self._deliver: dict[str, Deliver] = {}
         self._lost: dict[str, Lost] = {}
         self._lock = threading.Lock()
@@ -102,24 +113,30 @@ class BusReader(Closable):
     def _run(self) -> None:
         while not self._closed.is_set():
             try:
-                found = self._session.read(READ_S)
+                # whoever waits to hear of a recovery waits for no entry
+                batches = self._session.read(REST_S if self._failing else READ_S)
             except BusError as error:
                 if not self._closed.is_set():
-                    self._tell(error)
+                    self._report(error)
                 continue
             except Exception:
                 logger.exception("reading from the bus failed")
                 self._closed.wait(REST_S)
                 continue
-            for stream, entries in found:
+            if self._failing:
+                self._failing = False
+                if self._on_recovery is not None:
+                    _call(self._on_recovery)
+            for stream, entries in batches:
                 deliver = self._deliver.get(stream)
                 if deliver is not None and not self._closed.is_set():
                     _call(deliver, stream, entries)
                     if self._forget:
                         _call(self._bus.trim, stream, entries[-1].id)
 
-    def _tell(self, error: BusError) -> None:
+    def _report(self, error: BusError) -> None:
         if not isinstance(error, StreamLost):
+            self._failing = True
             _call(self._on_error, error)
             self._closed.wait(REST_S)
             return

@@ -277,9 +277,11 @@ class StageApp:
             # a game that was played anew under the same name
             yield event("reload", b"{}")
             return
+        stalled: str | None = None
         while True:
             feed = game.feed(viewer)
-            if feed.line > after:
+            if feed.line > after or game.stalled != stalled:
+                stalled = game.stalled
                 step, after = game.step(viewer, after), feed.line
                 yield event("step", step, after)
             if game.over and shielded and not game.shielded:

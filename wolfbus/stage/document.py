@@ -113,7 +113,7 @@ def _outcome(beat: Beat) -> Iterator[KeyMoment]:
 FORMAT: Final = 1
 """Version of the data of a page."""
 
-_OF_SEAT: Final = ("name", "brain", "agent", "model")
+_SEAT_FIELDS: Final = ("name", "brain", "agent", "model")
 
 
 class GameFeed:
@@ -255,20 +255,22 @@ def all_viewers(names: tuple[SeatName, ...]) -> tuple[Viewer, ...]:
 
 
 def _game(fact: Opened | TableOpened) -> dict[str, Any]:
-    config = fact.config.model_dump(mode="json", exclude={"roles", "names", "deadlines"})
-    shown: dict[str, Any] = {"id": fact.game, "config": config, "roles": _roles(fact.config)}
+    game: dict[str, Any] = {"id": fact.game}
+    if fact.config is not None:
+        game["config"] = fact.config.model_dump(mode="json", exclude={"roles", "names", "deadlines"})
+        game["roles"] = _roles(fact.config)
     if fact.started is not None:
-        shown["started"] = fact.started
+        game["started"] = fact.started
     if isinstance(fact, TableOpened):
-        return {**shown, "seats": [{"name": name} for name in fact.names]}
+        return {**game, "seats": [{"name": name} for name in fact.names]}
     if fact.title is not None:
-        shown["title"] = fact.title
+        game["title"] = fact.title
     return {
-        **shown,
+        **game,
         "version": fact.version,
         "seed": fact.seed,
         "seats": [
-            {name: told for name in _OF_SEAT if (told := getattr(seat, name)) is not None} for seat in fact.seats
+            {name: value for name in _SEAT_FIELDS if (value := getattr(seat, name)) is not None} for seat in fact.seats
         ],
     }
 

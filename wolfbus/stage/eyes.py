@@ -22,19 +22,19 @@ _SEAT: Final = "seat:"
 
 @dataclass(frozen=True, slots=True)
 class TableOpened:
-    """What everybody at the table knows as a game begins.
+    """What everybody at the table knows as a game begins; a spectator of a house knows its id alone.
 
     Attributes:
         game: its id.
         started: Unix time of the opening, in seconds; None if it is not known.
-        names: all players in seating order.
-        config: the rules; who is what is left out.
+        names: all players in seating order; () if they are not known.
+        config: the rules; who is what is left out. None if they are not known.
     """
 
     game: GameId
-    started: float | None
-    names: tuple[SeatName, ...]
-    config: GameConfig
+    started: float | None = None
+    names: tuple[SeatName, ...] = ()
+    config: GameConfig | None = None
     type: Literal["table_opened"] = "table_opened"
 
 

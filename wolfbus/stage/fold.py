@@ -144,8 +144,9 @@ class BeatFold:
         self.seating.sit(fact.names)
         self._begin(fact.config)
 
-    def _begin(self, config: GameConfig) -> None:
-        self._suspicion = Suspicion(config.alpha, config.prior)
+    def _begin(self, config: GameConfig | None) -> None:
+        if config is not None:
+            self._suspicion = Suspicion(config.alpha, config.prior)
         if self._me is None:
             self._emit("opened")
 

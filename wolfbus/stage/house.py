@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _KEPT: Final = 64
 """Games that are over and kept in memory."""
+_AWAY: Final = "the house cannot be read now; trying again"
 _FIRST_S: Final = 2.0
 """Seconds that who asks for a game waits for the first of it."""
 
@@ -49,10 +50,10 @@ class HouseSource(LoopCalls, GameSource):
         self._games: dict[str, WatchedGame] = {}
         self._running: set[str] = set()
         self._readers: dict[str, RecordReader] = {}
-        self._records: bool | None = None
-        self._told = ""
+        self._records_readable: bool | None = None
+        self._failure = ""
         self._caught_up: asyncio.Task[None] | None = None
-        self._reader = BusReader(bus, self._trouble, name="stage-bus")
+        self._reader = BusReader(bus, self._fail, name="stage-bus", on_recovery=self._recover)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to read; called on the loop that the games are used on."""
@@ -80,21 +81,20 @@ class HouseSource(LoopCalls, GameSource):
 
     def live(self) -> list[dict[str, Any]]:
         """Return what a library tells of the games that go on."""
-        return [{**self._games[name].told(), "house": self._house} for name in self._running if name in self._games]
+        return [{**self._games[name].summary(), "house": self._house} for name in self._running if name in self._games]
 
     def _catch_up(self) -> None:
         """Take in what there is, before anybody is answered."""
         stream, after = streams.games(self._house), "0-0"
         try:
             for entry in every_entry(self._bus, stream):
-                self._hear(stream, [entry])
+                self._receive_news(stream, [entry])
                 after = entry.id
         except BusError as error:
-            self._trouble(error)
-        self._reader.follow(stream, self._hear, after, lost=self._lost)
+            self._fail(error)
+        self._reader.follow(stream, self._receive_news, after, lost=self._lost)
 
-    def _hear(self, _stream: str, entries: list[Entry]) -> None:
-        self._told = ""
+    def _receive_news(self, _stream: str, entries: list[Entry]) -> None:
         for entry in entries:
             try:
                 news = validate(HOUSE_NEWS, unpack(entry.body), lenient=True)
@@ -108,40 +108,37 @@ class HouseSource(LoopCalls, GameSource):
                 self.soon(partial(self._begin, news.game))
                 self._follow(news.game)
             elif isinstance(news, GameClosed):
-                self.soon(partial(self._over, news.game, news.reason))
+                self.soon(partial(self._end, news.game, news.reason))
             elif isinstance(news, HouseClosed):
-                self.soon(self._all_over)
+                self.soon(self._end_all)
 
     def _follow(self, game: str) -> None:
         """Read a game's record, or what the table says of it where that is all that may be read."""
         record, table = streams.record(self._house, game), streams.table(self._house, game)
-        if self._records is None:
+        if self._records_readable is None:
             try:
                 self._bus.entries(record, limit=1)
-                self._records = True
+                self._records_readable = True
             except NotAllowed:
-                self._records = False
-        self._readers[game] = read_record(())
-        if self._records:
-            self._reader.follow(record, partial(self._take, game), lost=self._lost)
+                self._records_readable = False
+        reader = self._readers[game] = read_record(())
+        if self._records_readable:
+            self._reader.follow(record, partial(self._receive_record, game, reader), lost=self._lost)
         else:
-            self._reader.follow(table, partial(self._overhear, game), lost=self._lost)
+            self._reader.follow(table, partial(self._receive_table, game), lost=self._lost)
 
-    def _take(self, game: str, _stream: str, entries: list[Entry]) -> None:
-        self._told = ""
-        found: list[Recorded] = []
-        reader = self._readers[game]
+    def _receive_record(self, game: str, reader: RecordReader, stream: str, entries: list[Entry]) -> None:
+        records: list[Recorded] = []
         for entry in entries:
             try:
-                found.append(reader.take(line_of(unpack(entry.body)) + b"\n"))
+                records.append(reader.take(line_of(unpack(entry.body)) + b"\n"))
             except (MessageError, RecordError) as error:
-                self._reader.unfollow(streams.record(self._house, game))
-                self.soon(partial(self._add, game, found, str(error)))
+                self._reader.unfollow(stream)
+                self.soon(partial(self._add, game, records, str(error)))
                 return
-        self.soon(partial(self._add, game, found, None))
+        self.soon(partial(self._add, game, records, None))
 
-    def _overhear(self, game: str, _stream: str, entries: list[Entry]) -> None:
-        self._told = ""
+    def _receive_table(self, game: str, _stream: str, entries: list[Entry]) -> None:
         news: list[TableNews] = []
         for entry in entries:
             try:
@@ -154,9 +151,16 @@ class HouseSource(LoopCalls, GameSource):
         self._running.add(name)
         if name not in self._games:
             self._games[name] = WatchedGame(name, public=self._public)
-            idle = [known for known, game in self._games.items() if known not in self._running and not game.watching]
-            for known in idle[: max(0, len(self._games) - _KEPT)]:
-                del self._games[known]
+            idle = [other for other, game in self._games.items() if other not in self._running and not game.watching]
+            for other in idle[: max(0, len(self._games) - _KEPT)]:
+                self._forget(other)
+
+    def _forget(self, name: str) -> None:
+        """Keep nothing of a game; news of it that are read anew bring it back, as far as the bus still has it."""
+        del self._games[name]
+        self._readers.pop(name, None)
+        for stream in (streams.record(self._house, name), streams.table(self._house, name)):
+            self._reader.unfollow(stream)
 
     def _add(self, name: str, records: list[Recorded], problem: str | None) -> None:
         game = self._games.get(name)
@@ -170,42 +174,58 @@ class HouseSource(LoopCalls, GameSource):
         if (game := self._games.get(name)) is not None:
             game.tell(news)
 
-    def _over(self, name: str, reason: str) -> None:
+    def _end(self, name: str, reason: str) -> None:
         self._running.discard(name)
         game = self._games.get(name)
         if game is not None and not game.over:
             game.end(reason or None)
 
-    def _all_over(self) -> None:
+    def _end_all(self) -> None:
         for name in list(self._running):
-            self._over(name, "the house has closed")
+            self._end(name, "the house has closed")
 
     def _lost(self, lost: StreamLost) -> None:
         """Begin a stream anew that lost what was not read."""
-        self.soon(partial(self._forget, lost))
+        self.soon(partial(self._begin_anew, lost))
 
-    def _forget(self, lost: StreamLost) -> None:
+    def _begin_anew(self, lost: StreamLost) -> None:
         stream, house = lost.stream, self._house
-        games = [name for name in self._running if stream in {streams.record(house, name), streams.table(house, name)}]
-        if not games and stream != streams.games(house):
+        news_lost = stream == streams.games(house)
+        games = [
+            name
+            for name in self._running
+            if news_lost or stream in {streams.record(house, name), streams.table(house, name)}
+        ]
+        if not games and not news_lost:
             # a house takes away what it has of a game that is over
             return
         logger.warning("house %s: %s", house, lost)
-        anew = stream == streams.games(house)
-        for name in list(self._running) if anew else games:
+        for name in games:
             self._games.pop(name).end("the bus lost a part of this game; load the page again")
-            if anew:
+            if news_lost:
                 # what there still is of it begins with news of it
                 self._running.discard(name)
                 self._readers.pop(name, None)
             else:
                 self._begin(name)
                 self._follow(name)
-        if anew:
-            self._reader.follow(stream, self._hear, lost=self._lost)
+        if news_lost:
+            self._reader.follow(stream, self._receive_news, lost=self._lost)
 
-    def _trouble(self, error: BusError) -> None:
-        """Log what is wrong with the bus, once until something is read again: the reader tries every moment."""
-        if str(error) != self._told:
-            self._told = str(error)
+    def _fail(self, error: BusError) -> None:
+        """Log what is wrong with the bus, once until it is read again, for the reader tries every moment; and have the
+        pages say that nothing comes.
+        """
+        if str(error) != self._failure:
+            self._failure = str(error)
             logger.warning("house %s: %s", self._house, error)
+        self.soon(partial(self._stall, _AWAY))
+
+    def _recover(self) -> None:
+        self._failure = ""
+        self.soon(partial(self._stall, None))
+
+    def _stall(self, reason: str | None) -> None:
+        for name in self._running:
+            if (game := self._games.get(name)) is not None:
+                game.stall(reason)

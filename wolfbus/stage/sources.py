@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import RecordError, reason_of
+from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
 from wolfbus.record.reader import LINE_LIMIT, SUFFIXES, open_lines, read_record, records_under
 from wolfbus.stage.watched import LoopCalls, WatchedGame
 from wolfbus.study.manifest import RECORDS
+from wolfbus.vocabulary import KINDS
 
 _PIECE: Final = 1 << 20
 
@@ -94,7 +97,9 @@ class RecordTail:
 _LOOK_S: Final = 0.25
 """Seconds between two looks at a file that somebody watches."""
 _STILL_S: Final = 30.0
-"""A file that was not written for so long, and whose last line is not whole, is damaged."""
+"""A file that was not written for so long, and whose last line is not whole, is damaged; one with a whole last line,
+and not written for so long behind the longest deadline of its game, is abandoned."""
+_ABANDONED: Final = "nobody has written to this record for long: its game may be broken off"
 _KEPT: Final = 16
 """Finished games kept in memory."""
 _ANEW: Final = "the file was written anew"
@@ -211,15 +216,23 @@ class FileGame(WatchedGame):
             return
         self.add(await asyncio.to_thread(self._tail.read))
         if self._tail.problem is None:
-            self.problem = self._tail.cut_off() if self._still() else None
+            idle_s = self._idle_s()
+            self.problem = self._tail.cut_off() if idle_s > _STILL_S else None
+            self.stall(_ABANDONED if self.problem is None and self._is_abandoned(idle_s) else None)
         elif not self.closed:
             self.end(self._tail.problem)
 
-    def _still(self) -> bool:
+    def _idle_s(self) -> float:
+        """Return for how long nobody has written to the file."""
         try:
-            return time.time() - self._tail.path.stat().st_mtime > _STILL_S
+            return time.time() - self._tail.path.stat().st_mtime
         except OSError:
-            return True
+            return math.inf
+
+    def _is_abandoned(self, idle_s: float) -> bool:
+        if self.over or not self.records or not isinstance(opened := self.records[0].event, Opened):
+            return False
+        return idle_s > _STILL_S + max(map(opened.config.deadlines.of, KINDS))
 
 
 class FolderSource(GameSource):
@@ -281,7 +294,7 @@ class PlayedSource(LoopCalls, GameSource):
 
     def live(self) -> list[dict[str, Any]]:
         """Return what a library tells of it while it goes on."""
-        return [self.game.told()] if self.game.records and not (self.game.over or self.game.closed) else []
+        return [self.game.summary()] if self.game.records and not (self.game.over or self.game.closed) else []
 
     async def open(self, name: str) -> WatchedGame | None:
         """Return the game, if it is asked for."""

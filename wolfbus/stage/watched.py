@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.requests import TableNews
@@ -78,6 +77,7 @@ class WatchedGame(Changing):
         game: its id.
         records: the lines of its record, as far as they are there; empty where only the table's news are known.
         problem: what is wrong with the line after them.
+        stalled: why nothing comes for now; None while it goes on.
         closed: whether nothing more will come.
         watching: how many wait for what is new.
     """
@@ -87,6 +87,7 @@ class WatchedGame(Changing):
         self.game = game
         self.records: list[Recorded] = []
         self.problem: str | None = None
+        self.stalled: str | None = None
         self.closed = False
         self.watching = 0
         self._public = public
@@ -154,10 +155,16 @@ class WatchedGame(Changing):
         """Take in news of the table, where the record cannot be read."""
         feed = self.feed(PUBLIC)
         if not feed.line:
-            feed.take(1, 0.0, [TableOpened(self.game, None, (), GameConfig())])
-        for each in news:
-            feed.take(each.n + 1, 0.0, [each.fact])
+            feed.take(1, 0.0, [TableOpened(self.game)])
+        for item in news:
+            feed.take(item.n + 1, 0.0, [item.fact])
         self.wake()
+
+    def stall(self, reason: str | None) -> None:
+        """Take in why nothing comes for now; None for going on."""
+        if reason != self.stalled:
+            self.stalled = reason
+            self.wake()
 
     def end(self, problem: str | None = None) -> None:
         """Take in that nothing more will come, and why if something is wrong."""
@@ -181,32 +188,35 @@ class WatchedGame(Changing):
 
     def page(self, viewer: Viewer) -> dict[str, Any]:
         """Return the data of a page."""
-        found = self.feed(viewer).page()
-        found["viewers"] = list(self.viewers())
-        found["over"] = found["over"] or self.closed
-        if found["over"]:
-            found["live"] = None
-        found["problems"] = [self.problem] if self.problem is not None else []
+        page = self.feed(viewer).page()
+        page["viewers"] = list(self.viewers())
+        page["over"] = page["over"] or self.closed
+        if page["over"]:
+            page["live"] = None
+        page["stalled"] = self.stalled
+        page["problems"] = [self.problem] if self.problem is not None else []
         if not self.shielded:
-            found["proof"] = proof(self.records, self.problem)
-        return found
+            page["proof"] = proof(self.records, self.problem)
+        return page
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """Return what a library tells of it while it goes on."""
         feed = self.feed(self.viewers()[0])
-        found: dict[str, Any] = {"game": self.game}
+        summary: dict[str, Any] = {"game": self.game}
+        if self.stalled is not None:
+            summary["stalled"] = self.stalled
         if not feed.beats:
-            return found
+            return summary
         last = feed.beats[-1]
         living = [seat for seat in last.seats if seat.left is None]
-        found["round"] = last.round
+        summary["round"] = last.round
         if self.names:
-            found["living"] = len(living)
+            summary["living"] = len(living)
         if last.phase is not None:
-            found["phase"] = last.phase
+            summary["phase"] = last.phase
         if not self.shielded:
-            found |= {team: sum(seat.team == team for seat in living) for team in ("werewolves", "villagers")}
-        return found
+            summary |= {team: sum(seat.team == team for seat in living) for team in ("werewolves", "villagers")}
+        return summary
 
     def step(self, viewer: Viewer, after: int) -> bytes:
         """Return the data of a live event for a page that has what there is up to line `after`."""
@@ -215,7 +225,7 @@ class WatchedGame(Changing):
         if step is None:
             if len(self._steps) >= _CACHED:
                 self._steps.clear()
-            step = self._steps[key] = encoded(self.feed(viewer).step(after))
+            step = self._steps[key] = encoded({**self.feed(viewer).step(after), "stalled": self.stalled})
         return step
 
 

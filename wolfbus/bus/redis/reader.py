@@ -290,14 +290,18 @@ class RedisReader:
             self._look(link, names[start : self._turn])
 
     def _look(self, link: RedisLink, names: Sequence[str]) -> None:
-        """Raise `StreamLost` for the first stream that lost something, and follow it no more."""
+        """Raise an error for the first stream that lost something or cannot be read, and follow it no more."""
         replies = link.exchange([("XINFO", "STREAM", name) for name in names])
         with self._lock:
             for name, reply in zip(names, replies, strict=True):
                 stream = self._followed.get(name)
                 if stream is None:
                     continue
-                error = loss(name, stream.cursor, extent_of(name, reply))
+                error: BusError | None
+                try:
+                    error = loss(name, stream.cursor, extent_of(name, reply))
+                except BusError as refused:
+                    error = refused
                 if error is not None:
                     del self._followed[name]
                     self._unproven.pop(name, None)

@@ -8,6 +8,19 @@ export function shown(text) {
   return String(text).replace(UNSEEN, (sign) => `[U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
+const BACKWARD = "\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}";
+const NAMES = new RegExp(`([${BACKWARD}]+[\\p{M}\\p{N}]*(?:[ '’-]+[${BACKWARD}]+[\\p{M}\\p{N}]*)*)`, "gu");
+
+// A sentence in which each name of a right-to-left script stands for itself, and turns nothing beside it around.
+export function isolated(text) {
+  return text.split(NAMES).map((part, place) => (place % 2 ? h("bdi", part) : part));
+}
+
+// The same where there can be no elements.
+export function isolatedText(text) {
+  return shown(text).replace(NAMES, "\u2068$&\u2069");
+}
+
 // h("p.big", { title }, "words", node): objects are attributes, "--x" a CSS variable; false and null are left out.
 export function h(what, ...rest) {
   const [tag, ...classes] = what.split(".");
@@ -21,7 +34,7 @@ export function h(what, ...rest) {
       for (const [name, value] of Object.entries(part)) {
         if (value == null || value === false) continue;
         if (name.startsWith("--")) node.style.setProperty(name, value);
-        else node.setAttribute(name, value === true ? "" : shown(value));
+        else node.setAttribute(name, value === true ? "" : name === "title" ? isolatedText(value) : shown(value));
       }
     }
   }
@@ -67,7 +80,7 @@ export function cut(text, length) {
 // Which way a text runs: as most of its letters do, since its first word may be a name of another script.
 export function direction(text) {
   const start = text.slice(0, 1500);
-  const back = start.match(/[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu)?.length ?? 0;
+  const back = start.match(new RegExp(`[${BACKWARD}]`, "gu"))?.length ?? 0;
   return 2 * back > (start.match(/\p{L}/gu)?.length ?? 0) ? "rtl" : "ltr";
 }
 

@@ -1,5 +1,5 @@
 // The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
-import { h, fill, dialog, shown } from "./dom.js";
+import { h, fill, dialog, isolated, isolatedText } from "./dom.js";
 import { stepped, veiled } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
@@ -97,9 +97,9 @@ export class GamePage {
     return live?.pending.length ? [...beats, ...live.pending] : beats;
   }
 
-  // Whether more may come: not in a file, nor of a record that is cut off.
+  // Whether more may come: not in a file, nor of a record that is cut off or that nobody writes.
   get goesOn() {
-    return Boolean(this.stop) && !this.data.over && !this.data.problems?.length;
+    return Boolean(this.stop) && !this.data.over && !this.data.stalled && !this.data.problems?.length;
   }
 
   get atEnd() {
@@ -280,12 +280,13 @@ export class GamePage {
     const state = this.state();
     const { game, beat, all, n } = state;
     const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${what(beat)}`}`;
-    document.title = shown(`${title(label)} · ${game.title ?? game.id}`);
+    document.title = isolatedText(`${title(label)} · ${game.title ?? game.id}`);
     this.root.firstChild.classList.toggle("unthinking", !this.thoughts);
     this.root.firstChild.dataset.sheet = this.sheet ?? "";
     fill(this.statusPart, this.status(state));
     fill(this.toolsPart, this.tools(state));
-    fill(this.problemsPart, [this.notice && h("p.problem", { role: "status" }, this.notice), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
+    const notice = (words) => words && h("p.problem", { role: "status" }, words);
+    fill(this.problemsPart, [notice(this.notice), notice(state.stalled && title(state.stalled)), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
     this.drawPlayers(state);
     fill(this.suspicionPart, this.suspicion(state));
     const tallied = state.beats.findLast((each) => each.kind === "tally")?.n;
@@ -322,8 +323,8 @@ export class GamePage {
     const behind = all.length - 1 - n;
     return [
       this.home && h("a.home", { href: this.home }, "wolfbus"),
-      h("h1", title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? what(beat) : whenIs(beat))),
-      h("small.soft", beat.over || beat.kind === "opened" ? `${counted(Math.max(...all.slice(0, n + 1).map((each) => each.round)), "round")}` : (game.title ?? game.id)),
+      h("h1", isolated(title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? what(beat) : whenIs(beat)))),
+      h("small.soft", beat.over || beat.kind === "opened" ? counted(Math.max(...all.slice(0, n + 1).map((each) => each.round)), "round") : isolated(game.title ?? game.id)),
       !over && !this.goesOn && h("small.soft", "not finished"),
       this.goesOn && h("button.live", { "data-do": "end" }, h("i", { "aria-hidden": "true" }), "LIVE", behind > 0 && ` · ${counted(behind, "beat")} behind`, live?.phase && !behind && h("small", ` ${whenIs(live)}`)),
     ];

@@ -31,7 +31,7 @@ function listing({ live, seats, studies, games, more, folder }, words) {
             { href: gameLink(game.game) },
             h("b.flagged", "● "),
             h("b", game.game),
-            h("small", ` ${game.phase ? whenIs(game) : "not begun"}`, game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`),
+            h("small", ` ${game.phase ? whenIs(game) : "not begun"}`, game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`, game.stalled && ` · ${game.stalled}`),
           ),
         ),
         seats.map(({ game, seat }) => h("p.soft", `Game ${game} waits for a person as ${seat}.`)),

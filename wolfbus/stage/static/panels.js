@@ -1,5 +1,5 @@
 // Cards of the players and the panels beside the transcript; each a function of the beats up to the place.
-import { h, aside, cut, direction } from "./dom.js";
+import { h, aside, cut, direction, isolated } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
 import { pct, whenIs, title, MARKS } from "./terms.js";
@@ -151,7 +151,7 @@ export function moments({ moments: found, n, hide, all }) {
   return h(
     "ol.moments",
     found.map((moment) =>
-      h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", title(moment.words)), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
+      h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", isolated(title(moment.words))), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
     ),
   );
 }

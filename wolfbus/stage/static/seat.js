@@ -1,5 +1,5 @@
 // A person's seat: what they see, and what they are asked, by sliders and buttons.
-import { h, fill } from "./dom.js";
+import { h, fill, isolatedText } from "./dom.js";
 import { asked, servedFeed, stepped } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards } from "./panels.js";
@@ -76,7 +76,7 @@ export class SeatPage {
     // a bus that lost what it told tells it anew
     if (!beat) return;
     const mine = beat.seats.find((seat) => seat.name === me) ?? {};
-    document.title = `${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`;
+    document.title = isolatedText(`${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`);
     fill(this.topPart, [
       h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && [" · with ", listed(data.partners)])),
       h("small.soft", title(over || !(live?.phase || asks.length) ? whenIs(beat) : whenIs({ ...beat, ...live, ...asks.at(-1), kind: "" }))),

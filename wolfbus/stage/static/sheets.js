@@ -1,5 +1,5 @@
 // What the pages beside the game's have in common: their frame, tables of games, intervals as pictures.
-import { h, fill } from "./dom.js";
+import { h, fill, isolated } from "./dom.js";
 import { day, pct, title, REASONS } from "./terms.js";
 
 export function frame(root, name, ...parts) {
@@ -39,7 +39,7 @@ export function gamesTable(games) {
             h("td", h("b", { class: game.winner }, outcome(game)), h("small", game.error ?? REASONS[game.reason])),
             h("td.number", game.rounds),
             h("td.number", game.lies),
-            h("td", game.moment && h("a", { href: gameLink(game.id, game.moment_beat) }, title(game.moment))),
+            h("td", game.moment && h("a", { href: gameLink(game.id, game.moment_beat) }, isolated(title(game.moment)))),
           ),
         ),
       ),
