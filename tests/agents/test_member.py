@@ -109,8 +109,8 @@ def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket_and_explains_why_nobo
             assert moderator.bus.length(streams.lobby(HOUSE)) == 0
         with served(Bidder, own, name="bob") as stranger, pytest.raises(NotAllowed):
             stranger.end()
-        monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.02)
-        monkeypatch.setattr("wolfbus.agent.member.LONELY_S", 0.05)
+        monkeypatch.setattr("wolfbus.agent.member.HEARTBEAT_S", 0.02)
+        monkeypatch.setattr("wolfbus.agent.member.UNANSWERED_S", 0.05)
         with Awaited("no moderator answers") as complaint, served(Bidder, own):
             assert "; ann may not write to its lobby, so only one with --tickets hears of it" in complaint.wait()
     finally:
@@ -118,8 +118,8 @@ def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket_and_explains_why_nobo
 
 
 def test_nobody_who_answers_is_told_in_one_line(serve: Serve, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.02)
-    monkeypatch.setattr("wolfbus.agent.member.LONELY_S", 0.05)
+    monkeypatch.setattr("wolfbus.agent.member.HEARTBEAT_S", 0.02)
+    monkeypatch.setattr("wolfbus.agent.member.UNANSWERED_S", 0.05)
     with Awaited("no moderator answers") as told:
         serve(Bidder)
         assert f"in house inn on {redis_url}" in told.wait()
