@@ -194,7 +194,7 @@ def first_fault(error: ValidationError) -> str:
     return fault[:300] if fault.isprintable() else repr(fault[:300])[1:-1]
 
 
-def telling(error: ValidationError) -> ErrorDetails:
+def main_mistake(error: ValidationError) -> ErrorDetails:
     """Return the mistake that says most: of a name that is misspelt, the misspelling, not what follows from it."""
     return min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
 
@@ -210,7 +210,7 @@ def fault_of_table(
         depth: how many names of a field's place are told; behind a union's own stands which of its forms was tried.
         tables: names that the file may hold beside the model's.
     """
-    first = telling(error)
+    first = main_mistake(error)
     path = [str(part) for part in first["loc"][:depth]]
     place = ".".join(part if part.isprintable() else repr(part) for part in path)
     kind, message = first["type"], first["msg"]

@@ -119,9 +119,11 @@ def _unknown(facts: Facts, roles: Mapping[SeatName, Role], not_wolves: Collectio
     names = facts.roles.keys() - roles.keys() - set(not_wolves)
     living, dead = names.intersection(facts.living), names.difference(facts.living)
     left = [*facts.roles.values()].count("Werewolf") - [*roles.values()].count("Werewolf")
-    known = sum(1 for name in facts.living if roles.get(name) == "Werewolf")
+    known_wolves = sum(1 for name in facts.living if roles.get(name) == "Werewolf")
     counts = range(max(0, left - len(dead)), min(left, len(living)) + 1)
-    return _Unknown(living, dead, left, [n for n in counts if 1 <= known + n < len(facts.living) - known - n])
+    return _Unknown(
+        living, dead, left, [n for n in counts if 1 <= known_wolves + n < len(facts.living) - known_wolves - n]
+    )
 
 
 def knowledge(facts: Facts, observer: SeatName) -> tuple[dict[SeatName, Role], set[SeatName]]:

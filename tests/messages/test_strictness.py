@@ -18,7 +18,7 @@ from wolfbus.messages.codec import (
     FROM_AGENT,
     REPLIES,
     check_version,
-    decode_delivery,
+    decode_mail,
     decode_news,
     encode,
     pack,
@@ -159,7 +159,7 @@ def test_another_version_is_refused_naming_both(version: Any) -> None:
     value = {**REPLY, "v": version}
     if version is None:
         del value["v"]
-    for read in (unpack, decode_delivery, decode_news):
+    for read in (unpack, decode_mail, decode_news):
         with pytest.raises(VersionError) as caught:
             read(pack(value))
         shown = "no protocol version" if version is None else "protocol version"
@@ -207,7 +207,7 @@ def test_every_cut_of_a_message_is_refused(model: type[BaseModel]) -> None:
 @settings(max_examples=300, deadline=None, database=None)
 @given(st.binary(max_size=60))
 def test_arbitrary_bytes_are_refused_and_never_crash_the_reader(body: bytes) -> None:
-    for read in (decode_delivery, decode_news, lambda some: validate(REPLIES, unpack(some))):
+    for read in (decode_mail, decode_news, lambda some: validate(REPLIES, unpack(some))):
         with pytest.raises(MessageError):
             read(body)
 

@@ -82,18 +82,14 @@ def schema_of(name: str) -> Schema:
         ConfigError: there is no such type; the line names similar ones.
     """
     definitions = _definitions()
-    exact = (
-        name
-        if name in definitions
-        else next((candidate for candidate in names() if candidate.lower() == name.lower()), None)
-    )
-    if exact is None:
-        by_lower = {candidate.lower(): candidate for candidate in names()}
-        close = [by_lower[match] for match in difflib.get_close_matches(name.lower(), by_lower, n=3)]
+    by_lower = {title.lower(): title for title in definitions}
+    match = name if name in definitions else by_lower.get(name.lower())
+    if match is None:
+        close = [by_lower[lower] for lower in difflib.get_close_matches(name.lower(), by_lower, n=3)]
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         raise ConfigError(f"{name!r} is no message type{hint}")
-    parts = _parts_of(exact, definitions) - {exact}
-    value: Schema = {"$schema": _DIALECT, **definitions[exact]}
+    parts = _parts_of(match, definitions) - {match}
+    value: Schema = {"$schema": _DIALECT, **definitions[match]}
     if parts:
         value["$defs"] = {part: definitions[part] for part in sorted(parts)}
     return value
@@ -133,20 +129,20 @@ class _Generator(GenerateJsonSchema):
     """Says what fields mean; leaves out what says nothing: titles made from field names, OpenAPI's discriminators."""
 
     def model_schema(self, schema: Any) -> Schema:
-        schema_ = super().model_schema(schema)
+        definition = super().model_schema(schema)
         docs = field_docs(schema["cls"])
-        for name, value in schema_.get("properties", {}).items():
+        for name, value in definition.get("properties", {}).items():
             if name in docs:
                 value.setdefault("description", docs[name])
-        return schema_
+        return definition
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the signature is pydantic's
         return False
 
     def tagged_union_schema(self, schema: Any) -> Schema:
-        schema_ = super().tagged_union_schema(schema)
-        schema_.pop("discriminator", None)
-        return schema_
+        definition = super().tagged_union_schema(schema)
+        definition.pop("discriminator", None)
+        return definition
 
 
 def _members(union: Any) -> Iterator[type[Part]]:
