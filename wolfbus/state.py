@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat, SeatName
+from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import Label
 from wolfbus.messages.events import (
@@ -30,6 +30,7 @@ from wolfbus.messages.events import (
     Opened,
     Rejected,
     Returned,
+    Seat,
     Silence,
     Statement,
     Stopped,

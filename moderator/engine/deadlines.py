@@ -18,8 +18,8 @@ from typing import Final
 
 from wolfbus.actors import Timer, Timers
 from wolfbus.draws import choose
-from wolfbus.messages.base import Seat, SeatName
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
 from wolfbus.roles import FACTS, team_of
 from wolfbus.vocabulary import SCRIPTS, Kind
 

@@ -12,8 +12,8 @@ from typing import Final
 from wolfbus import __version__
 from wolfbus.config import GameConfig
 from wolfbus.draws import shuffled
-from wolfbus.messages.base import Seat, SeatName
-from wolfbus.messages.events import Opened
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.printable import printable
 from wolfbus.vocabulary import ROLES, Kind, Role
 

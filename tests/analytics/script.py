@@ -18,7 +18,6 @@ from analytics.gather import FileNote, Gathered, StudySource
 from analytics.measures.study import Study
 from analytics.rows import GameRows
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
     AnsweredAssessOther,
@@ -31,6 +30,7 @@ from wolfbus.messages.events import (
     Ended,
     Exile,
     Opened,
+    Seat,
     Silence,
     Statement,
     Tally,

@@ -12,10 +12,9 @@ from tests.game.driver import Question, legal_answer
 from tests.isolation.outside import Outside, Plan, play
 from tests.players.table import Hearers
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import decode_mail, decode_news
 from wolfbus.messages.content import AccusationClaim, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat
 from wolfbus.view import SeatView

@@ -20,10 +20,9 @@ from tests.moderator.process import HOUSE, Process
 from wolfbus.bus import Bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import decode_mail, pack, plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.house import Welcome
 from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.vocabulary import Kind, Role

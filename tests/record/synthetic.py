@@ -7,7 +7,6 @@ from typing import Any
 
 from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.content import (
     Ballot,
     Bid,
@@ -36,6 +35,7 @@ from wolfbus.messages.events import (
     NightOutcome,
     Opened,
     Rejected,
+    Seat,
     Silence,
     Statement,
     Tally,
