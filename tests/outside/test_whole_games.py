@@ -17,7 +17,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from tests.golden.running import wolfbus
 from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus, streams

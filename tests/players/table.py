@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from players.baselines import RandomBrain
-from players.scripted import ScriptedBrain
+from players.scripted import RandomBrain, ScriptedBrain
 from tests.game import driver
 from wolfbus.agent import Agent, Answer
 from wolfbus.audience import AudienceFilter

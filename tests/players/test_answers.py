@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from players.baselines import RandomBrain, SilentBrain
-from players.scripted import ScriptedBrain
+from players.scripted import RandomBrain, ScriptedBrain, SilentBrain
 from tests.game.driver import verify
 from tests.players.table import CONFIGS, answer_of, digest, play
 from tests.record.synthetic import record

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from wolfbus.agent import Answer
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 
