@@ -17,7 +17,7 @@ PACKAGES = ("wolfbus", "moderator", "players", "analytics")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"[Villager]\nteam = ", "not TOML: Invalid value"),
         (b"[Villager]\nteam = '\xff'", "not TOML: 'utf-8' codec"),
@@ -27,14 +27,14 @@ PACKAGES = ("wolfbus", "moderator", "players", "analytics")
     ],
 )
 def test_a_fault_in_the_file_of_roles_is_one_line_that_names_file_and_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "roles.toml").write_bytes(content)
     monkeypatch.setattr("wolfbus.package_data.folder_of", lambda _: tmp_path)
-    with pytest.raises(ConfigError, match=f"^wolfbus/roles.toml: {said}") as told:
+    with pytest.raises(ConfigError, match=f"^wolfbus/roles.toml: {message}") as caught:
         runpy.run_path(str(ROOT / "wolfbus" / "roles.py"))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_scripted_players_have_words_for_everything_they_mean_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

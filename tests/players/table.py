@@ -53,17 +53,17 @@ class Hearers:
     def tell(self, event: AnyEvent) -> None:
         if event.type == "opened":
             self.views = {seat.name: SeatView(me=seat.name) for seat in event.seats}
-        told = self._audiences.feed(event)
+        facts = self._audiences.feed(event)
         for view in self.views.values():
-            view.hear_public(*told.public)
-        for name, private in told.private:
+            view.hear_public(*facts.public)
+        for name, private in facts.private:
             self.views[name].hear_private(private)
 
 
 def answer_of(brain: Agent, ask: Ask, view: SeatView) -> Answer:
     """Return what an agent answers, in full."""
-    said = brain.answer(ask, view)
-    return said if isinstance(said, Answer) else Answer(said)
+    answer = brain.answer(ask, view)
+    return answer if isinstance(answer, Answer) else Answer(answer)
 
 
 def play(

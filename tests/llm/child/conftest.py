@@ -104,12 +104,12 @@ def _hasty_farewells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def brain_of(tmp_path: Path) -> Iterator[Callable[..., Agent]]:
     """Makes brains whose child runs some code, with further words on its command line, and closes them."""
-    made: list[Agent] = []
+    brains: list[Agent] = []
 
     def make(code: str, words: str = "") -> Agent:
-        made.append(build(f"exec:{command(tmp_path, code)}{words}", BrainContext(logs=tmp_path / "logs")))
-        return made[-1]
+        brains.append(build(f"exec:{command(tmp_path, code)}{words}", BrainContext(logs=tmp_path / "logs")))
+        return brains[-1]
 
     yield make
-    for brain in made:
+    for brain in brains:
         brain.close()
