@@ -24,7 +24,7 @@ from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError, ConfigError, first_fault
 from wolfbus.messages.house import Join
 from wolfbus.printable import counted
-from wolfbus.service.lifecycle import Health, Stopping, open_when_there
+from wolfbus.service.lifecycle import Health, Stopping, await_bus
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ class Membership:
             member.bus_failed(error)
 
         with contextlib.ExitStack() as stack:
-            bus = open_when_there(self.url, stopping, health)
+            bus = await_bus(self.url, stopping, health)
             if bus is None:
                 return MembershipEnd(stopping.why)
             stack.callback(bus.close)
@@ -126,7 +126,7 @@ class Membership:
             self._wait_to_leave(member, resident, stopping, health)
             if not ends:
                 reason = stopping.why or "its game is over"
-                if stopping.asked:
+                if stopping.requested:
                     self._finish_games(member, resident, ends, health)
                 member.leave(reason)
                 ends.append(MembershipEnd(reason))

@@ -23,8 +23,8 @@ from wolfbus.errors import WolfError
 from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.accounts import Accounts
+    from players.spec import BrainContext
     from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE
@@ -211,7 +211,7 @@ class StudyScheduler:
         """Take in all news there is; wait a moment for some."""
         # news that was taken from the queue is noted, too
         with _uninterrupted():
-            for word in waiting_in(self._news, patience_s):
+            for word in drain(self._news, patience_s):
                 self._take_in(word)
 
     def _take_in(self, word: StudyNews) -> None:

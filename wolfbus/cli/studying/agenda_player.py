@@ -17,14 +17,14 @@ from wolfbus.cli.studying.reading import ended, failed, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import bring
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
+    from players.spec import BrainContext
     from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ class AgendaPlayer:
             Why no more can be played; None otherwise.
         """
         self._play(stopping)
-        while self._overtaken and self._halt is None and not stopping.asked and self._agenda.is_open:
+        while self._overtaken and self._halt is None and not stopping.requested and self._agenda.is_open:
             # of its house the bus may have forgotten what others play now
             games = ", ".join(self._overtaken)
             reason = f"this one was silent for longer than its lease of {self._lease_s:g} s"
@@ -188,7 +188,7 @@ class AgendaPlayer:
         hold_at = time.monotonic()
         hasty = True
         try:
-            while not stopping.asked and self._halt is None and not self._overtaken:
+            while not stopping.requested and self._halt is None and not self._overtaken:
                 if not self._held and not self._agenda.is_open:
                     break
                 if time.monotonic() >= hold_at:
@@ -238,7 +238,7 @@ class AgendaPlayer:
 
     def _hear(self) -> None:
         """Take in what has happened; wait a moment for something."""
-        for news in waiting_in(self._news, _GLANCE_S):
+        for news in drain(self._news, _GLANCE_S):
             if isinstance(news, Game):
                 self._over(news)
             elif news is not None:

@@ -167,7 +167,7 @@ class HousePlayers:
             why = f"the moderator failed: {type(error).__name__}: {error}"
             raise
         finally:
-            if why is not None and not self._stopping.asked:
+            if why is not None and not self._stopping.requested:
                 self._halt(why)
 
     def _halt(self, why: str) -> None:

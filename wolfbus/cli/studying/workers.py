@@ -25,8 +25,8 @@ from wolfbus.study.scheduler import Halt, StudyNews
 from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import LocalBudget
+    from players.spec import BrainContext
 
 logger = logging.getLogger(__name__)
 
