@@ -13,11 +13,9 @@ from scipy.stats import norm, t
 
 from analytics.findings import metrics, sections
 from analytics.fold import fold
-from analytics.gather import FileNote, Gathered, StudySource
+from analytics.gather import FileNote, GameRows, Gathered, StudySource
 from analytics.measures import Columns, ColumnsBuilder, Study, joined
-from analytics.rows import GameRows
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
     AnsweredAssessOther,
@@ -30,6 +28,7 @@ from wolfbus.messages.events import (
     Ended,
     Exile,
     Opened,
+    Seat,
     Silence,
     Statement,
     Tally,

@@ -15,8 +15,8 @@ import pytest
 import analytics.findings as module
 from analytics.findings import TABLES, Metrics, findings, metrics, tables
 from analytics.fold import fold
+from analytics.gather import GameRows
 from analytics.measures import Study, columns_of
-from analytics.rows import GameRows
 from tests.analytics.script import TABLE, Script, gathered, held_by, leaves, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(10)]
