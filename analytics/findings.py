@@ -233,8 +233,8 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
 
 
 def _of_tables(study: Study, ledger: Ledger) -> Result:
-    of = sections()
-    return {**paper_tables(study.estimates, ledger), **{name: of[name](study) for name in _BESIDE_TABLES}}
+    compute = sections()
+    return {**paper_tables(study.estimates, ledger), **{name: compute[name](study) for name in _BESIDE_TABLES}}
 
 
 def table_intervals(study: Study) -> Result:
@@ -263,7 +263,7 @@ def _of_agents_in(columns: Columns, judged_by: tuple[Sequence[str], bool]) -> Re
 
 
 def _of_agents(study: Study, judged_by: tuple[Sequence[str], bool]) -> Result:
-    return {name: of(study) for name, of in sections(judged_by).items() if name not in _BESIDE_TABLES}
+    return {name: compute(study) for name, compute in sections(judged_by).items() if name not in _BESIDE_TABLES}
 
 
 def _files(gathered: Gathered) -> Result:

@@ -80,7 +80,7 @@ def by_seed(a: Columns, b: Columns) -> Units:
     units_of = games[: len(a.ids)], games[len(a.ids) :]
     of_a, of_b = map(set, units_of)
     kinds = {unit: _KINDS[unit in of_a, unit in of_b] for unit in dict.fromkeys(games)}
-    place = {unit: at for at, unit in enumerate(sorted(kinds, key=kinds.__getitem__))}
+    place = {unit: index for index, unit in enumerate(sorted(kinds, key=kinds.__getitem__))}
     units = [np.array([place[unit] for unit in side_units], np.int64) for side_units in units_of]
     pairs, only_a, only_b = (sum(kind == code for kind in kinds.values()) for code in range(3))
     return Units(units[0], units[1], pairs, only_a, only_b, *(int((unit < pairs).sum()) for unit in units))
@@ -117,7 +117,7 @@ class _ComparedSide:
     """With calibration bins of its own."""
     common: Sheet
     """With calibration bins common to both sides."""
-    about: Result
+    description: Result
 
 
 def compare(
@@ -153,12 +153,12 @@ def compare(
     units = by_seed(a, b)
     studies = (Study(a), Study(b))
     sides = []
-    for at, unit in enumerate((units.a, units.b)):
-        columns, beside = studies[at].columns, studies[1 - at]
-        about = {"games": len(columns.ids), "agents": list(columns.agents)}
-        sheet = Sheet(Study(columns, beside), unit, units.count)
-        common = Sheet(Study(columns, beside, own_bins=False), unit, units.count)
-        sides.append(_ComparedSide(names[at], sheet, common, about))
+    for index, unit in enumerate((units.a, units.b)):
+        columns, other = studies[index].columns, studies[1 - index]
+        description = {"games": len(columns.ids), "agents": list(columns.agents)}
+        sheet = Sheet(Study(columns, other), unit, units.count)
+        common = Sheet(Study(columns, other, own_bins=False), unit, units.count)
+        sides.append(_ComparedSide(names[index], sheet, common, description))
     by = "seed" if units.pairs else None
     measures = _measures(metrics)
     return _compare("studies", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
@@ -260,8 +260,8 @@ def _compare(
         row |= {"exploratory": name not in primary, "p_adjusted": adjusted.get(name)}
     return {
         "kind": kind,
-        "a": {"name": a.name, **a.about},
-        "b": {"name": b.name, **b.about},
+        "a": {"name": a.name, **a.description},
+        "b": {"name": b.name, **b.description},
         "pairing": {
             "by": paired_by,
             "pairs": units.pairs,

@@ -78,18 +78,19 @@ def figure1(findings: Result) -> str | None:
 def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float | None, rounds: Sequence[int]) -> None:
     drawing, key = axes.drawing, []
     axes.vertical(
-        {at: words for at, words in _TENTHS.items() if axes.up[0] <= at <= axes.up[1]}, "suspicion D, 95 % interval"
+        {tick: words for tick, words in _TENTHS.items() if axes.up[0] <= tick <= axes.up[1]},
+        "suspicion D, 95 % interval",
     )
     if prior is not None:
         axes.level(prior, "muted", "2 4")
         key.append(KeyEntry(f"prior {prior:g}", "muted", "2 4", width=1.2))
-    apart = max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1)))
+    offset = max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1)))
     for place, role in enumerate(ROLES):
         points, ink, mark = lines[role], role.lower(), FACTS[role].figure
         if not points:
             continue
         key.append(KeyEntry(role, ink, mark.dash, mark.marker))
-        places = axes.points((point["round"] + (place - 1.5) * apart, point["mean"]) for point in points)
+        places = axes.points((point["round"] + (place - 1.5) * offset, point["mean"]) for point in points)
         drawing.line(places, ink, width=2.4, dash=mark.dash)
         for (x, y), point in zip(places, points, strict=True):
             low, high = around_mean(point["mean"], point["sem"], point["n"])
@@ -104,8 +105,8 @@ def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tupl
     """Return the ends of the axis of suspicion, never so near that they make a mountain of a molehill."""
     values = [] if prior is None else [prior]
     for point in (point for line in lines.values() for point in line):
-        within = around_mean(point["mean"], point["sem"], point["n"])
-        values += [point["mean"], *(min(1.0, max(0.0, end)) for end in within if end is not None)]
+        interval = around_mean(point["mean"], point["sem"], point["n"])
+        values += [point["mean"], *(min(1.0, max(0.0, end)) for end in interval if end is not None)]
     if not values:
         return 0.0, 1.0
     low, high = min(values) - 0.03, max(values) + 0.03
@@ -194,8 +195,8 @@ def reliability(findings: Result, score: Score) -> str | None:
     upper.key(key)
     places = upper.points((bin_["mean_score"], bin_["share"]) for bin_ in bins)
     drawing.line(places, "villager", width=2.4)
-    for at in places:
-        drawing.marker("circle", *at, "villager")
+    for point in places:
+        drawing.marker("circle", *point, "villager")
     _counts(lower, bins)
     lower.horizontal(_FIFTHS, SCORE_WORDS[score])
     shares = "; ".join(
@@ -211,14 +212,14 @@ def reliability(findings: Result, score: Score) -> str | None:
 
 def _counts(axes: Axes, bins: Sequence[Result]) -> None:
     """Draw how many judgements each bin has, and write it above all bars, neighbours' in different lines."""
-    drawing, most = axes.drawing, max(bin_["n"] for bin_ in bins)
+    drawing, largest = axes.drawing, max(bin_["n"] for bin_ in bins)
     _, top, _, bottom = axes.box
     free = [0.0, 0.0, 0.0]
     for bin_ in bins:
         left, right = axes.x(bin_["low"]), axes.x(bin_["high"])
         wide = max(8.0, right - left)
         left = min(max(axes.x(0), (left + right - wide) / 2), axes.x(1) - wide)
-        high = (bottom - top - 42) * bin_["n"] / most
+        high = (bottom - top - 42) * bin_["n"] / largest
         drawing.box(left, bottom - high, wide, high, "heat-4", "muted")
         words, middle = f"{bin_['n']}", left + wide / 2
         half = width_of(words, SMALL) / 2

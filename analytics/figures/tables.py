@@ -67,8 +67,8 @@ def production_by_role(findings: Result) -> str | None:
     intervals = (findings.get("variability") or {}).get("metrics", {})
     drawing = Drawing(240)
     left = Axes(drawing, (84, 34, 400, 186))
-    most = max(rows[role]["statements"] for role in ROLES)
-    right = Axes(drawing, (500, 34, 680, 186), across=(0.0, float(most)))
+    largest = max(rows[role]["statements"] for role in ROLES)
+    right = Axes(drawing, (500, 34, 680, 186), across=(0.0, float(largest)))
     left.horizontal(PERCENTS, "called deceptive by the speaker", grid=True)
     drawing.text(590, 220, "statements", anchor="middle")
     sentences = []
@@ -279,18 +279,18 @@ def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
     # strangers' names: visible characters only, short, and still told apart
     labels = {row_name: label or "?" for row_name, label in told_apart(names, _NAME).items()}
     wide = (WIDTH - _NAMES_WIDE - _BETWEEN * (len(panels) - 1) - 8) / len(panels)
-    most = int(wide / width_of("n", SIZE))
-    headings = [textwrap.wrap(panel.heading, most) for panel in panels]
+    line_length = int(wide / width_of("n", SIZE))
+    headings = [textwrap.wrap(panel.heading, line_length) for panel in panels]
     top = 12 + 16 * max(map(len, headings))
     bottom = top + _LINE * len(names)
     drawing = Drawing(bottom + 46)
-    lines = {row_name: top + _LINE * (at + 0.5) for at, row_name in enumerate(names)}
+    lines = {row_name: top + _LINE * (index + 0.5) for index, row_name in enumerate(names)}
     for row_name, middle in lines.items():
         drawing.text(0, middle, labels[row_name])
     for place, (panel, heading) in enumerate(zip(panels, headings, strict=True)):
         left = _NAMES_WIDE + place * (wide + _BETWEEN)
-        for at, words in enumerate(heading):
-            drawing.text(left, 8 + 16 * at, words, bold=True)
+        for index, words in enumerate(heading):
+            drawing.text(left, 8 + 16 * index, words, bold=True)
         _panel(Axes(drawing, (left, top, left + wide, bottom), across=_across(panel, names)), panel, lines)
     described = "; ".join(
         f"{labels[row_name]}: "
@@ -338,4 +338,4 @@ def _ticks(low: float, high: float) -> list[float]:
     rough = (high - low) / _TICKS
     scale = 10.0 ** math.floor(math.log10(rough))
     step = next(scale * times for times in (1, 2, 5, 10) if scale * times >= rough)
-    return [step * at for at in range(-math.floor(-low / step), math.floor(high / step) + 1)]
+    return [step * index for index in range(-math.floor(-low / step), math.floor(high / step) + 1)]

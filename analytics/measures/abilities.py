@@ -79,7 +79,7 @@ def ground_of(study: Study, ground: str) -> tuple[Fit | None, Array]:
         model = fit(classes) if len(speakers) else None
         return model, np.bincount(speakers, minlength=len(study.columns.agents))
 
-    return study.once(("fit", ground), compute)
+    return study.cached(("fit", ground), compute)
 
 
 def classes_of(columns: Columns, ground: str) -> Classes:
@@ -141,13 +141,13 @@ def _section(study: Study, ground: str) -> Result:
             "reason": "no judged statement",
         }
     estimates = _estimates(model, statements)
-    for at, name in enumerate(columns.agents):
+    for index, name in enumerate(columns.agents):
         layout = model.layout
-        component = max(int(layout.as_observer[at]), int(layout.as_speaker[at]))
+        component = max(int(layout.as_observer[index]), int(layout.as_speaker[index]))
         agents[name] |= {
-            **{what: estimates[what][at] for what in (*_AGENT, *_SPEAKER)},
-            "n_judged": int(layout.judged[at].sum()),
-            "n_statements": int(statements[at]),
+            **{what: estimates[what][index] for what in (*_AGENT, *_SPEAKER)},
+            "n_judged": int(layout.judged[index].sum()),
+            "n_statements": int(statements[index]),
             "component": component if component >= 0 else None,
         }
     return {
@@ -172,21 +172,21 @@ def weights_of(model: Fit, figure: str) -> Array:
 
     layout = model.layout
     agents = len(layout.as_observer)
-    every = np.arange(agents)
+    index = np.arange(agents)
     weights = np.zeros((agents, len(model.parameters)))
     if figure in ABILITIES:
-        weights[every, layout.place(figure) + every] = 1
+        weights[index, layout.place(figure) + index] = 1
         return weights
     side, sign = (layout.judged, -1) if figure == "criterion" else (layout.received, 1)
     mean = side[:, 1] / np.maximum(1, side.sum(axis=1))
     if figure == "criterion":
         observers = np.flatnonzero(layout.as_observer >= 0)
         weights[observers, layout.as_observer[observers]] = sign
-        weights[every, layout.place("readiness") + every] = sign
-        weights[every, layout.place("sensitivity") + every] = sign * (0.5 - mean)
+        weights[index, layout.place("readiness") + index] = sign
+        weights[index, layout.place("sensitivity") + index] = sign * (0.5 - mean)
     else:
-        weights[every, layout.place("suspected") + every] = sign
-        weights[every, layout.place("concealment") + every] = -sign * (0.5 - mean)
+        weights[index, layout.place("suspected") + index] = sign
+        weights[index, layout.place("concealment") + index] = -sign * (0.5 - mean)
     return weights
 
 
@@ -197,23 +197,23 @@ def _estimates(model: Fit, statements: Array) -> dict[str, list[Result]]:
         figures = figures_of(model, weights_of(model, name))
         side = layout.judged if name in _AGENT else layout.received
         estimates[name] = []
-        for at, counts in enumerate(side):
-            n = int(counts.sum() if name in _AGENT else statements[at])
-            reason = why_not(model, name, at)
-            estimates[name].append(estimate(None, n, None, reason) if reason else figures.estimate(at, n))
+        for index, counts in enumerate(side):
+            n = int(counts.sum() if name in _AGENT else statements[index])
+            reason = why_not(model, name, index)
+            estimates[name].append(estimate(None, n, None, reason) if reason else figures.estimate(index, n))
     return estimates
 
 
-def why_not(model: Fit, figure: str, at: int) -> str | None:
+def why_not(model: Fit, figure: str, agent: int) -> str | None:
     """Return why a figure of an agent is undefined, None if it is not."""
     layout = model.layout
-    honest, deceptive = (layout.judged if figure in _AGENT else layout.received)[at].tolist()
+    honest, deceptive = (layout.judged if figure in _AGENT else layout.received)[agent].tolist()
     verb = "judged no" if figure in _AGENT else "made no judged"
     if not honest + deceptive:
         return f"it {verb} statement as to which this is known"
     if figure in ABILITIES and not (honest and deceptive):
         return f"it {verb} {'deceptive' if honest else 'honest'} statement"
-    if figure in _SPEAKER and int((layout.as_speaker == layout.as_speaker[at]).sum()) < 2:
+    if figure in _SPEAKER and int((layout.as_speaker == layout.as_speaker[agent]).sum()) < 2:
         return "no other agent to compare it with"
     return None
 
@@ -255,7 +255,7 @@ def ranked(study: Study, ground: str, ability: str) -> tuple[Array, Figures] | N
     model, _ = ground_of(study, ground)
     if model is None or model.layout.groups != 1:
         return None
-    agents = np.array([at for at in range(len(study.columns.agents)) if why_not(model, ability, at) is None], int)
+    agents = np.flatnonzero([why_not(model, ability, agent) is None for agent in range(len(study.columns.agents))])
     if len(agents) < 2:
         return None
     return agents, figures_of(model, weights_of(model, ability)[agents], draws=1)

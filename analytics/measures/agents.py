@@ -73,7 +73,7 @@ def agents(study: Study) -> Result:
 
 
 def _agent(study: Study, agent: str) -> Result:
-    columns, estimates = study.columns, study.estimates.of(**OVER[UNINFORMED])
+    columns, estimates = study.columns, study.estimates.select(**OVER[UNINFORMED])
     does = Sheet(study, columns.blocks, study.blocks, agent).estimates([MEASURES[name] for name in _ACTS])
     for name, figure in does.items():
         del figure["undefined_draws"]
@@ -166,17 +166,17 @@ def fit_skill(games: WonGames) -> PenalisedFit:
     precision = np.eye(size) / PRIOR_SD**2
     for side, seats in enumerate(games.seats):
         bind(precision, 1 + side * agents, seats)
-    at = np.zeros(size)
+    parameters = np.zeros(size)
     for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-games.parts @ at))
+        chance = 1 / (1 + np.exp(-games.parts @ parameters))
         information = (games.parts.T * (chance * (1 - chance))) @ games.parts + precision
-        step = np.linalg.solve(information, games.parts.T @ (games.won - chance) - precision @ at)
-        at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
+        step = np.linalg.solve(information, games.parts.T @ (games.won - chance) - precision @ parameters)
+        parameters = parameters + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
         if float(np.abs(step).max(initial=0.0)) < 1e-8:
             break
     gradients = np.zeros((games.blocks, size))
     np.add.at(gradients, games.block, games.parts * (games.won - chance)[:, None])
-    return PenalisedFit(at, np.linalg.inv(information), gradients)
+    return PenalisedFit(parameters, np.linalg.inv(information), gradients)
 
 
 def skill(study: Study) -> Result:
@@ -213,10 +213,10 @@ def skill(study: Study) -> Result:
     alone, wins = (linear_figures(model, weights, PRIOR_SD) for weights in (skill_weights, with_side))
     side = linear_figures(model, np.eye(size)[:1], PRIOR_SD)
     rows: Result = {}
-    for at, name in enumerate(agents):
+    for index, name in enumerate(agents):
         rows[name] = {}
         for place, which in enumerate(SIDES):
-            n, row = int(games.seats[place, at]), place * count + at
+            n, row = int(games.seats[place, index]), place * count + index
             others = int((games.seats[place] > 0).sum()) - (n > 0)
             reason = (
                 f"it has no seat as {'Werewolf' if which == 'werewolf' else 'anything else'} in a game that was won"
@@ -230,9 +230,9 @@ def skill(study: Study) -> Result:
     return {"agents": rows, "side": _as_share(side, 0, len(games.won)), "held_out": _held_out(games), **shared}
 
 
-def _as_share(figures: Figures, at: int, n: int) -> Result:
+def _as_share(figures: Figures, index: int, n: int) -> Result:
     """Return a logit as a share."""
-    logit = figures.estimate(at, n)
+    logit = figures.estimate(index, n)
     shares = {end: None if logit[end] is None else 1 / (1 + math.exp(-logit[end])) for end in ("value", "low", "high")}
     return {**logit, **shares}
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import block_estimate, by_block, by_cell, draws_of, estimate
-from analytics.measures.formulas import number, ratio
+from analytics.measures.bootstrap import DRAWS, block_estimate, by_block, by_cell, estimate
+from analytics.measures.formulas import number, rate_of_rows, ratio
 from analytics.measures.primary import PERMUTATIONS, Rearrangements
 from analytics.measures.study import Study
 from analytics.rows import PHASES
@@ -90,22 +90,22 @@ def bias(study: Study) -> Result:
     """
     columns, judged = study.columns, _uninformed(study.columns)
     statements = columns.statements
-    of = columns.judgements["statement"][judged.rows]
-    debate = statements["phase"][of] == PHASES.index("debate")
-    where = {
+    statement = columns.judgements["statement"][judged.rows]
+    debate = statements["phase"][statement] == PHASES.index("debate")
+    predictors = {
         "seat": (columns.judgements["target"][judged.rows] + 1.0, None),
-        "turn": (statements["turn"][of].astype(float), debate),
-        "length": (statements["length"][of].astype(float), statements["length"][of] > 0),
+        "turn": (statements["turn"][statement].astype(float), debate),
+        "length": (statements["length"][statement].astype(float), statements["length"][statement] > 0),
     }
-    slopes = {name: _slope(judged, value / UNITS[name], among) for name, (value, among) in where.items()}
+    slopes = {name: _slope(judged, value / UNITS[name], among) for name, (value, among) in predictors.items()}
     return {**slopes, **_own_agent(columns, judged), "names": _names(columns, judged), "retest": _retest(columns)}
 
 
-def _slope(judged: _Judgements, x: Array, among: Array | None) -> Result:
+def _slope(judged: _Judgements, x: Array, mask: Array | None) -> Result:
     """Return the slope of suspicion on something, among Werewolves and among others together."""
     import numpy as np
 
-    weights = np.ones(len(x)) if among is None else among.astype(float)
+    weights = np.ones(len(x)) if mask is None else mask.astype(float)
     # near 0, so that sums of squares lose nothing
     x = x - (float(np.average(x, weights=weights)) if weights.any() else 0.0)
     y = judged.suspicion - (float(np.average(judged.suspicion, weights=weights)) if weights.any() else 0.0)
@@ -144,8 +144,8 @@ def _own_agent(columns: Columns, judged: _Judgements) -> Result:
         # over all cells alike: what is due to the row and to the column drops out
         parts = totals.reshape(*totals.shape[:-1], 2, count, count)
         means = ratio(parts[..., 0, :, :], parts[..., 1, :, :])
-        apart: Array = means[..., same].mean(axis=-1) - means[..., ~same].mean(axis=-1)
-        return apart
+        difference: Array = means[..., same].mean(axis=-1) - means[..., ~same].mean(axis=-1)
+        return difference
 
     n = judged.cells(cell, count * count, np.ones(len(cell)))
     reason = "not every two agents judged each other, and themselves"
@@ -167,10 +167,10 @@ def _names(columns: Columns, judged: _Judgements) -> Result:
     named = np.full(len(columns.ids) * max(1, width), -1)
     named[seats["game"].astype(np.int64) * width + seats["seat"]] = seats["name"]
     name = named[table["game"][judged.rows].astype(np.int64) * width + table["target"][judged.rows]]
-    apart = judged.excess
+    excess = judged.excess
     count = len(columns.names)
-    sums, n = (judged.cells(name, count, weight) for weight in (apart, np.ones(len(apart))))
-    whole = np.stack([sums.sum(axis=1), n.sum(axis=1)], axis=1)
+    sums, n = (judged.cells(name, count, weight) for weight in (excess, np.ones(len(excess))))
+    overall = np.stack([sums.sum(axis=1), n.sum(axis=1)], axis=1)
 
     def difference(totals: Array) -> Array:
         of_name, of_all = totals[..., :2], totals[..., 2:]
@@ -179,10 +179,10 @@ def _names(columns: Columns, judged: _Judgements) -> Result:
 
     rows = {
         player: block_estimate(
-            np.concatenate([np.stack([sums[:, at], n[:, at]], axis=1), whole], axis=1),
-            *(difference, n[:, at], "nobody judged a player of that name, or nobody of another"),
+            np.concatenate([np.stack([sums[:, index], n[:, index]], axis=1), overall], axis=1),
+            *(difference, n[:, index], "nobody judged a player of that name, or nobody of another"),
         )
-        for at, player in enumerate(columns.names)
+        for index, player in enumerate(columns.names)
     }
     return {"by_name": rows, "p": _p_of_names(sums), "names": count}
 
@@ -192,13 +192,13 @@ def _p_of_names(sums: Array) -> float | None:
     import numpy as np
 
     norm = np.sqrt((sums**2).sum(axis=0))
-    told_of = np.flatnonzero((norm > 0) & ((sums != 0).sum(axis=0) > 1))
-    if not len(told_of):
+    tested = np.flatnonzero((norm > 0) & ((sums != 0).sum(axis=0) > 1))
+    if not len(tested):
         return None
     flips = Rearrangements(len(sums), 0, 0, PERMUTATIONS)
-    parts = sums[:, told_of]
-    statistics = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[told_of]
-    return min(flips.adjusted({str(at): statistic for at, statistic in enumerate(statistics.T)}).values())
+    parts = sums[:, tested]
+    statistics = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[tested]
+    return min(flips.adjusted({str(index): statistic for index, statistic in enumerate(statistics.T)}).values())
 
 
 def _retest(columns: Columns) -> Result:
@@ -206,13 +206,13 @@ def _retest(columns: Columns) -> Result:
     import numpy as np
 
     table, statements = columns.judgements, columns.statements
-    seeds = {seed: at for at, seed in enumerate(sorted({seed for seed in columns.seeds if seed}))}
+    seeds = {seed: index for index, seed in enumerate(sorted({seed for seed in columns.seeds if seed}))}
     seed = np.array([seeds.get(seed, -1) for seed in columns.seeds], np.int64)
     rows = np.flatnonzero((table["d"] >= 0) & ~np.isnan(table["s"]) & (seed[table["game"]] >= 0))
-    of = table["statement"][rows]
+    statement = table["statement"][rows]
     key: Any = np.stack(
         [
-            *(seed[table["game"][rows]], statements["number"][of], statements["checksum"][of]),
+            *(seed[table["game"][rows]], statements["number"][statement], statements["checksum"][statement]),
             *(table["target"][rows], table["observer"][rows], table["observer_agent"][rows]),
         ],
         axis=1,
@@ -220,19 +220,15 @@ def _retest(columns: Columns) -> Result:
     order = np.lexsort((rows, *key.T[::-1]))
     rows, key = rows[order], key[order]
     twice = np.flatnonzero((key[1:] == key[:-1]).all(axis=1))
-    one, other = rows[twice], rows[twice + 1]
-    apart = np.abs(table["s"][one] - table["s"][other])
-    agree = (table["d"][one] == table["d"][other]).astype(float)
-    blocks = len(columns.block_names)
-    block = columns.blocks[table["game"][one]]
-    sums = by_block(block, blocks, apart, agree, np.ones(len(one)))
+    pairs = np.stack([rows[twice], rows[twice + 1]])
+    game, s, d, ones = table["game"][pairs[0]], table["s"][pairs], table["d"][pairs], np.ones(len(twice))
     reason = "no judgement was made twice: play a study again with the same seed, and give both"
-    both = np.concatenate([table["s"][one], table["s"][other]]), np.concatenate([table["s"][other], table["s"][one]])
-    varied = len(one) > 1 and float(both[0].std()) > 0
+    varied = len(twice) > 1 and float(s.std()) > 0
     return {
-        "difference": block_estimate(sums, lambda totals: ratio(totals[..., 0], totals[..., 2]), sums[:, 2], reason),
-        "agreement": block_estimate(sums, lambda totals: ratio(totals[..., 1], totals[..., 2]), sums[:, 2], reason),
-        "correlation": number(np.corrcoef(*both)[0, 1]) if varied else None,
-        "n": len(one),
-        "draws": draws_of(blocks).draws if blocks else 0,
+        "difference": rate_of_rows(columns, game, np.abs(s[0] - s[1]), ones, reason),
+        "agreement": rate_of_rows(columns, game, d[0] == d[1], ones, reason),
+        # either of a pair comes first once
+        "correlation": number(np.corrcoef(s.ravel(), s[::-1].ravel())[0, 1]) if varied else None,
+        "n": len(twice),
+        "draws": DRAWS if columns.ids else 0,
     }

@@ -134,8 +134,8 @@ class Draws:
         sums = np.empty((self.draws, matrix.shape[1]), np.float64)
         step = max(1, _AT_ONCE // max(1, self.blocks))
         for first in range(0, self.draws, step):
-            some = self.counts[first : first + step].astype(matrix.dtype)
-            sums[first : first + step] = some @ matrix
+            part = self.counts[first : first + step].astype(matrix.dtype)
+            sums[first : first + step] = part @ matrix
         return sums
 
     def interval(self, drawn: Array, nonempty: int | None = None) -> Interval:
@@ -255,8 +255,8 @@ def game_interval(values: Sequence[float], statistic: Literal["mean", "median"])
     ordered, draws = np.sort(np.asarray(values, np.float64)), draws_of(n)
     if statistic == "mean":
         return draws.interval(draws.sums(ordered[:, None])[:, 0] / n)
-    reached = np.cumsum(draws.counts, axis=1, dtype=np.int32)
-    middle = [ordered[(reached > at).argmax(axis=1)] for at in ((n - 1) // 2, n // 2)]
+    cumulated = np.cumsum(draws.counts, axis=1, dtype=np.int32)
+    middle = [ordered[(cumulated > rank).argmax(axis=1)] for rank in ((n - 1) // 2, n // 2)]
     return draws.interval((middle[0] + middle[1]) / 2)
 
 
@@ -292,12 +292,12 @@ class Figures:
     low: Array | None
     high: Array | None
 
-    def estimate(self, at: int, n: int) -> Result:
+    def estimate(self, index: int, n: int) -> Result:
         """Return one of them as an estimate, over n of something."""
         interval = None
         if self.low is not None and self.high is not None:
-            interval = Interval(float(self.low[at]), float(self.high[at]), None)
-        return estimate(float(self.values[at]), n, interval, "")
+            interval = Interval(float(self.low[index]), float(self.high[index]), None)
+        return estimate(float(self.values[index]), n, interval, "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -367,7 +367,7 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
     seen = steps.std(axis=0)
     steps *= np.where(seen > 0, np.maximum(1.0, modelled / np.where(seen > 0, seen, 1.0)), 1.0)
     ends = np.empty((2, len(values)))
-    for at, count in enumerate(nonempty.tolist()):
+    for index, count in enumerate(nonempty.tolist()):
         tail = tail_of(max(count, FEWEST_BLOCKS))
-        ends[:, at] = values[at] + np.quantile(steps[:, at], [tail, 1 - tail])
+        ends[:, index] = values[index] + np.quantile(steps[:, index], [tail, 1 - tail])
     return Figures(values, nonempty, effects, ends[0], ends[1])

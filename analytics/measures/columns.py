@@ -183,7 +183,7 @@ class ColumnsBuilder:
         """
         indices: dict[str, Mapping[Any, int]] = {
             "seats": {None: UNKNOWN, **{name: place for place, name in enumerate(game.seats)}},
-            "statements": {row.number: self._statements + at for at, row in enumerate(game.statements)},
+            "statements": {row.number: self._statements + index for index, row in enumerate(game.statements)},
             **self._names,
         }
         for table, (_, rows_of) in _ROWS.items():
@@ -246,7 +246,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
         kind: tuple(sorted({name for part in parts for name in getattr(part, kind)}))
         for kind in ("block_names", *_NAMED)
     }
-    codes = {kind: {name: at for at, name in enumerate(texts)} for kind, texts in names.items()}
+    codes = {kind: {name: index for index, name in enumerate(texts)} for kind, texts in names.items()}
     # of each part what its codes, and its places of games and statements, are among all
     among_all: list[Table] = []
     games = statements = 0
@@ -260,7 +260,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
         )
         games, statements = games + count, statements + statement_count
 
-    def whole(name: str, dtype: str, arrays: Iterable[Array]) -> Array:
+    def joined_column(name: str, dtype: str, arrays: Iterable[Array]) -> Array:
         pairs = zip(among_all, arrays, strict=True)
         return np.concatenate(
             [np.zeros(0, dtype), *(new[name][values] if name in new else values for new, values in pairs)]
@@ -269,7 +269,8 @@ def joined(parts: Sequence[Columns]) -> Columns:
     tables: dict[str, Any] = {}
     for table, dtypes in DTYPES.items():
         columns = {
-            name: whole(name, dtype, (getattr(part, table)[name] for part in parts)) for name, dtype in dtypes.items()
+            name: joined_column(name, dtype, (getattr(part, table)[name] for part in parts))
+            for name, dtype in dtypes.items()
         }
         by = order if table == "games" else np.argsort(columns["game"], kind="stable")
         if table == "statements":
@@ -280,7 +281,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
     return Columns(
         ids=tuple(ids[game] for game in order),
         seeds=tuple(seeds[game] for game in order),
-        blocks=whole("blocks", "i4", (part.blocks for part in parts))[order],
+        blocks=joined_column("blocks", "i4", (part.blocks for part in parts))[order],
         **names,
         **tables,
     )

@@ -14,10 +14,10 @@ from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import FEW_BLOCKS, LEVEL, Interval
+from analytics.measures.bootstrap import FEW_BLOCKS, LEVEL, Interval, block_estimate, by_block
 
 if TYPE_CHECKING:
-    from analytics.measures.columns import Array
+    from analytics.measures.columns import Array, Columns
 
 
 def ratio(numerator: Array | float, denominator: Array | float) -> Array:
@@ -192,10 +192,10 @@ def average_precision(counts: Array) -> Array:
     import numpy as np
 
     hits = np.cumsum(counts[..., 1, ::-1], axis=-1, dtype=np.float64)
-    reached = hits + np.cumsum(counts[..., 0, ::-1], axis=-1, dtype=np.float64)
-    at = np.divide(hits, reached, out=np.zeros_like(hits), where=reached > 0)
+    flagged = hits + np.cumsum(counts[..., 0, ::-1], axis=-1, dtype=np.float64)
+    precisions = np.divide(hits, flagged, out=np.zeros_like(hits), where=flagged > 0)
     deceptive, truthful = counts[..., 1, :].sum(axis=-1), counts[..., 0, :].sum(axis=-1)
-    return ratio((counts[..., 1, ::-1] * at).sum(axis=-1), np.where(truthful > 0, deceptive, 0))
+    return ratio((counts[..., 1, ::-1] * precisions).sum(axis=-1), np.where(truthful > 0, deceptive, 0))
 
 
 def average_precision_lift(counts: Array) -> Array:
@@ -248,12 +248,26 @@ def theil_sen(points: Sequence[tuple[int, float]]) -> float | None:
     return median(slopes) if slopes else None
 
 
-def whole(value: Array | float) -> int:
+def as_count(value: Array | float) -> int:
     """Return a count that was summed as a float."""
     return round(float(value))
 
 
-# -- of rates of games
+# -- of rates
+
+
+def rate_of_rows(columns: Columns, game: Array, numerator: Array, denominator: Array, reason: str) -> Result:
+    """Return one sum of rows over another as an estimate.
+
+    Args:
+        columns: the games.
+        game: of each row.
+        numerator: by row, what is summed above the line.
+        denominator: by row, what is summed below it.
+        reason: why it is undefined if it is.
+    """
+    sums = by_block(columns.blocks[game], len(columns.block_names), numerator, denominator)
+    return block_estimate(sums, lambda totals: ratio(totals[..., 0], totals[..., 1]), sums[:, 1], reason)
 
 
 def wilson(k: float, n: float) -> tuple[float, float] | None:
@@ -274,7 +288,7 @@ def wilson(k: float, n: float) -> tuple[float, float] | None:
     return low, high
 
 
-def rate_of_games(k: Array, n: Array, most: float) -> Interval:
+def rate_of_games(k: Array, n: Array, limit: float) -> Interval:
     """Return the interval of a rate of games: Wilson's, on the effective number of games.
 
     That is the number of games, divided by the design effect (the variance of the rate over blocks
@@ -285,7 +299,7 @@ def rate_of_games(k: Array, n: Array, most: float) -> Interval:
     Args:
         k: what counts, by block.
         n: of how many, by block.
-        most: how many independent games there can be: their number, or fewer where several seats of
+        limit: how many independent games there can be: their number, or fewer where several seats of
             one game count.
     """
     from scipy.special import stdtrit
@@ -296,15 +310,15 @@ def rate_of_games(k: Array, n: Array, most: float) -> Interval:
     if not total:
         return Interval(None, None, "there are none")
     share = float(k.sum()) / total
-    effective = min(most, total)
-    if 1 < blocks < most:
+    effective = min(limit, total)
+    if 1 < blocks < limit:
         spread = float(((k - share * n) ** 2).sum()) * blocks / (blocks - 1) / total**2
         simple = share * (1 - share) / max(1.0, effective - 1)
         if spread > simple > 0:
             effective = max(effective * simple / spread, min(effective, blocks - 1))
         z = NormalDist().inv_cdf((1 + LEVEL) / 2)
         effective *= (z / float(stdtrit(blocks - 1, (1 + LEVEL) / 2))) ** 2
-    elif blocks == 1 < most:
+    elif blocks == 1 < limit:
         return Interval(None, None, FEW_BLOCKS)
     low, high = wilson(share * effective, effective) or (None, None)
     return Interval(low, high, None)

@@ -90,7 +90,7 @@ class Frame:
             self._matrices[name] = self._values(name)
         return self._matrices[name]
 
-    def of(self, **where: Group) -> Frame:
+    def select(self, **where: Group) -> Frame:
         """Return the same sums, of one group only; families without the axis are not touched."""
         frame = Frame(self.axes, self.index, self._values, {**self.where, **where})
         frame._matrices, frame._cubes = self._matrices, self._cubes
@@ -143,15 +143,15 @@ class Frame:
         import numpy as np
 
         shape = tuple(len(values) for _, values in sides)
-        places = [{value: at for at, value in enumerate(values)} for _, values in sides]
+        places = [{value: index for index, value in enumerate(values)} for _, values in sides]
         rows, cells = [], []
         for row, (key, _) in enumerate(self.index[name]):
             if any(key[axis] != value for axis, value in fixed):
                 continue
             cell: int | None = 0
             for (axis, _), place in zip(sides, places, strict=True):
-                at = place.get(key[axis])
-                cell = None if cell is None or at is None else cell * len(place) + at
+                position = place.get(key[axis])
+                cell = None if cell is None or position is None else cell * len(place) + position
             if cell is not None:
                 rows.append(row)
                 cells.append(cell)
@@ -165,28 +165,28 @@ class Formula:
     """What is computed of the sums of a frame, written as a formula of cubes; total, games or draws are put in later.
 
     Args:
-        of: the formula.
+        formula: of the cubes of a frame.
         over: what the figure is over.
     """
 
-    def __init__(self, of: Callable[[Frame], Array], over: Formula | None = None) -> None:
-        self._of = of
-        self._over = over
+    def __init__(self, formula: Callable[[Frame], Array], over: Formula | None = None) -> None:
+        self._formula = formula
+        self._below = over
 
     def __call__(self, frame: Frame) -> Array:
         """Return it for every variant of some sums, NaN where it is undefined."""
-        return self._of(frame)
+        return self._formula(frame)
 
     @property
     def n(self) -> Formula:
         """What it is over: of a quotient, what stands below the line."""
-        if self._over is None:
+        if self._below is None:
             raise TypeError("a figure that is no quotient does not say what it is over")
-        return self._over
+        return self._below
 
     def then(self, formula: Callable[[Array], Array]) -> Formula:
         """Return what a formula makes of it, over the same."""
-        return Formula(lambda frame: formula(self(frame)), self._over)
+        return Formula(lambda frame: formula(self(frame)), self._below)
 
     def sum(self, axis: int | tuple[int, ...] = -1) -> Formula:
         """Return the sum over axes of its cube."""
@@ -196,7 +196,7 @@ class Formula:
         return self.then(lambda counts: counts[place])
 
     def __sub__(self, other: Formula) -> Formula:
-        return Formula(lambda frame: self(frame) - other(frame), self._over)
+        return Formula(lambda frame: self(frame) - other(frame), self._below)
 
     def __truediv__(self, below: Formula) -> Formula:
         return Formula(lambda frame: ratio(self(frame), below(frame)), below)
@@ -231,14 +231,14 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
         index[name] = [(key, -1) for key in sorted(keys, key=lambda key: tuple(map(str, key)))]
 
     def align(frame: Frame, rows: Mapping[str, Mapping[Key, list[int]]]) -> Frame:
-        def of(name: str) -> Array:
+        def values_of(name: str) -> Array:
             chosen = np.zeros((len(frame.index[name]), len(index[name])))
-            for at, (key, _) in enumerate(index[name]):
-                chosen[rows[name].get(key, []), at] = 1
+            for column, (key, _) in enumerate(index[name]):
+                chosen[rows[name].get(key, []), column] = 1
             sums: Array = frame.values(name) @ chosen
             return sums
 
-        return Frame(axes, index, of, frame.where)
+        return Frame(axes, index, values_of, frame.where)
 
     return [align(frame, rows) for frame, rows in zip(frames, rows_of, strict=True)]
 

@@ -40,12 +40,12 @@ class Area:
 
     Attributes:
         score: which score.
-        of: formula of counts by class and cell.
+        formula: of counts by class and cell.
         role: the observers' role; None for all.
     """
 
     score: Score
-    of: Callable[[Array], Array]
+    formula: Callable[[Array], Array]
     role: str | None = None
 
     def __call__(self, counts: Array) -> Array:
@@ -55,7 +55,7 @@ class Area:
         # some rows at a time: cumulating takes several times the memory of the counts
         flat = counts.reshape(math.prod(counts.shape[:-2]), *counts.shape[-2:])
         step = max(1, 1_000_000 // max(1, flat.shape[-1]))
-        parts = [self.of(flat[at : at + step]) for at in range(0, len(flat), step)]
+        parts = [self.formula(flat[start : start + step]) for start in range(0, len(flat), step)]
         return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
 
 
@@ -153,10 +153,10 @@ def _share(
     value: Formula,
     *baseline: Any,
     unit: Unit = "share",
-    **more: Any,
+    **options: Any,
 ) -> Measure:
     """Return a metric that is a quotient, over what stands below the line."""
-    return Measure(name, label, unit, better, reason, value.n, value, *baseline, **more)
+    return Measure(name, label, unit, better, reason, value.n, value, *baseline, **options)
 
 
 def _constant(value: float, like: Formula) -> Formula:
@@ -220,22 +220,22 @@ def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label:
 
 
 def _areas(score: Score) -> Iterator[Measure]:
-    what, suffix = _SUSPICION[score], _SUFFIX[score]
+    words, suffix = _SUSPICION[score], _SUFFIX[score]
 
     def area(
-        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Formula, guess: str,
+        name: str, label: str, unit: Unit, formula: Callable[[Array], Array], baseline: Formula, guess: str,
         role: str | None = None,
     ) -> Measure:  # fmt: skip
         n = cube("error", score=score, part="n", role=role)
-        return Measure(name, label, unit, "high", _CLASSES, n, Area(score, of, role), baseline, guess, pairs=True)
+        return Measure(name, label, unit, "high", _CLASSES, n, Area(score, formula, role), baseline, guess, pairs=True)
 
     n = cube("error", score=score, part="n")
     share, guess = cube("error", score=score, part="deceptive") / n, "share of deceptive statements"
     for role in (None, *ROLES):
-        label = f"ROC AUC of {what}" + _by(role)
+        label = f"ROC AUC of {words}" + _by(role)
         name = f"auc{suffix}{_named(role)}"
         yield area(name, label, "probability", roc_area, _constant(0.5, n), "chance", role=role)
-    label = f"average precision of {what}"
+    label = f"average precision of {words}"
     yield area("auprc" + suffix, label, "probability", average_precision, share, guess)
     if score == "suspicion":
         label += " minus the share of deceptive statements"
@@ -243,7 +243,7 @@ def _areas(score: Score) -> Iterator[Measure]:
 
 
 def _calibration(score: Score) -> Iterator[Measure]:
-    what, suffix = _SUSPICION[score], _SUFFIX[score]
+    words, suffix = _SUSPICION[score], _SUFFIX[score]
     n, square, deceptive = (cube("error", score=score, part=part) for part in ("n", "square", "deceptive"))
     brier, constant = square / n, (deceptive / n).then(lambda share: share * (1 - share))
     skill = Formula((brier / constant).then(lambda part: 1 - part), n)
@@ -257,17 +257,17 @@ def _calibration(score: Score) -> Iterator[Measure]:
         ("ece", "expected calibration error", "points", "low", unjudged, Formula(error, n)),
     )
     for name, label, unit, better, reason, value, *baseline in rows:
-        yield _share(name + suffix, f"{label} of {what}", better, reason, value, *baseline, unit=unit, pairs=True)
+        yield _share(name + suffix, f"{label} of {words}", better, reason, value, *baseline, unit=unit, pairs=True)
 
 
 def _gap() -> Iterator[Measure]:
-    for name, family, what in (
+    for name, family, words in (
         ("suspicion_gap", "towards", "final suspicion"),
         ("raw_suspicion_gap", "raw_towards", "suspicion as it was given, not smoothed,"),
     ):
         parts = cube(family, "wolf", ("part", ("sum", "n")))
         mean, n = parts[..., 0] / parts[..., 1], parts[..., 1].sum()
-        label, reason = f"{what} of Werewolves minus that of others", "there is no such suspicion of both"
+        label, reason = f"{words} of Werewolves minus that of others", "there is no such suspicion of both"
         yield Measure(
             *(name, label, "points", "high", f"{reason} Werewolves and others", n, mean[..., 1] - mean[..., 0]),
             *(_constant(0, n), "no difference"),

@@ -73,12 +73,12 @@ class Layout:
         """Number of components."""
         return int(max(self.as_observer.max(initial=-1), self.as_speaker.max(initial=-1))) + 1
 
-    def place(self, what: str) -> int:
+    def place(self, kind: str) -> int:
         """Return where a kind of parameter begins: of agents, or of roles such as "observer 1"."""
         agents, groups = len(self.as_observer), self.groups
-        starts = {name: groups + at * agents for at, name in enumerate(_OF_AGENTS)}
+        starts = {name: groups + index * agents for index, name in enumerate(_OF_AGENTS)}
         roles = groups + len(_OF_AGENTS) * agents
-        return {**starts, **{name: roles + at * len(ROLES) for at, name in enumerate(_OF_ROLES)}}[what]
+        return {**starts, **{name: roles + index * len(ROLES) for index, name in enumerate(_OF_ROLES)}}[kind]
 
 
 _OF_AGENTS: Final = ("readiness", "sensitivity", "suspected", "concealment")
@@ -160,13 +160,13 @@ def layout_of(classes: Classes) -> Layout:
 
     precision = np.eye(size) / PRIOR_SD**2
     both = received[:, 0] * received[:, 1] / np.maximum(1, received.sum(axis=1))
-    for what, member, weight in (
+    for kind, member, weight in (
         ("readiness", as_observer, judged.sum(axis=1)),
         ("suspected", as_speaker, received.sum(axis=1)),
         ("concealment", as_speaker, both),
     ):
         for group in range(groups):
-            bind(precision, empty.place(what), np.where(member == group, weight, 0))
+            bind(precision, empty.place(kind), np.where(member == group, weight, 0))
     for x in (0, 1):
         for side, name in enumerate(("observer", "speaker")):
             bind(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
@@ -191,64 +191,64 @@ def fit(classes: Classes) -> Fit:
     import numpy as np
 
     layout = layout_of(classes)
-    at = np.zeros(len(layout.precision))
-    at[-1] = 0.5
+    parameters = np.zeros(len(layout.precision))
+    parameters[-1] = 0.5
     statements = sum(len(cells) for cells in classes)
     if statements > 2 * _WARM_UP:
         # every nth block: any stretch of games may be all of one kind
-        every = -(-statements // _WARM_UP)
-        some = tuple(cells.subset(cells.block % every == 0) for cells in classes)
-        if all(len(cells) for cells in some):
-            at = _maximise((some[0], some[1]), layout, at)[0]
-    at, information, by_block = _maximise(classes, layout, at)
-    return Fit(at, np.linalg.inv(information), by_block, layout)
+        stride = -(-statements // _WARM_UP)
+        sample = tuple(cells.subset(cells.block % stride == 0) for cells in classes)
+        if all(len(cells) for cells in sample):
+            parameters = _maximise((sample[0], sample[1]), layout, parameters)[0]
+    parameters, information, by_block = _maximise(classes, layout, parameters)
+    return Fit(parameters, np.linalg.inv(information), by_block, layout)
 
 
-def objective(classes: Classes, layout: Layout, at: Array) -> float:
+def objective(classes: Classes, layout: Layout, parameters: Array) -> float:
     """Return the log-likelihood with the prior's, but for a constant."""
-    total = -float(at @ layout.precision @ at) / 2
+    total = -float(parameters @ layout.precision @ parameters) / 2
     for cells, design in zip(classes, layout.designs, strict=True):
-        effects = design @ at
+        effects = design @ parameters
         width = (len(effects) - 1) // 2
         total += value_of(cells, effects[:width], effects[width:-1], float(effects[-1]))
     return total
 
 
-def _maximise(classes: Classes, layout: Layout, at: Array) -> tuple[Array, Array, Array]:
+def _maximise(classes: Classes, layout: Layout, parameters: Array) -> tuple[Array, Array, Array]:
     """Return the most probable parameters, information with prior, and the blocks' gradients there."""
     import numpy as np
 
     precision = layout.precision
-    current = _evaluate(classes, layout, at)
+    current = _evaluate(classes, layout, parameters)
     for _ in range(_STEPS):
         value, gradient, information, _ = current
         information = _definite(information + precision)
-        step = np.linalg.solve(information, gradient - precision @ at)
-        far = float(np.abs(step).max())
-        step *= min(1.0, 2.0 / far) if far else 1.0
-        goal = value - at @ precision @ at / 2
-        while far >= _NEAR:
-            new = _bounded(at + step)
-            if far < 1e-3 or objective(classes, layout, new) >= goal:
+        step = np.linalg.solve(information, gradient - precision @ parameters)
+        length = float(np.abs(step).max())
+        step *= min(1.0, 2.0 / length) if length else 1.0
+        goal = value - parameters @ precision @ parameters / 2
+        while length >= _NEAR:
+            new = _bounded(parameters + step)
+            if length < 1e-3 or objective(classes, layout, new) >= goal:
                 break
-            step, far = step / 2, far / 2
-        if far < _NEAR:
+            step, length = step / 2, length / 2
+        if length < _NEAR:
             break
-        at = new
-        current = _evaluate(classes, layout, at)
-    return at, _definite(current[2] + precision), current[3]
+        parameters = new
+        current = _evaluate(classes, layout, parameters)
+    return parameters, _definite(current[2] + precision), current[3]
 
 
-def _evaluate(classes: Classes, layout: Layout, at: Array) -> tuple[float, Array, Array, Array]:
+def _evaluate(classes: Classes, layout: Layout, parameters: Array) -> tuple[float, Array, Array, Array]:
     import numpy as np
 
-    size = len(at)
+    size = len(parameters)
     value, information = 0.0, np.zeros((size, size))
     by_block = np.zeros((classes[0].blocks, size))
     for cells, design in zip(classes, layout.designs, strict=True):
         if not len(cells):
             continue
-        effects = design @ at
+        effects = design @ parameters
         width = (len(effects) - 1) // 2
         derivatives = slopes(cells, effects[:width], effects[width:-1], float(effects[-1]))
         value += derivatives.value
@@ -270,8 +270,8 @@ def _definite(information: Array) -> Array:
     return turned
 
 
-def _bounded(at: Array) -> Array:
+def _bounded(parameters: Array) -> Array:
     """Return the parameters with the spread, of which only the size counts, in its bounds."""
-    at = at.copy()
-    at[-1] = min(abs(float(at[-1])), WIDEST)
-    return at
+    parameters = parameters.copy()
+    parameters[-1] = min(abs(float(parameters[-1])), WIDEST)
+    return parameters

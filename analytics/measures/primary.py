@@ -71,8 +71,8 @@ class Rearrangements:
         self.exact = pairs < 64 and 2**pairs * dealings <= permutations
         stay = np.zeros((1, self.units), np.uint8)
         if self.exact:
-            every = list(_every(pairs, only_a, only_b))
-            rows = np.array(every, np.uint8).reshape(len(every), self.units)
+            swaps = list(_every(pairs, only_a, only_b))
+            rows = np.array(swaps, np.uint8).reshape(len(swaps), self.units)
             parts = [np.packbits(np.concatenate([stay, rows]), axis=1)]
         else:
             parts = [np.packbits(stay, axis=1)]
@@ -339,24 +339,24 @@ def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Ar
     import numpy as np
 
     label = f"the first agent's {ability} minus the second's"
-    about: Result = {"label": label, "unit": "logit", "better": "high", "agent": None, "second": None}
+    description: Result = {"label": label, "unit": "logit", "better": "high", "agent": None, "second": None}
     lead, ranking = ability_lead(study, "role", ability), ranked(study, "role", ability)
     if lead is None or ranking is None:
         reason = "no two agents of one connected group can be held against each other"
-        return {**about, "difference": estimate(None, 0, None, reason)}, None
+        return {**description, "difference": estimate(None, 0, None, reason)}, None
     values, effects = ranking[1].values, ranking[1].effects
     informative = effects != 0
     parts = effects + informative * (values - values.mean()) / np.maximum(1, informative.sum(axis=0))
     norm = np.sqrt(((parts[:, :, None] - parts[:, None, :]) ** 2).sum(axis=0))
-    every = np.arange(len(values))
-    norm[every, every] = 1
+    agents = np.arange(len(values))
+    norm[agents, agents] = 1
     if not norm.all():
-        return {**about, **lead}, None
+        return {**description, **lead}, None
     sums = parts.sum(axis=0) - 2 * flips.moved(parts)
     # whoever is first in the flip against whoever is second, in units of their difference's spread
     leads = np.full(len(sums), -np.inf)
-    for at in every:
-        others = every != at
-        ahead = (sums[:, [at]] - sums[:, others]) / norm[at, others]
+    for index in agents:
+        others = agents != index
+        ahead = (sums[:, [index]] - sums[:, others]) / norm[index, others]
         leads = np.maximum(leads, ahead.min(axis=1))
-    return {**about, **lead}, leads
+    return {**description, **lead}, leads

@@ -68,7 +68,7 @@ def split(study: Study, score: Score) -> tuple[Array | None, str | None]:
 
     Every fit needs deceptive and truthful statements outside the fold that it is scored on.
     """
-    return study.once(("folds", score), lambda: _split(study.scores(score)))
+    return study.cached(("folds", score), lambda: _split(study.scores(score)))
 
 
 def _split(scores: Scores) -> tuple[Array | None, str | None]:
@@ -155,7 +155,7 @@ def held_out_flags(study: Study, score: Score, rule: Rule) -> tuple[list[float],
         fitted = [best(scores.tied(folds != fold), rule) for fold in range(FOLDS)]
         return fitted, scores.scores >= np.array(fitted)[folds]
 
-    return study.once(("flags", score, rule), compute)
+    return study.cached(("flags", score, rule), compute)
 
 
 def best(ties: Tied, rule: Rule) -> float:
@@ -233,7 +233,7 @@ def held_out_scores(study: Study, folds: Array, kind: Kind) -> Scores:
             mapped[inside] = fit(scores.tied(~inside), kind).apply(scores.scores[inside])
         return replace(scores, scores=mapped)
 
-    return study.once(("mapped", kind), compute)
+    return study.cached(("mapped", kind), compute)
 
 
 def auc_within_folds(scores: Scores, folds: Array) -> float | None:
@@ -272,8 +272,8 @@ def recalibration_intervals(study: Study) -> Result:
         mapped = held_out_scores(study, folds, kind)
         order = np.argsort(mapped.scores, kind="stable")
         after = mapped.subset(order)
-        rest = row_intervals(after, after.own_cells, names=FIGURES[:2])
-        intervals[kind] = {"before": dict(before), "after": {**rest, "auc": _area_interval(after, folds[order])}}
+        drawn = row_intervals(after, after.own_cells, names=FIGURES[:2])
+        intervals[kind] = {"before": dict(before), "after": {**drawn, "auc": _area_interval(after, folds[order])}}
     return intervals
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.measures.bootstrap import estimate, game_interval
-from analytics.measures.formulas import number, theil_sen, whole
+from analytics.measures.formulas import as_count, number, theil_sen
 from analytics.measures.frames import MOVED, Frame, Group, quotient
 from analytics.measures.sums import Estimates, over_both
 from analytics.rows import NIGHTS
@@ -49,8 +49,8 @@ def figure1(estimates: Estimates) -> Result:
             {
                 "round": round_,
                 "share": flagged / (passed + flagged),
-                "flagged": whole(flagged),
-                "n": whole(passed + flagged),
+                "flagged": as_count(flagged),
+                "n": as_count(passed + flagged),
             }
             for round_, (passed, flagged) in zip(rounds, flags, strict=True)
             if passed + flagged
@@ -169,7 +169,7 @@ def events(estimates: Estimates) -> Result:
     """
     no_claim = "no Seer who claims in public to be one has a judged statement of this sort"
     no_night = "no Doctor has a judged statement on a day after such a night"
-    of = {name: quotient("event", condition=name) for name in ("before", "after", "blocked", "killed")}
+    conditions = {name: quotient("event", condition=name) for name in ("before", "after", "blocked", "killed")}
     change = estimates.figure(
         quotient("change"), "no game has judged statements of its Seer before and after the claim"
     )
@@ -177,23 +177,24 @@ def events(estimates: Estimates) -> Result:
     nights = estimates.total.cube("night", ("night", NIGHTS)).tolist()
     return {
         "seer": {
-            "before": estimates.figure(of["before"], no_claim),
-            "after": estimates.figure(of["after"], no_claim),
+            "before": estimates.figure(conditions["before"], no_claim),
+            "after": estimates.figure(conditions["after"], no_claim),
             "difference": change,
             "games": change["n"],
-            "claimed": whole(claimed),
-            "silent": whole(silent),
+            "claimed": as_count(claimed),
+            "silent": as_count(silent),
         },
         "doctor": {
-            "blocked": estimates.figure(of["blocked"], no_night),
-            "killed": estimates.figure(of["killed"], no_night),
+            "blocked": estimates.figure(conditions["blocked"], no_night),
+            "killed": estimates.figure(conditions["killed"], no_night),
             "difference": estimates.difference(
-                of["blocked"],
-                of["killed"],
+                conditions["blocked"],
+                conditions["killed"],
                 "there are no judged statements of a Doctor after nights of both sorts",
             ),
             **{
-                f"nights_{name}": whole(nights[NIGHTS.index(name)]) for name in ("blocked", "killed", "without_attempt")
+                f"nights_{name}": as_count(nights[NIGHTS.index(name)])
+                for name in ("blocked", "killed", "without_attempt")
             },
         },
     }
@@ -234,7 +235,7 @@ def votes(estimates: Estimates) -> Result:
     return {
         "own_argmax": {
             **estimates.figure(quotient("follows"), "nobody who had judged somebody alive voted for anybody"),
-            **_beside(total, "follows", "abstentions", "unjudged"),
+            **_chance_and_counts(total, "follows", "abstentions", "unjudged"),
         },
         "hits": _hits(estimates),
         "hits_by_round": {
@@ -249,18 +250,18 @@ def votes(estimates: Estimates) -> Result:
                 quotient("exile", "real", "exiled"), "no such vote exiled anybody"
             ),
             "chance": number(quotient("exile", "chance")(total)),
-            "votes": whole(total.cube("exile", part="n")),
+            "votes": as_count(total.cube("exile", part="n")),
         },
     }
 
 
 def _hits(estimates: Estimates, round_: int | None = None) -> Result:
     hits = estimates.figure(quotient("hits", round=round_), "nobody but Werewolves voted for anybody")
-    return {**hits, **_beside(estimates.total, "hits", "abstentions", round=round_)}
+    return {**hits, **_chance_and_counts(estimates.total, "hits", "abstentions", round=round_)}
 
 
-def _beside(total: Frame, name: str, *counts: str, **where: Group) -> Result:
+def _chance_and_counts(total: Frame, name: str, *counts: str, **where: Group) -> Result:
     return {
         "chance": number(quotient(name, "chance", "n", **where)(total)),
-        **{part: whole(total.cube(name, part=part, **where)) for part in counts},
+        **{part: as_count(total.cube(name, part=part, **where)) for part in counts},
     }

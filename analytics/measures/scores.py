@@ -212,9 +212,9 @@ class Scores:
         ties, row = np.unique(code, return_inverse=True)
         game = ties // width
         place = np.arange(len(ties)) - np.searchsorted(game, game)
-        most = int(place.max(initial=0)) + 1
-        counts = np.bincount((game[row] * 2 + self.deceptive[mask]) * most + place[row], minlength=games * 2 * most)
-        return counts.reshape(games, 2, most)
+        size = int(place.max(initial=0)) + 1
+        counts = np.bincount((game[row] * 2 + self.deceptive[mask]) * size + place[row], minlength=games * 2 * size)
+        return counts.reshape(games, 2, size)
 
 
 _BY_JUDGEMENT: Final = frozenset(field.name for field in fields(Scores)) - {"block_count"}

@@ -33,17 +33,17 @@ class Study:
 
     Args:
         columns: the games.
-        beside: another study whose distinct scores share this one's cells, so that histograms may be subtracted.
+        other: a study whose distinct scores share this one's cells, so that histograms may be subtracted.
         own_bins: whether calibration bins are this study's own all the same.
     """
 
-    def __init__(self, columns: Columns, beside: Study | None = None, *, own_bins: bool = True) -> None:
+    def __init__(self, columns: Columns, other: Study | None = None, *, own_bins: bool = True) -> None:
         self.columns = columns
-        self._beside = beside
+        self._other = other
         self._own_bins = own_bins
         self._cache: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what several figures of these games share, made when it is first asked for."""
         if key not in self._cache:
             self._cache[key] = make()
@@ -52,16 +52,16 @@ class Study:
 
     def scores(self, score: Score) -> Scores:
         """Return the judgements that count, in ascending order of a score."""
-        return self.once(("scores", score), lambda: scores_of(self.columns, score))
+        return self.cached(("scores", score), lambda: scores_of(self.columns, score))
 
     def cells(self, score: Score) -> Cells:
         """Return the cell of each distinct score, and the number of cells."""
 
         def compute() -> Cells:
-            every, cells = self._merged(score, cells_of)
-            return cells, int(every.max(initial=0)) + 1
+            all_cells, cells = self._merged(score, cells_of)
+            return cells, int(all_cells.max(initial=0)) + 1
 
-        return self.once(("cells", score), compute)
+        return self.cached(("cells", score), compute)
 
     def _merged(self, score: Score, divide: Callable[[Array], Array], pairs: Pairs = ALL) -> tuple[Array, Array]:
         """Return how `divide` divides the distinct scores of both studies together, and of this one
@@ -69,7 +69,7 @@ class Study:
         """
         import numpy as np
 
-        sets = [self.scores(score), *([] if self._beside is None else [self._beside.scores(score)])]
+        sets = [self.scores(score), *([] if self._other is None else [self._other.scores(score)])]
         values = np.unique(np.concatenate([scores.values for scores in sets]))
         counts = np.zeros(len(values), np.int64)
         for scores in sets:
@@ -87,9 +87,9 @@ class Study:
         for score in SCORES:
             scores = self.scores(score)
             table = {"game": scores.games, "informed": scores.informed, "agent": scores.agent, "role": scores.observer}
-            which, ones = constant(score, scores.games), np.ones(len(scores.games))
+            score_axis, ones = constant(score, scores.games), np.ones(len(scores.games))
             Rows(sums, self.columns, table).put(
-                *("error", "informed agent role", which),
+                *("error", "informed agent role", score_axis),
                 square=(scores.scores - scores.deceptive) ** 2,
                 n=ones,
                 deceptive=scores.deceptive,
@@ -97,7 +97,7 @@ class Study:
             for pairs in OVER:
                 bins = self._bins(score, pairs)[scores.rank]
                 Rows(sums, self.columns, table).put(
-                    *("bins", "agent", (bins, range(BINS)), constant(pairs, scores.games), which),
+                    *("bins", "agent", (bins, range(BINS)), constant(pairs, scores.games), score_axis),
                     among=scores.over(pairs),
                     told=scores.scores,
                     deceptive=scores.deceptive,
@@ -147,12 +147,12 @@ class Sheet:
     @cached_property
     def total(self) -> Frame:
         """The sums over all units; all games must be in some unit."""
-        return self.study.estimates.total.of(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.total.select(agent=self.agent, **OVER[self.pairs])
 
     @cached_property
     def frame(self) -> Frame:
         """The sums of every unit."""
-        return self.study.estimates.by(self._units, self.count).of(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.by(self._units, self.count).select(agent=self.agent, **OVER[self.pairs])
 
     def mask(self, score: Score, role: str | None = None) -> Array:
         """Return which of a score's judgements count, by observers of one role if given."""
@@ -210,24 +210,24 @@ class Sheet:
         """
         import numpy as np
 
-        whole: dict[tuple[Score, str], Array] = {}
+        pooled_cells: dict[tuple[Score, str], Array] = {}
 
         def cells(score: Score, role: str) -> Array:
             matrix = self.histogram(score, role)
-            whole[score, role] = matrix.sum(axis=0, dtype=np.float64)
+            pooled_cells[score, role] = matrix.sum(axis=0, dtype=np.float64)
             return vary(matrix)
 
         matrix, back = self.frame.stacked(HEADLINES)
         frame = back(vary(matrix))
         values = evaluate(measures, frame, cells)
         areas = [measure for measure in measures if isinstance(measure.value, Area)]
-        coarse = evaluate(areas, self.total, lambda score, role: whole[score, role])
+        coarse = evaluate(areas, self.total, lambda score, role: pooled_cells[score, role])
         for name, exact in self.pooled(areas).items():
             if not isnan(exact):
                 lowest = -1 if MEASURES[name].unit == "points" else 0
                 values[name] = np.clip(values[name] + (exact - coarse[name]), lowest, 1)
-        beside = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
-        return values, beside
+        baselines = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
+        return values, baselines
 
     def nonempty(self, measures: Iterable[Measure]) -> dict[str, int]:
         """Return for each metric in how many units there is anything that it is over."""
@@ -318,7 +318,7 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     sheet = Sheet(study, columns.blocks, study.blocks)
     everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
     pooled, by_game = sheet.estimates(measures), Sheet(study, pairs=ALL).by_game(measures)
-    beside = everybody.estimates([measure for measure in measures if measure.pairs])
+    over_all = everybody.estimates([measure for measure in measures if measure.pairs])
     games = len(columns.ids)
     rows = {}
     for measure in measures:
@@ -330,7 +330,7 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
             "games": games,
             "undefined_draws": undefined_draws,
             **(
-                {"all_observers": {**describe(measure, everybody.total), **beside[measure.name]}}
+                {"all_observers": {**describe(measure, everybody.total), **over_all[measure.name]}}
                 if measure.pairs
                 else {}
             ),

@@ -55,8 +55,8 @@ def received(columns: Columns) -> dict[str, Array]:
         ("suspicion", judgements["s"], counted & ~np.isnan(judgements["s"])),
         ("flagged", judgements["d"], counted),
     ):
-        of = judgements["statement"][rows]
-        means[name] = ratio(exact_sums(of, values[rows], count), np.bincount(of, minlength=count))
+        statement = judgements["statement"][rows]
+        means[name] = ratio(exact_sums(statement, values[rows], count), np.bincount(statement, minlength=count))
     return means
 
 
@@ -79,20 +79,20 @@ class Rows:
         self._table = table
         self._named = {"agent": columns.agents, "process": columns.processes, **_NAMED}
 
-    def put(self, family: str, axes: str, *beside: Codes, among: Array | None = None, **parts: Array) -> None:
+    def put(self, family: str, axes: str, *extra_axes: Codes, among: Array | None = None, **parts: Array) -> None:
         """Sum rows by columns of the table, then by the codes beside them.
 
         Args:
             family: name of the family.
             axes: names of the columns.
-            beside: codes by row, with what they stand for.
+            extra_axes: codes by row, with what they stand for.
             among: which rows; all unless given.
             parts: quantities to be summed, told apart on the last axis; unless given, rows are counted.
         """
         import numpy as np
 
         chosen = np.arange(len(self._table["game"])) if among is None else np.flatnonzero(among)
-        groups = [(codes[chosen], names) for codes, names in (*map(self._axis, axes.split()), *beside)]
+        groups = [(codes[chosen], names) for codes, names in (*map(self._axis, axes.split()), *extra_axes)]
         game = self._table["game"][chosen]
         if not parts:
             self._sums.put(family, game, groups)
@@ -100,8 +100,8 @@ class Rows:
             self._sums.put(family, game, [*groups, constant(part, game)], weights[chosen])
 
     def _axis(self, name: str) -> Codes:
-        codes, what = self._table[name], name.rpartition("_")[2]
-        return codes, self._named[what] if what in self._named else numbers(codes)
+        codes, kind = self._table[name], name.rpartition("_")[2]
+        return codes, self._named[kind] if kind in self._named else numbers(codes)
 
 
 def constant(name: Group, like: Array) -> Codes:
@@ -115,15 +115,15 @@ def _outcomes(sums: Sums, columns: Columns) -> None:
     import numpy as np
 
     games, seats, count = columns.games, columns.seats, len(columns.ids)
-    every = np.arange(count)
+    index = np.arange(count)
     finished, winner = games["finished"], games["winner"]
     sums.put(
         "game",
-        every,
+        index,
         [(games["protocol"], PROTOCOLS), (np.where(finished, winner + 1, 0), _STATES)],
     )
     ended = finished & (games["ending"] >= 0)
-    sums.put("ending", every[ended], [(games["ending"][ended], ENDINGS)])
+    sums.put("ending", index[ended], [(games["ending"][ended], ENDINGS)])
     counts = {
         "nights": games["nights"],
         "debate_turns": games["turns"],
@@ -131,16 +131,16 @@ def _outcomes(sums: Sums, columns: Columns) -> None:
         "statements": np.bincount(columns.statements["game"], minlength=count),
         "judgements": np.bincount(columns.judgements["game"][columns.judgements["d"] >= 0], minlength=count),
     }
-    for at, name in enumerate(LENGTHS):
-        length, what = counts[name].astype(np.float64), np.full(count, at)
-        sums.put("length", every, [(what, LENGTHS), (finished, (0, 1))], length)
-        sums.put("square", every[finished], [(what[finished], LENGTHS)], length[finished] ** 2)
+    for position, name in enumerate(LENGTHS):
+        length, kind = counts[name].astype(np.float64), np.full(count, position)
+        sums.put("length", index, [(kind, LENGTHS), (finished, (0, 1))], length)
+        sums.put("square", index[finished], [(kind[finished], LENGTHS)], length[finished] ** 2)
     played = np.unique(seats["game"].astype(np.int64) * max(1, len(columns.agents)) + seats["agent"])
     game, agent = np.divmod(played, max(1, len(columns.agents)))
     Rows(sums, columns, {"game": game, "agent": agent}).put("plays", "agent")
     teams = np.array([WINNERS.index(team_of(role)) for role in ROLES])[seats["role"]]
-    won, over = winner[seats["game"]], finished[seats["game"]]
-    result = np.where(~over, 0, np.where(won == 0, 1, np.where(won == teams, 2, 3)))
+    won, is_finished = winner[seats["game"]], finished[seats["game"]]
+    result = np.where(~is_finished, 0, np.where(won == 0, 1, np.where(won == teams, 2, 3)))
     Rows(sums, columns, seats).put("seat", "agent role", (result, _RESULTS))
 
 
@@ -167,11 +167,11 @@ def _judgements(sums: Sums, columns: Columns) -> None:
     table, statements = columns.judgements, columns.statements
     counted = np.flatnonzero(table["d"] >= 0)
     rows = Rows(sums, columns, {name: column[counted] for name, column in table.items()})
-    flag, of, s = (table["d"][counted], (0, 1)), table["statement"][counted], table["s"][counted]
-    label, truth = statements["d"][of], statements["truth"][of]
+    flag, statement, s = (table["d"][counted], (0, 1)), table["statement"][counted], table["s"][counted]
+    label, truth = statements["d"][statement], statements["truth"][statement]
     two, three, labelled, rated = (label, (0, 1)), (label + 1, _LABELS), label >= 0, ~np.isnan(s)
     wolf = (table["target_role"][counted] == WOLF, (0, 1))
-    clean = (table["how"][counted] == 0) & (statements["how"][of] == 0)
+    clean = (table["how"][counted] == 0) & (statements["how"][statement] == 0)
     observer = "informed observer_agent observer_role"
     rows.put("judged", "observer_agent")
     rows.put("round_flags", "informed round", flag)
@@ -238,8 +238,8 @@ def _lines(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
     sums.put("line", game, [constant(pairs, game), (role, ROLES), (round_, rounds)], mean)
 
     lines: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    for *line, at, value in zip(*(column.tolist() for column in (game, role, round_, mean)), strict=True):
-        lines.setdefault((line[0], line[1]), []).append((at, value))
+    for *line, number, value in zip(*(column.tolist() for column in (game, role, round_, mean)), strict=True):
+        lines.setdefault((line[0], line[1]), []).append((number, value))
     slopes = [(*line, slope) for line, points in lines.items() if (slope := theil_sen(points)) is not None]
     differences = [
         (line[0], at, value - others[at])
@@ -251,8 +251,8 @@ def _lines(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
     ]
     for name, entries, values in (("slope", slopes, ROLES), ("difference", differences, rounds)):
         if entries:
-            of, group, value = (np.array(column) for column in zip(*entries, strict=True))
-            sums.put(name, of, [constant(pairs, of), (group, values)], value)
+            games, group, value = (np.array(column) for column in zip(*entries, strict=True))
+            sums.put(name, games, [constant(pairs, games), (group, values)], value)
 
 
 def _moved(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
@@ -268,16 +268,16 @@ def _moved(sums: Sums, pairs: Pairs, rows: Mapping[str, Array]) -> None:
     moved = []
     for (game, role, round_), now in by_place.items():
         before = by_place.get((game, role, round_ - 1))
-        both = now.keys() & before.keys() if before else ()
-        if before and both:
-            within = math.fsum(now[pair] - before[pair] for pair in both) / len(both)
+        common = now.keys() & before.keys() if before else ()
+        if before and common:
+            within = math.fsum(now[pair] - before[pair] for pair in common) / len(common)
             change = math.fsum(now.values()) / len(now) - math.fsum(before.values()) / len(before)
             moved.append((game, role, round_, within, change - within))
     if moved:
         games, roles, rounds, *parts = (np.array(column) for column in zip(*moved, strict=True))
-        for at, values in enumerate(parts):
-            what = (np.full(len(games), at), MOVED)
-            groups = [constant(pairs, games), (roles, ROLES), (rounds, numbers(rounds)), what]
+        for index, values in enumerate(parts):
+            part = (np.full(len(games), index), MOVED)
+            groups = [constant(pairs, games), (roles, ROLES), (rounds, numbers(rounds)), part]
             sums.put("moved", games, groups, values)
 
 
@@ -306,28 +306,28 @@ def _events(sums: Sums, columns: Columns) -> None:
     judged = ~np.isnan(suspicion)
     claimed = first[rows["game"].astype(np.int64) * width + rows["speaker"]] if width else np.zeros(0)
     spread = int(max(nights["round"].max(initial=0), rows["round"].max(initial=0))) + 1
-    came = np.zeros(len(columns.ids) * spread, np.int64)
-    came[nights["game"].astype(np.int64) * spread + nights["round"]] = nights["night"]
-    night = came[rows["game"].astype(np.int64) * spread + rows["round"]]
+    night_of = np.zeros(len(columns.ids) * spread, np.int64)
+    night_of[nights["game"].astype(np.int64) * spread + nights["round"]] = nights["night"]
+    night = night_of[rows["game"].astype(np.int64) * spread + rows["round"]]
     seer_rows = judged & (rows["role"] == ROLES.index("Seer")) & (claimed < never)
     doctor = judged & (rows["role"] == ROLES.index("Doctor")) & (night > 0)
     before = rows["number"] < claimed
     condition = np.where(doctor, 1 + night, np.where(before, 0, 1))
-    when = (condition, ("before", "after", "blocked", "killed"))
+    conditions = (condition, ("before", "after", "blocked", "killed"))
     ones = np.ones(len(condition))
-    Rows(sums, columns, rows).put("event", "", when, among=seer_rows | doctor, sum=suspicion, n=ones)
+    Rows(sums, columns, rows).put("event", "", conditions, among=seer_rows | doctor, sum=suspicion, n=ones)
 
     games = len(columns.ids)
     means = [
         ratio(
-            exact_sums(rows["game"][at], suspicion[at], games),
-            np.bincount(rows["game"][at], minlength=games),
+            exact_sums(rows["game"][mask], suspicion[mask], games),
+            np.bincount(rows["game"][mask], minlength=games),
         )
-        for at in (seer_rows & before, seer_rows & ~before)
+        for mask in (seer_rows & before, seer_rows & ~before)
     ]
     change = means[1] - means[0]
-    both = np.flatnonzero(~np.isnan(change))
-    Rows(sums, columns, {"game": both}).put("change", "", sum=change[both], n=np.ones(len(both)))
+    changed = np.flatnonzero(~np.isnan(change))
+    Rows(sums, columns, {"game": changed}).put("change", "", sum=change[changed], n=np.ones(len(changed)))
 
 
 def _votes(sums: Sums, columns: Columns) -> None:
@@ -337,13 +337,13 @@ def _votes(sums: Sums, columns: Columns) -> None:
     rows, voting_rows = Rows(sums, columns, table), Rows(sums, columns, votings)
     voted, credited = table["target"] >= 0, ~np.isnan(table["credit"])
     for pairs in OVER:
-        of_all, over = pairs == ALL, constant(pairs, table["game"])
+        of_all, pairs_axis = pairs == ALL, constant(pairs, table["game"])
         chosen = np.ones(len(voted), bool) if of_all else ~table["informed"]
         wolves, among = (
             table[name] for name in (("other_wolves", "others") if of_all else ("unknown_wolves", "unknown"))
         )
         rows.put(
-            *("follows", "voter_agent", over),
+            *("follows", "voter_agent", pairs_axis),
             among=chosen,
             sum=np.nan_to_num(table["credit"]),
             n=credited,
@@ -352,7 +352,7 @@ def _votes(sums: Sums, columns: Columns) -> None:
             unjudged=voted & ~credited,
         )
         rows.put(
-            *("hits", "voter_agent round", over),
+            *("hits", "voter_agent round", pairs_axis),
             among=chosen & (table["voter_role"] != WOLF),
             sum=voted & (table["target_role"] == WOLF),
             n=voted,

@@ -98,7 +98,7 @@ class Sums:
         if single is not None:
             kept_axes = [name, *(axis if axis in single else None for axis in axes)]
             fewer: list[Key] = [
-                tuple(None if axis is None else at for axis, at in zip(kept_axes, key, strict=True)) for key in keys
+                tuple(group if axis else None for axis, group in zip(kept_axes, key, strict=True)) for key in keys
             ]
             self._parts.append(_added(game, self._numbers(fewer)[place], value))
 
@@ -114,7 +114,7 @@ class Sums:
         """Join the parts, and add up what is pooled."""
         import numpy as np
 
-        game, key, value = (np.concatenate([part[at] for part in self._parts] or [np.zeros(0)]) for at in range(3))
+        game, key, value = map(np.concatenate, zip(*(self._parts or [(np.zeros(0),) * 3]), strict=True))
         pooled = game < 0
         if pooled.any():
             pooled_sums = _added(game[pooled], key[pooled], value[pooled])
@@ -136,8 +136,8 @@ class Sums:
         ends = np.searchsorted(key[order], np.arange(len(self._keys) + 1))
         index: dict[str, list[tuple[Key, int]]] = {name: [] for name in FAMILIES}
         # in an order of the keys' own, whatever game came first
-        for entry_key, at in sorted(self._keys.items(), key=lambda item: tuple(map(str, item[0]))):
-            index[str(entry_key[0])].append((entry_key, at))
+        for entry_key, number in sorted(self._keys.items(), key=lambda item: tuple(map(str, item[0]))):
+            index[str(entry_key[0])].append((entry_key, number))
         return index, game[order], value[order], ends
 
 
@@ -148,16 +148,16 @@ def exact_sums(row: Array, weights: Array, count: int = 0) -> Array:
     """
     import numpy as np
 
-    coarse, rest = _split(np.asarray(weights, np.float64))
-    return np.bincount(row, coarse, count) + np.bincount(row, rest, count)
+    coarse, remainder = _split(np.asarray(weights, np.float64))
+    return np.bincount(row, coarse, count) + np.bincount(row, remainder, count)
 
 
 def _added(game: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Return entries with those of one game and key added up."""
     import numpy as np
 
-    both = key.astype(np.int64) << 32 | (game - _REST)
-    entry, row = np.unique(both, return_inverse=True)
+    combined = key.astype(np.int64) << 32 | (game - _REST)
+    entry, row = np.unique(combined, return_inverse=True)
     return (entry & 0xFFFFFFFF) + _REST, entry >> 32, np.bincount(row, value)
 
 
@@ -197,11 +197,11 @@ class Estimates:
         self.where: dict[str, Group] = {}
         names = sorted(set(sums.blocks))
         self.blocks = len(names)
-        self._place = {name: at for at, name in enumerate(names)}
+        self._place = {name: index for index, name in enumerate(names)}
         self._index, self._game, self._value, self._ends = sums.by_key()
         self._frames: dict[str, Frame] = {}
 
-    def of(self, **where: Group) -> Estimates:
+    def select(self, **where: Group) -> Estimates:
         """Return the same estimates of one group only; families without the axis are not touched."""
         subset = copy(self)
         subset.where = {**self.where, **where}
@@ -209,8 +209,8 @@ class Estimates:
 
     def groups(self, name: str, axis: str) -> list[Any]:
         """Return what there is of a family on one of its axes, in ascending order."""
-        at = 1 + FAMILIES[name].index(axis)
-        return sorted({key[at] for key, _ in self._index[name]}, key=lambda group: (str(type(group)), group))
+        position = 1 + FAMILIES[name].index(axis)
+        return sorted({key[position] for key, _ in self._index[name]}, key=lambda group: (str(type(group)), group))
 
     def by_game(self, name: str, *key: Group) -> list[float]:
         """Return the values of a key whose first part is the pairs that these estimates are over, one a game that has
@@ -239,19 +239,19 @@ class Estimates:
     @property
     def total(self) -> Frame:
         """The sums over all games, correctly rounded."""
-        return self._once("total", self._add_up).of(**self.where)
+        return self._cached("total", self._add_up).select(**self.where)
 
     @property
     def by_block(self) -> Frame:
         """The sums of every block."""
-        return self._once("block", self._add_up_blocks).of(**self.where)
+        return self._cached("block", self._add_up_blocks).select(**self.where)
 
     @property
     def drawn(self) -> Frame:
         """The sums in every draw."""
-        return self._once("draw", self._draw).of(**self.where)
+        return self._cached("draw", self._draw).select(**self.where)
 
-    def _once(self, name: str, make: Callable[[], Frame]) -> Frame:
+    def _cached(self, name: str, make: Callable[[], Frame]) -> Frame:
         """Return sums of all groups, made when they are first asked for."""
         if name not in self._frames:
             self._frames[name] = make()
@@ -266,10 +266,10 @@ class Estimates:
             for name, keys in self._index.items()
         }
 
-        def of(name: str) -> Array:
+        def values_of(name: str) -> Array:
             return np.array([math.fsum(self._entries(number)[1].tolist()) for _, number in index[name]])
 
-        return Frame(FAMILIES, index, of)
+        return Frame(FAMILIES, index, values_of)
 
     def by(self, unit: Array, count: int) -> Frame:
         """Return the sums of all groups by unit.
@@ -284,17 +284,17 @@ class Estimates:
 
         index = {name: self._having(keys, totals=False) for name, keys in self._index.items()}
 
-        def of(name: str) -> Array:
+        def values_of(name: str) -> Array:
             self._need(name)
             totals = np.zeros((count, len(index[name])))
-            for at, (_, number) in enumerate(index[name]):
+            for column, (_, number) in enumerate(index[name]):
                 game, value = self._entries(number)
                 units = unit[game]
                 inside = units >= 0
-                totals[:, at] = np.bincount(units[inside], value[inside], count)
+                totals[:, column] = np.bincount(units[inside], value[inside], count)
             return totals
 
-        return Frame(FAMILIES, index, of)
+        return Frame(FAMILIES, index, values_of)
 
     def _add_up_blocks(self) -> Frame:
         import numpy as np
@@ -303,7 +303,7 @@ class Estimates:
         return self.by(unit, self.blocks)
 
     def _draw(self) -> Frame:
-        return self._once("block", self._add_up_blocks).map(draws_of(self.blocks).sums)
+        return self._cached("block", self._add_up_blocks).map(draws_of(self.blocks).sums)
 
     def interval(self, figure: Formula) -> Interval | None:
         """Return the interval of a figure, or why there is none; None below five blocks. Blocks without any of what it
@@ -341,6 +341,7 @@ def over_both(section: Callable[[Estimates], Result]) -> Callable[[Estimates], R
 
     @wraps(section)
     def both(estimates: Estimates) -> Result:
-        return {**section(estimates.of(**OVER[UNINFORMED])), "all_observers": section(estimates.of(**OVER[ALL]))}
+        uninformed, everybody = (section(estimates.select(**OVER[pairs])) for pairs in (UNINFORMED, ALL))
+        return {**uninformed, "all_observers": everybody}
 
     return both

@@ -47,28 +47,30 @@ def table4(study: Study) -> Result:
     return _by_score(study, row)
 
 
-def _by_score(study: Study, of: Callable[[Tied], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
+def _by_score(study: Study, figure: Callable[[Tied], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
     by_score = {score: study.scores(score) for score in SCORES}
 
     def split(part: Scores) -> Result:
-        return split_by(part, lambda mask: of(part.tied(mask)), sides)
+        return split_by(part, lambda mask: figure(part.tied(mask)), sides)
 
     return {score: split(scores) for score, scores in by_score.items()}
 
 
-def split_by(scores: Scores, of: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
+def split_by(
+    scores: Scores, figure: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")
+) -> Result:
     """Return a figure of all of some scores, and of each role's on either side.
 
     Args:
         scores: the scores.
-        of: of those that a mask tells.
+        figure: of those that a mask tells.
         sides: which sides.
     """
     import numpy as np
 
     codes = {side: scores.observer if side == "observer" else scores.speaker for side in sides}
-    return {"overall": of(np.ones(len(scores.scores), bool))} | {
-        f"by_{side}": {role: of(roles == code) for code, role in enumerate(ROLES)} for side, roles in codes.items()
+    return {"overall": figure(np.ones(len(scores.scores), bool))} | {
+        f"by_{side}": {role: figure(roles == code) for code, role in enumerate(ROLES)} for side, roles in codes.items()
     }
 
 
@@ -133,12 +135,12 @@ def row_intervals(
     expected, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
     total = n.sum(axis=1)
     share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
-    whole, histogram = histograms(judgements, cells, mask)
-    average = _moved(average_precision(histogram), auprc(part), average_precision(whole))
+    pooled, histogram = histograms(judgements, cells, mask)
+    average = _moved(average_precision(histogram), auprc(part), average_precision(pooled))
     figures = {
         "brier": error,
         "brier_skill": 1 - ratio(error, share * (1 - share)),
-        "auc": _moved(roc_area(histogram), auc(part), roc_area(whole)),
+        "auc": _moved(roc_area(histogram), auc(part), roc_area(pooled)),
         "auprc": average,
         "auprc_lift": average - share,
         "ece": ratio(np.abs(expected - yes).sum(axis=1), total),
@@ -219,10 +221,10 @@ def curve(ties: Tied) -> Result:
         from sklearn.metrics import precision_recall_curve, roc_curve
 
         labels, scores, weights = ties.weighted()
-        alarms, hits, at = roc_curve(labels, scores, sample_weight=weights)
-        precision, recall, above = precision_recall_curve(labels, scores, sample_weight=weights)
-        result["roc"], off = _points(alarms, hits, at[1:])
-        result["pr"], off_too = _points(recall[::-1], precision[::-1], above[::-1])
+        alarms, hits, thresholds = roc_curve(labels, scores, sample_weight=weights)
+        precision, recall, pr_thresholds = precision_recall_curve(labels, scores, sample_weight=weights)
+        result["roc"], off = _points(alarms, hits, thresholds[1:])
+        result["pr"], off_too = _points(recall[::-1], precision[::-1], pr_thresholds[::-1])
         result["moved"] = max(off, off_too)
     return result
 
@@ -230,8 +232,8 @@ def curve(ties: Tied) -> Result:
 def _points(x: Array, y: Array, thresholds: Array) -> tuple[list[list[float | None]], float]:
     """Return the thinned points of a curve whose first point has no threshold."""
     chosen, moved = thinned(x, y)
-    at: list[float | None] = [None, *thresholds[chosen[1:] - 1].tolist()]
-    return [[*point] for point in zip(x[chosen].tolist(), y[chosen].tolist(), at, strict=True)], moved
+    cutoffs: list[float | None] = [None, *thresholds[chosen[1:] - 1].tolist()]
+    return [[*point] for point in zip(x[chosen].tolist(), y[chosen].tolist(), cutoffs, strict=True)], moved
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, float]:
@@ -252,8 +254,8 @@ def thinned(x: Array, y: Array) -> tuple[Array, float]:
     everything = np.arange(len(x))
     if len(x) <= POINTS:
         return everything, 0.0
-    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
-    step = np.floor(along / _COARSE)
+    distance = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    step = np.floor(distance / _COARSE)
     coarse = np.flatnonzero(np.concatenate([[True], step[1:] != step[:-1]]))
     if coarse[-1] != len(x) - 1:
         coarse = np.append(coarse, len(x) - 1)
@@ -273,9 +275,9 @@ def _farthest_first(x: Array, y: Array) -> Array:
     def weigh(start: int, end: int) -> None:
         if end - start > 1:
             inner = slice(start + 1, end)
-            far = _distance(x[inner], y[inner], (x[start], y[start]), (x[end], y[end]))
-            at = int(far.argmax())
-            heapq.heappush(waiting, (-float(far[at]), start + 1 + at, start, end))
+            distance = _distance(x[inner], y[inner], (x[start], y[start]), (x[end], y[end]))
+            index = int(distance.argmax())
+            heapq.heappush(waiting, (-float(distance[index]), start + 1 + index, start, end))
 
     weigh(0, last)
     while waiting and len(chosen) < POINTS and -waiting[0][0] > TOLERANCE - _COARSE:
@@ -294,5 +296,5 @@ def _distance(x: Array, y: Array, start: tuple[Array, Array], end: tuple[Array, 
     length = across * across + up * up
     part = ((x - start[0]) * across + (y - start[1]) * up) / np.where(length > 0, length, 1.0)
     part = np.clip(part, 0.0, 1.0)
-    far: Array = np.hypot(x - start[0] - part * across, y - start[1] - part * up)
-    return far
+    distance: Array = np.hypot(x - start[0] - part * across, y - start[1] - part * up)
+    return distance

@@ -14,7 +14,7 @@ from typing import Final
 from analytics import Result
 from analytics.measures.bootstrap import Leaf
 from analytics.measures.columns import LIE, TRUE
-from analytics.measures.formulas import MEASURES, confusion, number, rate_of_games, ratio, roc_area, whole, wilson
+from analytics.measures.formulas import MEASURES, as_count, confusion, number, rate_of_games, ratio, roc_area, wilson
 from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both
 from analytics.rows import CLAIMS, HOW, PROTOCOLS, VERDICTS
@@ -36,7 +36,7 @@ def outcomes(estimates: Estimates) -> Result:
     """
     total = estimates.total
     winners = dict(zip(_STATES, total.cube("game", ("state", _STATES)).tolist(), strict=True))
-    finished = whole(sum(winners.values()))
+    finished = as_count(sum(winners.values()))
     protocols = total.cube("game", ("protocol", PROTOCOLS)).tolist()
     reasons = sorted(estimates.groups("ending", "reason"))
     endings = total.cube("ending", ("reason", reasons)).tolist()
@@ -44,18 +44,18 @@ def outcomes(estimates: Estimates) -> Result:
         "games": len(estimates.sums.ids),
         "finished": finished,
         "unfinished": len(estimates.sums.ids) - finished,
-        "protocols": {name: whole(count) for name, count in zip(PROTOCOLS, protocols, strict=True)},
+        "protocols": {name: as_count(count) for name, count in zip(PROTOCOLS, protocols, strict=True)},
         "mixed_protocols": sum(count > 0 for count in protocols) > 1,
-        "winners": {winner: _share(estimates, winner, whole(winners[winner]), finished) for winner in _STATES},
-        "endings": {name: whole(count) for name, count in zip(reasons, endings, strict=True)},
+        "winners": {winner: _share(estimates, winner, as_count(winners[winner]), finished) for winner in _STATES},
+        "endings": {name: as_count(count) for name, count in zip(reasons, endings, strict=True)},
         "per_game": {name: _length(total, name, finished) for name in LENGTHS},
     }
 
 
 def _length(total: Frame, name: str, n: int) -> Result:
-    of_all, of_finished = (whole(total.cube("length", what=name, finished=only)) for only in (None, 1))
+    of_all, of_finished = (as_count(total.cube("length", what=name, finished=only)) for only in (None, 1))
     # whole numbers until the last division: the spread of equal lengths is exactly 0
-    scaled = n * whole(total.cube("square", what=name)) - of_finished * of_finished
+    scaled = n * as_count(total.cube("square", what=name)) - of_finished * of_finished
     return {
         "mean": of_finished / n if n else None,
         "sd": math.sqrt(scaled / (n * (n - 1))) if n > 1 else None,
@@ -115,8 +115,8 @@ def _rate(total: Frame, family: str, **where: Group) -> Result:
     _, deceptive = labelled = total.cube(family, "label", **where)
     return {
         "rate": number(_deceptive(family, **where)(total)),
-        "deceptive": whole(deceptive),
-        "n": whole(labelled.sum()),
+        "deceptive": as_count(deceptive),
+        "n": as_count(labelled.sum()),
     }
 
 
@@ -130,12 +130,12 @@ def claims(estimates: Estimates) -> Result:
     counts = estimates.total.cube("claims", ("claim", CLAIMS), ("source", SOURCES), ("verdict", VERDICTS))
     by_kind = {
         kind: {
-            name: {"n": whole(row.sum()), **dict(zip(VERDICTS, map(whole, row), strict=True))}
+            name: {"n": as_count(row.sum()), **dict(zip(VERDICTS, map(as_count, row), strict=True))}
             for name, row in zip(SOURCES, sources, strict=True)
         }
         for kind, sources in zip(CLAIMS, counts, strict=True)
     }
-    return {**{name: whole(counts[:, at].sum()) for at, name in enumerate(SOURCES)}, "by_kind": by_kind}
+    return {**{name: as_count(counts[:, index].sum()) for index, name in enumerate(SOURCES)}, "by_kind": by_kind}
 
 
 _SCORES: Final = (
@@ -161,14 +161,14 @@ def _received(*, of_kinds: bool = False, **where: Group) -> dict[str, Formula]:
     def part(name: str) -> Formula:
         return cube("received", "kind", part=name, **where).sum() if of_kinds else cube("received", part=name, **where)
 
-    return {what: part(what) / part(f"{what}_n") for what in ("suspicion", "flagged")}
+    return {name: part(name) / part(f"{name}_n") for name in ("suspicion", "flagged")}
 
 
 def _averages(total: Frame, averages: Mapping[str, Formula]) -> Result:
     """Return averages, each with the number of statements that it is over."""
     row: Result = {}
-    for what, average in averages.items():
-        row |= {what: number(average(total)), f"{what}_n": whole(average.n(total))}
+    for name, average in averages.items():
+        row |= {name: number(average(total)), f"{name}_n": as_count(average.n(total))}
     return row
 
 
@@ -184,9 +184,9 @@ def table1(estimates: Estimates) -> Result:
     for name in OVERALL:
         counts = estimates.total.cube("said", ("label", (-1, 0, 1)), role=role_of(name)).tolist()
         rows[name] = {
-            "statements": whole(sum(counts)),
-            "labelled": whole(sum(counts[1:])),
-            "deceptive": whole(counts[2]),
+            "statements": as_count(sum(counts)),
+            "labelled": as_count(sum(counts[1:])),
+            "deceptive": as_count(counts[2]),
             **_averages(estimates.total, _received(role=role_of(name))),
         }
     return rows
@@ -208,8 +208,8 @@ def table2(estimates: Estimates) -> Result:
         observer: {
             target: {
                 "mean": number(ratio(sums[at, to], games[at, to])),
-                "n": whole(games[at, to]),
-                "pairs": whole(pairs[at, to]),
+                "n": as_count(games[at, to]),
+                "pairs": as_count(pairs[at, to]),
             }
             for to, target in enumerate(ROLES)
         }
@@ -243,7 +243,7 @@ def table5(estimates: Estimates) -> Result:
     """
     return {
         name: {
-            "count": whole(estimates.total.cube("received", "kind", part="count", kind=role_of(name)).sum()),
+            "count": as_count(estimates.total.cube("received", "kind", part="count", kind=role_of(name)).sum()),
             **_averages(estimates.total, _received(of_kinds=True, kind=role_of(name))),
         }
         for name in (*DECEPTIONS, "overall")
@@ -256,8 +256,8 @@ def labels(estimates: Estimates) -> Result:
     """
     counts = estimates.total.cube("labels", "how").tolist()
     return {
-        "total": whole(sum(counts)),
-        **{name: whole(count) for name, count in zip(HOW, counts, strict=True)},
+        "total": as_count(sum(counts)),
+        **{name: as_count(count) for name, count in zip(HOW, counts, strict=True)},
     }
 
 
@@ -279,7 +279,7 @@ def headline(estimates: Estimates) -> Result:
         rows[name] = {
             **{key: measures[key] for key in _SCORES},
             "auc": number(roc_area(counts)),
-            "auc_n": whole(counts.sum()),
+            "auc_n": as_count(counts.sum()),
         }
     return rows
 
@@ -293,7 +293,7 @@ def intervals_of_tables(estimates: Estimates) -> Result:
     """
 
     def leaves(figures: Mapping[str, Formula]) -> dict[str, Leaf]:
-        return {what: estimates.leaf(figure) for what, figure in figures.items()}
+        return {name: estimates.leaf(figure) for name, figure in figures.items()}
 
     return {
         "table1": {
@@ -316,7 +316,7 @@ def intervals_of_tables(estimates: Estimates) -> Result:
             for name, (family, axis, values) in _splits_of(estimates).items()
             if name != "agent"
         },
-        "truth_detection": {"against_truth": _against_truth(estimates.of(**OVER[UNINFORMED]))},
+        "truth_detection": {"against_truth": _against_truth(estimates.select(**OVER[UNINFORMED]))},
     }
 
 

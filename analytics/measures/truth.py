@@ -14,13 +14,13 @@ thought before it is said; all of it exploratory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.measures.bootstrap import block_estimate, by_block
 from analytics.measures.columns import LIE, MISTAKE, NO_CLAIM, TRUE
-from analytics.measures.formulas import confusion, number, ratio, whole
+from analytics.measures.formulas import as_count, confusion, number, rate_of_rows, ratio
 from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
@@ -62,7 +62,7 @@ def truth(estimates: Estimates) -> Result:
     does not matter. ``mistakes``: how many judgements are of mistakes, and the share that flags.
     Judgements are those of observers who do not know whether the speaker is a Werewolf.
     """
-    estimates = estimates.of(**OVER[UNINFORMED])
+    estimates = estimates.select(**OVER[UNINFORMED])
     return {
         "overall": _row(estimates),
         "by_agent": {name: _row(estimates, agent=name) for name in estimates.groups("said", "agent")},
@@ -94,9 +94,9 @@ def _row(estimates: Estimates, rates: Collection[str] = _RATES, **where: Group) 
     def count(part: str) -> Formula:
         return Formula(lambda frame: _counts(frame, **where)[part])
 
-    for name, (above, below, reason) in _RATES.items():
+    for name, (numerator, denominator, reason) in _RATES.items():
         if name in rates:
-            row[name] = estimates.figure(count(above) / count(below), reason)
+            row[name] = estimates.figure(count(numerator) / count(denominator), reason)
     return row
 
 
@@ -129,7 +129,7 @@ def _scored(estimates: Estimates, **where: Group) -> Result:
         "against_label": confusion(same.sum(axis=(0, 2))),
         "against_role_all": confusion(estimates.total.cube("sides", "wolf", "flag", **where)),
         "against_truth_all": confusion(checked.sum(axis=(0, 1))),
-        "mistakes": {"n": whole(mistakes.sum()), "flagged": number(ratio(mistakes[1], mistakes.sum()))},
+        "mistakes": {"n": as_count(mistakes.sum()), "flagged": number(ratio(mistakes[1], mistakes.sum()))},
     }
 
 
@@ -155,83 +155,72 @@ def lying(study: Study) -> Result:
     }
 
 
-def _share(columns: Columns, game: Array, above: Array, below: Array, reason: str) -> Result:
-    """Return one sum over another as an estimate."""
-    sums = by_block(columns.blocks[game], len(columns.block_names), above.astype(float), below.astype(float))
-    return block_estimate(sums, _quotient, sums[:, 1], reason)
-
-
-def _quotient(sums: Array) -> Array:
-    return ratio(sums[..., 0], sums[..., 1])
-
-
 def _retention(columns: Columns) -> list[Result]:
     import numpy as np
 
     rows = columns.rounds
     free, wolf = ~rows["informed"], rows["target_role"] == ROLES.index("Werewolf")
-    blocks = len(columns.block_names)
-    block = columns.blocks[rows["game"]]
+    block, nobody = columns.blocks[rows["game"]], "nobody who has to find out judged living"
     results = []
     for round_ in np.unique(rows["round"][free]).tolist():
-        among = free & (rows["round"] == round_)
-        sums = by_block(block, blocks, *(among * side * x for side in (~wolf, wolf) for x in (rows["d"], 1.0)))
-        nobody = "nobody who has to find out judged living"
-        results.append(
-            {
-                "round": round_,
-                **{
-                    name: block_estimate(side_sums, _quotient, side_sums[:, 1], f"{nobody} {name}")
-                    for name, side_sums in (("others", sums[:, :2]), ("werewolves", sums[:, 2:]))
-                },
-                "difference": block_estimate(
-                    sums,
-                    lambda part: _quotient(part[..., 2:]) - _quotient(part[..., :2]),
-                    np.minimum(sums[:, 1], sums[:, 3]),
-                    f"{nobody} Werewolves and others",
-                ),
-            }
+        living = free & (rows["round"] == round_)
+        sides = {"others": living & ~wolf, "werewolves": living & wolf}
+        means = {
+            name: rate_of_rows(columns, rows["game"], side * rows["d"], side, f"{nobody} {name}")
+            for name, side in sides.items()
+        }
+        sums = by_block(
+            block, len(columns.block_names), *(x for side in sides.values() for x in (side * rows["d"], side))
         )
+        difference = block_estimate(
+            sums,
+            lambda totals: ratio(totals[..., 2], totals[..., 3]) - ratio(totals[..., 0], totals[..., 1]),
+            np.minimum(sums[:, 1], sums[:, 3]),
+            f"{nobody} Werewolves and others",
+        )
+        results.append({"round": round_, **means, "difference": difference})
     return results
 
 
 def _lies(columns: Columns) -> list[Result]:
     claims, statements = columns.claims, columns.statements
-    of, verdict = claims["statement"], claims["verdict"]
+    kinds, verdict = claims["claim"], claims["verdict"]
     checkable = claims["heard"] & (verdict != VERDICTS.index("uncheckable"))
     lie, mistake = (checkable & (verdict == VERDICTS.index(name)) for name in ("lie", "mistake"))
+    phases, rounds = (statements[name][claims["statement"]] for name in ("phase", "round"))
     results = []
-    for kind, phase, round_ in _places(claims["claim"], statements["phase"][of], statements["round"][of], checkable):
-        among = (claims["claim"] == kind) & (statements["phase"][of] == phase) & (statements["round"][of] == round_)
-        counts = {"claims": among & checkable, "lies": among & lie, "mistakes": among & mistake}
-        share = _share(columns, claims["game"], counts["lies"], counts["claims"], "no such claim")
-        results.append(_at(CLAIMS[kind], phase, round_, counts, share))
+    for kind, place, in_phase in _places(kinds, phases, rounds, checkable):
+        rows = in_phase & (kinds == kind)
+        counts = {"claims": rows & checkable, "lies": rows & lie, "mistakes": rows & mistake}
+        share = rate_of_rows(columns, claims["game"], counts["lies"], counts["claims"], "no such claim")
+        results.append({"kind": CLAIMS[kind], **place, **_totals(counts), "share": share})
     return results
 
 
 def _kinds(columns: Columns) -> list[Result]:
-    rows = columns.statements
-    deceptive, labelled = rows["d"] == 1, rows["d"] >= 0
+    table = columns.statements
+    deceptive, labelled = table["d"] == 1, table["d"] >= 0
     results = []
-    for kind, phase, round_ in _places(rows["kind"], rows["phase"], rows["round"], deceptive & (rows["kind"] >= 0)):
-        among = (rows["phase"] == phase) & (rows["round"] == round_)
-        counts = {"labelled": among & labelled, "deceptive": among & deceptive & (rows["kind"] == kind)}
-        share = _share(columns, rows["game"], counts["deceptive"], counts["labelled"], "no such statement")
-        results.append(_at(DECEPTIONS[kind], phase, round_, counts, share))
+    for kind, place, in_phase in _places(
+        table["kind"], table["phase"], table["round"], deceptive & (table["kind"] >= 0)
+    ):
+        counts = {"labelled": in_phase & labelled, "deceptive": in_phase & deceptive & (table["kind"] == kind)}
+        share = rate_of_rows(columns, table["game"], counts["deceptive"], counts["labelled"], "no such statement")
+        results.append({"kind": DECEPTIONS[kind], **place, **_totals(counts), "share": share})
     return results
 
 
-def _at(kind: str, phase: int, round_: int, counts: Mapping[str, Array], share: Result) -> Result:
-    """Return what there is of a kind in a phase of a round."""
-    totals = {name: int(rows.sum()) for name, rows in counts.items()}
-    return {"kind": kind, "phase": PHASES[phase], "round": round_, **totals, "share": share}
-
-
-def _places(kind: Array, phase: Array, round_: Array, among: Array) -> list[tuple[int, int, int]]:
+def _places(kinds: Array, phases: Array, rounds: Array, mask: Array) -> Iterator[tuple[int, Result, Array]]:
+    """Yield every kind in every phase of a round among some rows, with all rows of that phase."""
     import numpy as np
 
-    codes = np.stack([kind[among], phase[among], round_[among]], axis=1).astype(np.int64)
-    return [(a, b, c) for a, b, c in np.unique(codes, axis=0).tolist()]
+    codes = np.stack([kinds[mask], phases[mask], rounds[mask]], axis=1).astype(np.int64)
+    for kind, phase, round_ in np.unique(codes, axis=0).tolist():
+        yield kind, {"phase": PHASES[phase], "round": round_}, (phases == phase) & (rounds == round_)
+
+
+def _totals(counts: Mapping[str, Array]) -> dict[str, int]:
+    return {name: int(rows.sum()) for name, rows in counts.items()}
 
 
 def _thoughts(columns: Columns) -> Result:
@@ -244,7 +233,9 @@ def _thoughts(columns: Columns) -> Result:
     shares: Result = {}
     for name, side in (("overall", wolf | ~wolf), ("werewolves", wolf), ("others", ~wolf)):
         shares[name] = {
-            "contradict": _share(columns, rows["game"], side & against, side & comparable, unthought),
-            "admitted": _share(columns, rows["game"], side & labelled & (rows["d"] == 1), side & labelled, unlabelled),
+            "contradict": rate_of_rows(columns, rows["game"], side & against, side & comparable, unthought),
+            "admitted": rate_of_rows(
+                columns, rows["game"], side & labelled & (rows["d"] == 1), side & labelled, unlabelled
+            ),
         }
     return shares
