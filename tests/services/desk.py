@@ -17,7 +17,7 @@ class Desk:
 
     def __init__(self, folder):
         self.folder = folder
-        self.followed, self.told = [], []
+        self.followed, self.messages = [], []
         self.news_again, self.done = 0, False
         self.archive = SessionArchive("fed", folder, (), self)
         self.lost = partial(self.archive.lost, "")
@@ -29,7 +29,7 @@ class Desk:
         self.news_again += 1
 
     def tell(self, message):
-        self.told.append(message)
+        self.messages.append(message)
 
     def unfollow(self, game):
         pass
@@ -42,10 +42,10 @@ class Desk:
 
     # -- what the archive is told
 
-    def news(self, *told, start=None):
+    def news(self, *messages, start=None):
         """News as they stand on the stream of games; with ids from a number on."""
-        ids = [""] * len(told) if start is None else [f"1-{start + place}" for place in range(len(told))]
-        self.archive.hear([Entry(encode(one), one.type, "x", id=id_) for one, id_ in zip(told, ids, strict=True)])
+        ids = [""] * len(messages) if start is None else [f"1-{start + place}" for place in range(len(messages))]
+        self.archive.hear([Entry(encode(one), one.type, "x", id=id_) for one, id_ in zip(messages, ids, strict=True)])
 
     def take(self, record, first=0, last=None):
         self.archive.take(record.game, record.entries[first:last])
@@ -57,7 +57,7 @@ class Desk:
     @property
     def archived(self):
         """Seal and success of all that was said to be archived."""
-        return [(told.hash, told.error) for told in self.told]
+        return [(message.hash, message.error) for message in self.messages]
 
     def path(self, record):
         return self.folder / f"{record.game}.ndjson"
