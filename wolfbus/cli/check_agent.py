@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from moderator.check import TrialTerms, try_agent
-from players.context import BrainContext
 from players.service import serve
-from players.spec import check
+from players.spec import BrainContext, check
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url

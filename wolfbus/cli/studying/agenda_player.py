@@ -24,7 +24,7 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
+    from players.spec import BrainContext
     from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)

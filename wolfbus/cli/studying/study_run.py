@@ -34,8 +34,8 @@ from wolfbus.study.scheduler import Forecast, Halt, StudyNews, StudyPlayers, Stu
 from wolfbus.study.showing import design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import Amount
+    from players.spec import BrainContext
 
 _PATIENCE_S: Final = 5.0
 
@@ -249,8 +249,8 @@ class StudyRun:
         if how.houses:
             yield None
         elif how.share is not None:
-            from players.context import BrainContext
             from players.llm.budget import Budget
+            from players.spec import BrainContext
 
             # workers have the brains, and see whether theirs can be made
             with BrainContext(self.study.models) as unasked:
