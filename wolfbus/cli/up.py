@@ -30,7 +30,7 @@ from wolfbus.record.digest import digest_of
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import prepare_folder
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
+from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, HouseCloseCheck, HousePlan
 from wolfbus.service.redis import RedisHome
 from wolfbus.service.supervisor import OWN, OutputPrinter, Supervisor
 from wolfbus.stage.house import HouseSource
@@ -159,7 +159,7 @@ def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, 
                 raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
             base = [redis.program]
             plan = dataclasses.replace(plan, url=redis.url)
-        closed = Closed(plan.url, plan.house)
+        closed = HouseCloseCheck(plan.url, plan.house)
         around.callback(closed.close)
         supervisor = Supervisor([*base, *plan.programs()], say, stopping, closed)
         around.callback(supervisor.kill)
