@@ -145,7 +145,7 @@ def redacted(text: str, key: str | None) -> str:
     """
     text = without_key(text[: 8 * _ERROR_SHOWN + 64], key)
     if key is not None:
-        text = _WORD.sub(lambda word: _HIDDEN if word[0] in key else word[0], text)
+        text = _WORD.sub(lambda match: _HIDDEN if match[0] in key else match[0], text)
     # a key that was masked in its middle is found in parts
     return printable(_HIDDEN_TWICE.sub(_HIDDEN, _LIKE_A_KEY.sub(_HIDDEN, text)), _ERROR_SHOWN)
 

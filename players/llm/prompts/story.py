@@ -76,8 +76,8 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
         living: who lives after it.
     """
     if isinstance(fact, Statement):
-        what = "" if fact.phase == "debate" else " (vote)"
-        return f"[{fact.statement}] {fact.speaker}{what}: {quoted_statement(fact.text)}\n"
+        vote = "" if fact.phase == "debate" else " (vote)"
+        return f"[{fact.statement}] {fact.speaker}{vote}: {quoted_statement(fact.text)}\n"
     if isinstance(fact, Silence):
         return f"{fact.seat} had the floor and said nothing.\n"
     if isinstance(fact, Tally):
@@ -86,8 +86,8 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
         died = f"{_name(fact.died)} died in the night.{_revealed(fact.died, fact)}"
         return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
     if isinstance(fact, Exile):
-        left = _living(living) if fact.seat is not None else ""
-        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_revealed(fact.seat, fact)}\n{left}"
+        survivors = _living(living) if fact.seat is not None else ""
+        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_revealed(fact.seat, fact)}\n{survivors}"
     if isinstance(fact, Ended):
         return f"The game is over. {_ENDINGS[fact.reason]}\n"
     if isinstance(fact, Revealed):
@@ -215,25 +215,25 @@ def _answered(memory: OwnAnswer) -> str:
     if isinstance(content, Proposal):
         return f"Night {memory.round}: you proposed {_proposed(content.target, content.word)}{thought}"
     if isinstance(content, Choice):
-        what = f"{ACTS[memory.kind].chosen} {content.target or 'nobody'}"
-        return f"Night {memory.round}: you chose {what}.{thought}"
+        choice = f"{ACTS[memory.kind].chosen} {content.target or 'nobody'}"
+        return f"Night {memory.round}: you chose {choice}.{thought}"
     return _without_answer(memory, thought)
 
 
 def _without_answer(memory: OwnAnswer, thought: str) -> str:
     """Return what there is to remember of a request that the conservative default was taken for."""
     if memory.kind == "speak":
-        what = "you had the floor and said nothing"
+        lapse = "you had the floor and said nothing"
     elif memory.kind == "vote":
-        what = "you gave no valid vote, which counts as abstaining"
+        lapse = "you gave no valid vote, which counts as abstaining"
     elif memory.kind == "assess_own":
         return f"[{memory.about}] your own: no label.{thought}" if thought else ""
     elif memory.kind == "whisper":
-        what = "you gave no valid proposal"
+        lapse = "you gave no valid proposal"
     else:
-        what = f"you gave no valid answer whom {ACTS[memory.kind].chosen}"
-    when = "Day" if memory.kind in {"speak", "vote"} else "Night"
-    return f"{when} {memory.round}: {what}.{thought}"
+        lapse = f"you gave no valid answer whom {ACTS[memory.kind].chosen}"
+    phase = "Day" if memory.kind in {"speak", "vote"} else "Night"
+    return f"{phase} {memory.round}: {lapse}.{thought}"
 
 
 def _proposed(target: SeatName | None, word: str) -> str:
