@@ -31,7 +31,7 @@ def serve(
             runs here.
         brain_context: what the brains share; whoever gives it closes it afterwards.
         stopping: asked when this process should end.
-        health: told how it goes.
+        health: where its state is published.
 
     Raises:
         ConfigError: the house does not take the agent, or another process has its name.

@@ -116,7 +116,7 @@ class Attempts:
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_within(self._model.max_tokens)
         if reply.cut and not self._probes:
-            # should the second time bring nothing, half a reply is worth more than none
+            # should the second attempt fail, half a reply is worth more than none
             self._cut_reply = reply
             reply = await self._reply_within(2 * self._model.max_tokens)
         return reply

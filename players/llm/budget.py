@@ -29,7 +29,7 @@ from wolfbus.errors import BudgetSpent, ConfigError
 logger = logging.getLogger(__name__)
 
 FIRST_GUESS: Final = 0.5
-"""Tokens per byte of a prompt before a model was heard of; English text has about 0.25."""
+"""Tokens per byte of a prompt before a model's server counted any; English text has about 0.25."""
 
 LEAST_GUESS: Final = 0.25
 """Tokens per byte that a guess never goes below."""
@@ -103,7 +103,7 @@ class LocalBudget:
         before: what was spent before.
 
     Attributes:
-        spent: what is spent, as far as holders have told.
+        spent: what is spent, as far as holders have settled.
         reserved: what is reserved for calls in flight.
     """
 
@@ -307,8 +307,8 @@ class Reservation:
         """Count what the request took, and release the rest. Must be called once, whatever came of it.
 
         Args:
-            reply: what came of it; it counts with the tokens that the server told, and with as many as were reserved
-                for those that it did not tell.
+            reply: what came of it; it counts with the tokens that the server counted, and with as many as were
+                reserved for those that it did not.
             charged: whether it may have been charged without a reply, as after a time-out: it then counts as much as
                 was reserved for it.
         """

@@ -50,7 +50,7 @@ class Keys:
     What ``.env`` holds never gets into `os.environ`: child processes have no business with it.
 
     Args:
-        environment: stands in for `os.environ`.
+        environment: read instead of `os.environ`.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -92,7 +92,7 @@ class Keys:
     def name(self, endpoint: Endpoint) -> str | None:
         """Return the variable that holds an endpoint's key; None if it gets none.
 
-        A key is told to nobody whom it was not meant for: a server elsewhere gets one only if the settings name it.
+        A key goes to nobody whom it was not meant for: a server elsewhere gets one only if the settings name it.
         """
         if endpoint.key_env is not None:
             return endpoint.key_env

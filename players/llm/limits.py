@@ -209,7 +209,7 @@ class Gate:
         self._admit()
 
     def pause(self, seconds: float) -> None:
-        """Leave the server alone for so long; who cannot wait for its end is told at once."""
+        """Send nothing to the server for so long; calls that cannot wait for the end of that fail at once."""
         self._paused_until = max(self._paused_until, loop_time() + seconds)
         for waiter in self._queue:
             if waiter.deadline < self._paused_until and not waiter.permit.done():
@@ -241,7 +241,7 @@ class Gate:
         logger.warning("%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._limit_texts[self._limit])
 
     def _admit(self) -> None:
-        """Let through who may go, tell who waits in vain, and come back when that may change."""
+        """Give permits to the calls that may go, fail those that wait for nothing, and return when that may change."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

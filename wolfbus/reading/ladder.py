@@ -92,7 +92,7 @@ def read_fields(text: str, question: Question) -> Fields:
 
 
 def as_read(answer: JudgedAnswer) -> Read:
-    """Return an answer as callers are told of it."""
+    """Return an answer as callers see it."""
     if answer.content is None:
         return Read(thought=answer.thought, fault=answer.fault, note=answer.note)
     return Read(answer.content, answer.thought, answer.rung)

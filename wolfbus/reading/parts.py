@@ -122,7 +122,7 @@ class _Assigner:
         """Answers whose key stands in an object twice, with different values."""
         self._assigned: set[int] = set()
         fields = Counter(_first_field(question.kind) for question in questions.values())
-        # only these can be told by their fields alone
+        # only these can be recognised by their fields alone
         self._unlike = {name for name, question in questions.items() if fields[_first_field(question.kind)] == 1}
 
     def assign(self, objects: Sequence[ParsedObject], text: str) -> None:
@@ -134,7 +134,7 @@ class _Assigner:
             if not self.objects[name] and name in self._unlike:
                 answers = [parsed for parsed in unassigned if self._may_answer(name, parsed)]
                 self.objects[name] = [self._without_others(name, parsed).at_least("coerced") for parsed in answers]
-                # what was thought beside several answers is told once
+                # what was thought beside several answers is reported once
                 unassigned = [_without_thoughts(parsed) if parsed in answers else parsed for parsed in unassigned]
 
     def _may_answer(self, name: str, parsed: ParsedObject) -> bool:
@@ -240,7 +240,7 @@ class _Assigner:
 
 
 def _first_field(kind: Kind) -> str:
-    """Return the first field of answers of a kind, by which they are told from others."""
+    """Return the first field of answers of a kind, by which they are recognised."""
     return PARTS[kind][0].name
 
 

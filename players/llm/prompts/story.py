@@ -41,7 +41,7 @@ def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
     """Return the system message of a game.
 
     Args:
-        config: its rules, as seats are told them.
+        config: its rules, as seats know them.
         names: all players in seating order.
     """
     frame = _TEXTS.frame.replace("{again}", _TEXTS.again[config.memory])
@@ -50,7 +50,7 @@ def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
 
 
 def role_card(view: SeatView) -> str:
-    """Return what a seat is told of its role; it never changes during a game."""
+    """Return the text of a seat's role; it never changes during a game."""
     article = "the" if view.config.count(view.role) == 1 else "a"
     partners = ""
     if view.role == "Werewolf" and view.partners:
@@ -138,7 +138,7 @@ def private_piece(memory: Memory | Part) -> str:
 
 
 def is_past(memory: Memory) -> bool:
-    """Return whether a brief memory drops the line of a memory after its day: all but events that it alone was told of
+    """Return whether a brief memory drops the line of a memory after its day: all but events that it alone learned of
     and what acts at night did.
     """
     return not isinstance(memory, PrivateEvent) and not (

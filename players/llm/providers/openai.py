@@ -149,7 +149,7 @@ class OpenAIProvider:
             return self._read(response, request)
         rejection = _json_or_text(response.content)
         if (generated := _rejected_text(rejection)) is not None:
-            # the server checks the model's text by itself, and hands over what it does not like
+            # the server checks the model's text by itself, and returns what it rejects
             return ProviderReply(generated[0], finish=generated[1]).mapped(self._cleaned)
         raise Failed(self._failure(response.status_code, response.headers, rejection, request))
 
