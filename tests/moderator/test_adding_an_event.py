@@ -36,7 +36,7 @@ news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for
 print("beats of it:", *news)
 for view in table.views.values():
     story = Story()
-    story.grow(view)
+    story.update(view)
     print(story.text, *UnreadNews().since(view), sep="\\n")
 """
 
