@@ -14,9 +14,8 @@ from scipy.stats import norm, t
 from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
-from analytics.gather import FileNote, Gathered, StudySource
+from analytics.gather import FileNote, GameRows, Gathered, StudySource
 from analytics.measures.study import Study
-from analytics.rows import GameRows
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (

@@ -100,7 +100,6 @@ def test_a_message_takes_nothing_beside_without_or_instead_of_its_fields(model: 
         (REPLY, "reading", "guessed", "bid.reading: Input should be 'clean'"),
         (REPLY, "type", "delivery", "bid.type: Input should be 'reply'"),
         (
-            REPLIES,
             REPLY,
             "kind",
             "sing",
@@ -117,13 +116,7 @@ def test_a_message_takes_nothing_beside_without_or_instead_of_its_fields(model: 
         (JOIN, "declines", ("sing",), "join.declines.0: Input should be 'bid'"),
         (JOIN, "service", "spectator", "join.service: Input should be 'player' or 'analytics'"),
         (JOIN, "brain", "x" * 301, "join.brain: String should have at most 300 characters"),
-        (
-            FROM_AGENT,
-            JOIN,
-            "type",
-            "knock",
-            "Input tag 'knock' found using 'type' does not match any of the expected tags: 'join'",
-        ),
+        (JOIN, "type", "knock", "Input tag 'knock' found using 'type' does not match any of the expected tags: 'join'"),
     ],
 )
 def test_the_refusal_names_the_field_and_the_reason(
