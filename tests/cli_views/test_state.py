@@ -12,7 +12,7 @@ def test_every_statement_is_there_with_what_was_said_of_it(seed: str):
     events = [line.event for line in lively(seed)]
     state = state_of(lively(seed))
     statements = [event for event in events if event.type == "statement"]
-    texts = [moment.said.text for moment in state.transcript if hasattr(moment, "said")]
+    texts = [moment.spoken.text for moment in state.transcript if hasattr(moment, "spoken")]
     assert texts == [statement.text for statement in statements]
     answered = [event for event in events if event.type == "answered"]
     for statement in statements:

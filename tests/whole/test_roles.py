@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from tests.golden.running import wolfbus
 from tests.proving import prove
 from tests.whole.test_command_line import started

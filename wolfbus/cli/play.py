@@ -20,6 +20,7 @@ from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
 from wolfbus.errors import WolfError
+from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
@@ -112,7 +113,7 @@ def play(
 
     The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; how it ended is told on stdout.
     """
-    from moderator.engine.seating import deal
+    from moderator.rules.game import deal
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id
 
@@ -156,7 +157,7 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
     """Return how fast a game that is over at once is shown, 0 for as it is played."""
     if pace is not None:
         return pace
-    instant = all(brain.partition(":")[0] in {"scripted", "random", "silent"} for brain in brains)
+    instant = all(brain.partition(":")[0] in SCRIPTS for brain in brains)
     return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
 
 
@@ -196,11 +197,11 @@ def _print_result(
                 from analytics.findings import metrics
                 from analytics.fold import GameFold
                 from analytics.gather.reading import read_rows
-                from analytics.report.terminal import text
+                from analytics.report.report import terminal_text
                 from wolfbus.record.reader import open_lines
 
                 _, rows = read_rows(open_lines(path), GameFold(), lenient=True)
-                click.echo(text(metrics([] if rows is None else [rows])))
+                click.echo(terminal_text(metrics([] if rows is None else [rows])))
             _print_ending(ending, game.over.digest, path, accounts)
         return 0
     if game is None:

@@ -177,15 +177,15 @@ def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, a
         click.echo(json.dumps(result.as_json(), allow_nan=False))
         return
     if ending is None:
-        from analytics.report.terminal import text
+        from analytics.report.report import terminal_text
 
         click.echo("\n".join([*result.summary(), ""]))
-        click.echo(text(result.metrics), nl=False)
+        click.echo(terminal_text(result.metrics), nl=False)
     elif lines := ending.lines():
         numbers = f"Numbers: wolfbus replay --tables {shlex.quote(result.name)}"
         click.echo("\n".join([*lines, *result.proof_lines(), numbers]))
     if result.recalibrated is not None:
-        from analytics.report.terminal import recalibration_table
+        from analytics.report.report import recalibration_table
         from wolfbus.document.writers import written
 
         click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)
