@@ -33,7 +33,7 @@ def open_bus(url: str) -> Bus:
         return MemoryBus(name)
     from wolfbus.bus.url import read_address
 
-    read_address(url)  # a wrong one is told before redis-py is loaded
+    read_address(url)  # a wrong one is refused before redis-py is loaded
     from wolfbus.bus.redis.bus import RedisBus
 
     return RedisBus(url)
