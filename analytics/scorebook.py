@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from analytics.books import NightBook, RoundSuspicion, VoteBook
-from analytics.claims import Heard, claims_in, says_it, scored
+from analytics.claims import StatedClaims, claims_in, implies, scored
 from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
@@ -84,7 +84,7 @@ class Scorebook:
         """Statements whose rows somebody has, and which so must not change."""
         self._thoughts: dict[int, str] = {}
         """What was thought before statements; it is searched for claims only where the statement makes one."""
-        self._heard: dict[int, Heard] = {}
+        self._heard: dict[int, StatedClaims] = {}
         self._judgements: list[JudgementRow] = []
         self._ballots = VoteBook(self.seats, suspicion)
         self._votes: list[VoteRow] = []
@@ -114,7 +114,7 @@ class Scorebook:
         """
         seat = self._seat(speaker)
         self.begin(round_)
-        heard = self._heard[number] = Heard(text, speaker, self.nights.facts.roles)
+        heard = self._heard[number] = StatedClaims(text, speaker, self.nights.facts.roles)
         self._statements[number] = StatementRow(
             game=self.game,
             line=beside.line,
@@ -228,7 +228,7 @@ class Scorebook:
         borne_out = self._heard[number].bears_out
         heard = [borne_out(each.claim) for each in claims]
         given = tuple(compress(claims, heard))
-        found = (each for each in statement.claims if not any(says_it(own.claim, each.claim) for own in given))
+        found = (each for each in statement.claims if not any(implies(own.claim, each.claim) for own in given))
         unheard = tuple(each for each, said in zip(claims, heard, strict=True) if not said)
         statement.claims, statement.unheard = (*given, *found), unheard
 

@@ -10,6 +10,7 @@ refused.
     │   └── VersionError      a message of another protocol version
     ├── BusError              the bus could not do what was asked
     │   ├── BusDown           no connection within the time allowed
+    │   │   └── BusUnsaved    a server that answers, but takes no writes until it can save them
     │   ├── BusFull           the bus has no memory left for what was to be written
     │   ├── StaleWriter       another incarnation already writes this stream
     │   ├── Fenced            another moderator owns this record
@@ -61,6 +62,10 @@ class BusError(WolfError):
 
 class BusDown(BusError):  # noqa: N818 - the names below are states of the bus, as users would say them
     """The bus could not be reached within the time allowed."""
+
+
+class BusUnsaved(BusDown):
+    """The server of the bus answers, but took no writes within the time allowed: its disk is full, or was."""
 
 
 class BusFull(BusError):  # noqa: N818

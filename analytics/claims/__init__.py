@@ -15,7 +15,7 @@ from typing import Final
 from analytics.claims.grammar import claims as claims_of
 from analytics.claims.lexicon import AGAINST, WORDS
 from analytics.claims.statement import FoundClaim, StatementWords
-from analytics.claims.words import LONGEST, plain, said
+from analytics.claims.words import LONGEST, plain, tokenize
 from wolfbus.marks import FIRST_MARK, marked
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import AccusationClaim, Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
@@ -38,12 +38,12 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinio
         names: the players of the game; a name counts as a whole word.
         opinions: whether "I think Raj is a Werewolf" counts as well.
     """
-    found, seats = _found(text, speaker, tuple(names))
-    claims = (_claim(each, speaker, seats) for each in found if opinions or not each.opinion)
+    parsed, seats = _parse(text, speaker, tuple(names))
+    claims = (_claim(claim, speaker, seats) for claim in parsed if opinions or not claim.opinion)
     return tuple(dict.fromkeys(claim for claim in claims if claim is not None))
 
 
-class Heard:
+class StatedClaims:
     """What can be heard in the words of a statement.
 
     Args:
@@ -57,11 +57,11 @@ class Heard:
 
     def __init__(self, text: str, speaker: SeatName, names: Iterable[SeatName]) -> None:
         self._text, self._names, self._speaker = text, tuple(names), speaker
-        found, seats = _found(text, speaker, self._names)
-        claims = [(each, _claim(each, speaker, seats)) for each in found]
-        self.claims = tuple(dict.fromkeys(claim for each, claim in claims if claim is not None and not each.opinion))
-        self._all = {claim for _, claim in claims if claim is not None}
-        self._cleared = {seats[each.target] for each, claim in claims if claim is None and each.target is not None}
+        parsed, seats = _parse(text, speaker, self._names)
+        pairs = [(source, _claim(source, speaker, seats)) for source in parsed]
+        self.claims = tuple(dict.fromkeys(claim for source, claim in pairs if claim is not None and not source.opinion))
+        self._all = {claim for _, claim in pairs if claim is not None}
+        self._cleared = {seats[source.target] for source, claim in pairs if claim is None and source.target is not None}
 
     def bears_out(self, claim: Claim) -> bool:
         """Return whether the words say what a speaker attached to them: outright, as an opinion ("I think …"), or by
@@ -94,11 +94,11 @@ class Heard:
         """Whom the words call for to be exiled, or a liar."""
         names = self._names
         words = marked(self._text[:LONGEST], names).lower()
-        marks = (found[1] or found[2] for found in AGAINST.finditer(words))
+        marks = (match[1] or match[2] for match in AGAINST.finditer(words))
         return {names[ord(mark) - FIRST_MARK] for mark in marks}
 
 
-def _found(
+def _parse(
     text: str, speaker: SeatName, names: tuple[SeatName, ...]
 ) -> tuple[tuple[FoundClaim, ...], tuple[SeatName, ...]]:
     """Return what is found in the words, and the names in the order that its places are of."""
@@ -106,12 +106,12 @@ def _found(
     for hint in _HINTS:
         if hint in lower:
             words, seats = plain(text, names, speaker)
-            return _told(words, len(seats), speaker in names), seats
+            return _parse_words(words, len(seats), speaker in names), seats
     return (), ()
 
 
 @lru_cache(maxsize=1024)
-def _told(words: str, seats: int, plays: bool) -> tuple[FoundClaim, ...]:
+def _parse_words(words: str, seats: int, plays: bool) -> tuple[FoundClaim, ...]:
     """Return what plain words claim; no claim stands beside a result that only rules out the Werewolf.
 
     It is kept: what is said in one game is often said in others too, of other players.
@@ -121,23 +121,23 @@ def _told(words: str, seats: int, plays: bool) -> tuple[FoundClaim, ...]:
         seats: how many names may stand in them.
         plays: whether the speaker is the first of these.
     """
-    told, silent = said(words, chr(FIRST_MARK) if plays else "")
-    if not WORDS["retracts"].isdisjoint(told) and WORDS["no_jest"].isdisjoint(told):
+    tokens, silent = tokenize(words, chr(FIRST_MARK) if plays else "")
+    if not WORDS["retracts"].isdisjoint(tokens) and WORDS["no_jest"].isdisjoint(tokens):
         return ()
-    return tuple(claims_of(StatementWords(told, silent, seats, 0 if plays else None)))
+    return tuple(claims_of(StatementWords(tokens, silent, seats, 0 if plays else None)))
 
 
-def _claim(found: FoundClaim, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:
-    target = speaker if found.target is None else names[found.target]
-    if found.kind == "protection":
-        return ProtectionClaim(target=target, round=found.night)
-    if found.role is None:
+def _claim(parsed: FoundClaim, speaker: SeatName, names: tuple[SeatName, ...]) -> Claim | None:
+    target = speaker if parsed.target is None else names[parsed.target]
+    if parsed.kind == "protection":
+        return ProtectionClaim(target=target, round=parsed.night)
+    if parsed.role is None:
         return None
-    if found.kind == "inspection":
-        return InspectionClaim(target=target, role=found.role, round=found.night)
-    if found.role == "Werewolf" and found.target is not None:
+    if parsed.kind == "inspection":
+        return InspectionClaim(target=target, role=parsed.role, round=parsed.night)
+    if parsed.role == "Werewolf" and parsed.target is not None:
         return AccusationClaim(target=target)
-    return RoleClaim(target=target, role=found.role)
+    return RoleClaim(target=target, role=parsed.role)
 
 
 def scored(facts: Facts, speaker: SeatName, claims: Iterable[Claim]) -> tuple[ScoredClaim, ...]:
@@ -162,7 +162,7 @@ def same_claim(one: Claim, other: Claim) -> bool:
     return one == other
 
 
-def says_it(one: Claim, other: Claim) -> bool:
+def implies(one: Claim, other: Claim) -> bool:
     """Return whether the first claim asserts what the second does: the same, or an inspection the role that it saw."""
     if same_claim(one, other):
         return True
@@ -198,21 +198,21 @@ class GameFacts:
         self._reveal = reveal
 
     def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
-        """Take note of what a seer learned."""
+        """Record what a seer learned."""
         self.inspected.setdefault(seer, {})[target] = role
         self.inspected_in[seer, target] = round_
 
     def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
-        """Take note of whom a doctor protected."""
+        """Record whom a doctor protected."""
         self.protected.setdefault(doctor, {})[round_] = target
 
     def die(self, name: SeatName) -> None:
-        """Take note of a night's victim."""
+        """Record the death of a night's victim."""
         self.night_victims.append(name)
         self.leave(name)
 
     def leave(self, name: SeatName) -> None:
-        """Take a player out of the game."""
+        """Remove a player from the game."""
         if name not in self.living:
             return
         self.living.remove(name)
@@ -221,4 +221,4 @@ class GameFacts:
             self.revealed[name] = role if self._reveal == "role" else team_of(role)
 
 
-__all__ = ["GameFacts", "Heard", "claims_in", "same_claim", "says_it", "scored"]
+__all__ = ["GameFacts", "StatedClaims", "claims_in", "implies", "same_claim", "scored"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from analytics.claims import statement
-from analytics.claims.inspections import cleared, inspection, protections, result_of, seen
+from analytics.claims.inspections import cleared, inspection, inspection_around, protected, protections, result_of
 from analytics.claims.lexicon import any_of
 from analytics.claims.statement import FoundClaim, Inspecting, StatementWords, closes, ironic, meant, taken_back
 from wolfbus.roles import FACTS, ROLE_WORDS
@@ -21,153 +21,147 @@ ROLES: Final[Mapping[str, Role]] = {**ROLE_WORDS, **{facts.plural.lower(): role 
 """Words for one and for many who have a role."""
 
 
-def roles(said: StatementWords, place: int, pending: Inspecting | None) -> Iterator[FoundClaim]:
+def roles(words: StatementWords, place: int, pending: Inspecting | None) -> Iterator[FoundClaim]:
     """Yield the claims around a word for a role: what an inspection showed, or who has the role.
 
     Args:
-        said: the statement.
+        words: the statement.
         place: the place of that word.
         pending: the inspection told of last.
     """
-    many = said.is_(place, "roles")
-    result = _result(said, place, pending) if not many else None
+    many = words.is_(place, "roles")
+    result = _result(words, place, pending) if not many else None
     if result is not None:
         yield from result
         return
-    targets, begin = _who(said, place) if many else subject(said, place)
-    if targets and closes(said, place + 1):
-        yield from _of(said, targets, begin, place, ROLES[said.word(place)])
+    targets, begin = _plural_subject(words, place) if many else subject(words, place)
+    if targets and closes(words, place + 1):
+        yield from _role_of(words, targets, begin, place, ROLES[words.word(place)])
     else:
-        yield from _role_first(said, place, ROLES[said.word(place)])
+        yield from _role_first(words, place, ROLES[words.word(place)])
 
 
-def _result(said: StatementWords, place: int, pending: Inspecting | None) -> list[FoundClaim] | None:
+def _result(words: StatementWords, place: int, pending: Inspecting | None) -> list[FoundClaim] | None:
     """Return the inspection that showed the role at a place, none if it is not meant; None if the role is no result."""
-    role = ROLES[said.word(place)]
-    told = said.near(place, "result_on")
-    if told is not None:
-        who, begin, night = said.other(told.start("who")), told.start(), said.night(place, told.end(), place)
-        return [FoundClaim("inspection", who, role, night)] if who is not None and meant(said, begin, own=True) else []
-    if not closes(said, place + 1) or said.near(place, "no_result") is not None:
+    role = ROLES[words.word(place)]
+    if match := words.near(place, "result_on"):
+        who, night = words.other(match.start("who")), words.night(place, match.end(), place)
+        is_meant = who is not None and meant(words, match.start(), of_self=True)
+        return [FoundClaim("inspection", who, role, night)] if is_meant else []
+    if not closes(words, place + 1) or words.near(place, "no_result") is not None:
         return None
-    if role != "Werewolf" and said.near(place, "called_on") is not None:
+    if role != "Werewolf" and words.near(place, "called_on") is not None:
         return None
-    if role == "Seer" and said.near(place, "as_seer") is not None:
+    if role == "Seer" and words.near(place, "as_seer") is not None:
         return None
-    shown = result_of(said, pending, place) if pending is not None else None
-    if pending is not None and shown is not None:
-        return list(_shown(said, pending, place, shown))
-    back = said.near(place, "came_back")
-    who = said.other(back.start("who")) if back is not None else None
-    if back is None or who is None:
+    target = result_of(words, pending, place) if pending is not None else None
+    if pending is not None and target is not None:
+        return list(_inspection_result(words, pending, place, target))
+    verb = words.near(place, "came_back")
+    who = words.other(verb.start("who")) if verb is not None else None
+    if verb is None or who is None:
         return None
-    night = said.night(back.start() + 1, place, back.start() + 1)
-    return [FoundClaim("inspection", who, role, night)] if meant(said, back.start(), opinion=True) else []
+    night = words.night(verb.start() + 1, place, verb.start() + 1)
+    return [FoundClaim("inspection", who, role, night)] if meant(words, verb.start(), opinion=True) else []
 
 
-def _shown(said: StatementWords, pending: Inspecting, place: int, shown: int) -> Iterator[FoundClaim]:
+def _inspection_result(words: StatementWords, pending: Inspecting, place: int, target: int) -> Iterator[FoundClaim]:
     """Yield the result of an inspection."""
     if (
-        meant(said, pending.start)
-        and meant(said, place, since=pending.start)
-        and not taken_back(said, place + 1, opinion=True)
+        meant(words, pending.start)
+        and meant(words, place, since=pending.start)
+        and not taken_back(words, place + 1, opinion=True)
     ):
-        nights = {pending.target: pending.night}
-        nights.update(pending.also)
-        night = nights.get(shown)
+        night = dict([(pending.target, pending.night), *pending.also]).get(target)
         if night is None and not pending.also:
-            night = said.night(pending.start, place, pending.start)
-        yield FoundClaim("inspection", shown, ROLES[said.word(place)], night)
+            night = words.night(pending.start, place, pending.start)
+        yield FoundClaim("inspection", target, ROLES[words.word(place)], night)
 
 
-def _of(said: StatementWords, targets: list[int | None], begin: int, place: int, role: Role) -> Iterator[FoundClaim]:
+def _role_of(
+    words: StatementWords, targets: list[int | None], begin: int, place: int, role: Role
+) -> Iterator[FoundClaim]:
     """Yield the role of each of the targets, or its inspection where the speaker tells of one around it."""
     for target in targets:
-        own = target is None or target == said.speaker
-        if not meant(said, begin, own=own) or taken_back(said, place + 1):
+        of_self = target is None or target == words.speaker
+        if not meant(words, begin, of_self=of_self) or taken_back(words, place + 1):
             return
-        if own and role == "Werewolf" and ironic(said, begin):
+        if of_self and role == "Werewolf" and ironic(words, begin):
             return
-        if own or target is None:
+        if of_self or target is None:
             yield FoundClaim("role", None, role)
             continue
-        doubted = not meant(said, begin, opinion=True)
-        inspected = seen(said, begin, place, target) if not doubted else None
+        doubted = not meant(words, begin, opinion=True)
+        inspected = inspection_around(words, begin, place, target) if not doubted else None
         if inspected is not None:
             verb, end = inspected
-            yield FoundClaim("inspection", target, role, said.night(verb, end, verb))
+            yield FoundClaim("inspection", target, role, words.night(verb, end, verb))
         else:
-            yield FoundClaim("role", target, role, None, doubted or taken_back(said, place + 1, opinion=True))
+            yield FoundClaim("role", target, role, None, doubted or taken_back(words, place + 1, opinion=True))
 
 
-def subject(said: StatementWords, place: int) -> tuple[list[int | None], int]:
+def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
     """Return whose role is told by the words around it, None standing for the speaker, and where that begins; nobody
     if none are told.
     """
-    wolf = said.word(place) == "werewolf"
+    wolf = words.word(place) == "werewolf"
     for table in ("own", "own_unless_wolf"):
-        found = said.near(place, table) if not (wolf and table == "own_unless_wolf") else None
-        if found is not None:
-            return [None], found.start()
-    found = said.near(place, "named")
-    if found is not None:
-        return [said.player(found.start("who"))], found.start("who")
-    found = said.near(place, "spoken_to")
-    if found is not None:
-        target = statement.addressed(said, found.start("you"), place)
-        return ([target] if target is not None else []), found.start("you")
-    found = said.near(place, "told_of")
-    if found is not None:
-        return _pronoun(said, found.start("he"), place)
+        match = words.near(place, table) if not (wolf and table == "own_unless_wolf") else None
+        if match is not None:
+            return [None], match.start()
+    if match := words.near(place, "named"):
+        return [words.player(match.start("who"))], match.start("who")
+    if match := words.near(place, "spoken_to"):
+        target = statement.addressed(words, match.start("you"), place)
+        return ([target] if target is not None else []), match.start("you")
+    if match := words.near(place, "told_of"):
+        return _pronoun(words, match.start("he"), place)
     return [], place
 
 
-def _pronoun(said: StatementWords, at: int, place: int) -> tuple[list[int | None], int]:
+def _pronoun(words: StatementWords, pronoun: int, place: int) -> tuple[list[int | None], int]:
     """Return whom "he" or "she" means: one named behind the role, or the only one named before."""
-    behind = said.near(place, "named_behind")
-    if behind is not None:
-        return [said.player(behind.start("who"))], at
-    target = statement.antecedent(said, at) if len(statement.others(said, at)) < 2 else None
-    return ([target] if target is not None else []), at
+    if behind := words.near(place, "named_behind"):
+        return [words.player(behind.start("who"))], pronoun
+    target = statement.antecedent(words, pronoun)
+    return ([target] if target is not None else []), pronoun
 
 
-def _who(said: StatementWords, place: int) -> tuple[list[int | None], int]:
+def _plural_subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
     """Return who is told to have a role in the plural: "Raj and Bea are Werewolves", "Raj is one of the Werewolves"."""
     for table in ("several", "one_of"):
-        found = said.near(place, table)
-        if found is not None:
-            return [*said.players(found.start("who"), found.end("who"))], found.start()
-    found = said.near(place, "you_one_of")
-    if found is None:
+        if match := words.near(place, table):
+            return [*words.players(match.start("who"), match.end("who"))], match.start()
+    if (match := words.near(place, "you_one_of")) is None:
         return [], place
-    target = statement.addressed(said, found.start("you"), place)
-    return ([target] if target is not None else []), found.start("you")
+    target = statement.addressed(words, match.start("you"), place)
+    return ([target] if target is not None else []), match.start("you")
 
 
-def _role_first(said: StatementWords, place: int, role: Role) -> Iterator[FoundClaim]:
+def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[FoundClaim]:
     """Yield what follows a role that stands first: "the Seer is me", "the Werewolves are Raj and Bea"."""
-    found = said.near(place, "role_first")
-    if found is None and said.is_(place, "roles"):
-        found = said.near(place, "apposed")
-    if found is None:
+    match = words.near(place, "role_first")
+    if match is None and words.is_(place, "roles"):
+        match = words.near(place, "apposed")
+    if match is None:
         return
-    begin, end = found.span("who")
-    for at in range(begin, end):
-        target = said.player(at)
-        if said.word(at) == "you":
-            target = statement.addressed(said, at, at)
+    begin, end = match.span("who")
+    for index in range(begin, end):
+        target = words.player(index)
+        if words.word(index) == "you":
+            target = statement.addressed(words, index, index)
             if target is None:
                 return
-        elif target is None and not said.is_(at, "held_by"):
+        elif target is None and not words.is_(index, "held_by"):
             continue
-        yield from _of(said, [target], found.start("role"), end - 1, role)
+        yield from _role_of(words, [target], match.start("role"), end - 1, role)
 
 
-def another(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+def another(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield "… and so is Bea", "… and Bea is another" after "Raj is a Werewolf"."""
-    found = said.near(place, "another") if ROLES[said.word(place)] == "Werewolf" else None
-    if found is not None and subject(said, place)[0] and meant(said, place, opinion=True):
-        yield FoundClaim("role", said.other(found.start("who")), "Werewolf")
+    match = words.near(place, "another") if ROLES[words.word(place)] == "Werewolf" else None
+    if match is not None and subject(words, place)[0] and meant(words, place, opinion=True):
+        yield FoundClaim("role", words.other(match.start("who")), "Werewolf")
 
 
 _DEEDS: Final = any_of("inspected", "saw", "inspect", "inspecting", "turned", "learned", "shown") | any_of(
@@ -176,54 +170,51 @@ _DEEDS: Final = any_of("inspected", "saw", "inspect", "inspecting", "turned", "l
 """Words that may tell of an inspection or a protection."""
 
 
-def claims(said: StatementWords) -> Iterator[FoundClaim]:
+def claims(words: StatementWords) -> Iterator[FoundClaim]:
     """Yield the claims of a statement in the order of the words that carry them."""
     pending: Inspecting | None = None
     doctor = False
-    for place, word in enumerate(said.words):
-        if place in said.silent:
+    for place, word in enumerate(words.tokens):
+        if place in words.silent:
             continue
-        if word in _DEEDS or said.player(place) is not None:
-            pending = inspection(said, place, pending) or pending
-            target = cleared(said, place, pending) if pending is not None else None
+        if word in _DEEDS or words.player(place) is not None:
+            pending = inspection(words, place, pending) or pending
+            target = cleared(words, place, pending) if pending is not None else None
             if target is not None:
                 yield FoundClaim("inspection", target)
-            yield from protections(said, place)
-        if said.is_(place, "role", "roles"):
-            yield from roles(said, place, pending)
-            yield from another(said, place)
+            yield from protections(words, place)
+        if words.is_(place, "role", "roles"):
+            yield from roles(words, place, pending)
+            yield from another(words, place)
         if word == "werewolf":
-            yield from _not_me(said, place)
+            yield from _not_me(words, place)
         elif word == "accuse":
-            yield from _accusation(said, place)
+            yield from _accusation(words, place)
         elif word == "doctor":
-            doctor = doctor or said.near(place, "doctor_lists") is not None
+            doctor = doctor or words.near(place, "doctor_lists") is not None
         elif doctor and (pending is None or not place - 3 <= pending.end <= place or pending.end == place + 1):
-            yield from _listed_protection(said, place)
+            yield from _listed_protection(words, place)
 
 
-def _accusation(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+def _accusation(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield "I accuse Raj"."""
-    found = said.near(place, "accused")
-    if found is not None and statement.by_speaker(said, place) is not None and meant(said, place, own=True):
-        at = found.start("who")
-        target = statement.addressed(said, at, at) if said.word(at) == "you" else said.other(at)
+    match = words.near(place, "accused")
+    if match is not None and statement.by_speaker(words, place) is not None and meant(words, place, of_self=True):
+        who = match.start("who")
+        target = statement.addressed(words, who, who) if words.word(who) == "you" else words.other(who)
         if target is not None:
             yield FoundClaim("role", target, "Werewolf")
 
 
-def _not_me(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+def _not_me(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield "I am not the Werewolf, Raj is"."""
-    found = said.near(place, "not_me_but")
-    if found is not None and meant(said, found.start(), own=True):
-        yield FoundClaim("role", said.other(found.start("who")), "Werewolf")
+    match = words.near(place, "not_me_but")
+    if match is not None and meant(words, match.start(), of_self=True):
+        yield FoundClaim("role", words.other(match.start("who")), "Werewolf")
 
 
-def _listed_protection(said: StatementWords, place: int) -> Iterator[FoundClaim]:
+def _listed_protection(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield a player with a night in the list of somebody who claims to be the Doctor."""
-    found = said.near(place, "listed_protection") if said.player(place) is not None else None
-    if found is not None:
-        nights = (said.night_at(at) for at in range(found.start(), found.end()))
-        yield FoundClaim(
-            "protection", said.player(place), None, next((night for night in nights if night is not None), None)
-        )
+    match = words.near(place, "listed_protection") if words.player(place) is not None else None
+    if match is not None:
+        yield from protected(words.player(place), words.nights_between(*match.span()))

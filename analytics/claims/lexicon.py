@@ -55,14 +55,14 @@ _PHRASE: Final = re.compile(
 )
 
 
-def _any(name: str) -> str:
+def _alternatives(name: str) -> str:
     """Return what matches any of the words of that name."""
     return "|".join(word.replace("_", " ") for word in sorted(WORDS[name]))
 
 
 AGAINST: Final = re.compile(
-    rf"(?<!not )(?<!n't )(?<!never )\b(?:{_any('exile')})(?: (?:{_any('to_exile')}))*"
-    rf",? ({MARK})(?!\w)|({MARK}),? (?:{_any('guilty')})\b"
+    rf"(?<!not )(?<!n't )(?<!never )\b(?:{_alternatives('exile')})(?: (?:{_alternatives('to_exile')}))*"
+    rf",? ({MARK})(?!\w)|({MARK}),? (?:{_alternatives('guilty')})\b"
 )
 """Words that call for somebody to be exiled or a liar, over words in lower case with marks for names."""
 
@@ -72,16 +72,16 @@ def any_of(*kinds: str) -> frozenset[str]:
     return frozenset[str]().union(*(WORDS[kind] for kind in kinds))
 
 
-def joined(words: str) -> str:
+def join_phrases(words: str) -> str:
     """Return words with spaces between them, those of a phrase that counts as one word joined by underscores."""
-    return _PHRASE.sub(lambda found: found[0].replace(" ", "_"), words)
+    return _PHRASE.sub(lambda match: match[0].replace(" ", "_"), words)
 
 
 _UNKNOWN: Final = "\x01"
 _HERE: Final = "\x02"
 _FIRST_WORD: Final = 0x4E00
 _FIRST_NIGHT: Final = 0xE200
-_MOST: Final = 12
+_MAX_REPEATS: Final = 12
 """Words that `*` stands for at most: it keeps every search short."""
 _REACH: Final = 22
 """Words before a place in which a pattern around it may begin."""
@@ -98,16 +98,16 @@ def _code(word: str) -> str:
 
 
 @cache
-def _set(alternatives: str) -> str:
+def _char_class(alternatives: str) -> str:
     """Return the inside of a character class for "one|{class}|@"."""
     inside = ""
-    for each in alternatives.split("|"):
-        if each in _SIGNS:
-            inside += _SIGNS[each]
-        elif each.startswith("{"):
-            inside += "".join(_code(word) for word in sorted(WORDS[each[1:-1]]))
+    for alternative in alternatives.split("|"):
+        if alternative in _SIGNS:
+            inside += _SIGNS[alternative]
+        elif alternative.startswith("{"):
+            inside += "".join(_code(word) for word in sorted(WORDS[alternative[1:-1]]))
         else:
-            inside += _code(each)
+            inside += _code(alternative)
     return inside
 
 
@@ -116,20 +116,20 @@ def _part(part: str) -> str:
     if part in _FIXED:
         return _FIXED[part]
     if part[0] == ")":
-        return part.replace("*", f"{{0,{_MOST}}}").replace("+", f"{{1,{_MOST}}}")
+        return part.replace("*", f"{{0,{_MAX_REPEATS}}}").replace("+", f"{{1,{_MAX_REPEATS}}}")
     if part.endswith(":("):
         return f"(?P<{part[:-2]}>"
     if part[0] == "<" and part[-1] == ">":
         return f"(?:{_expression(PATTERNS[part[1:-1]])})"
     for sign, opening in ((">!", "(?!"), (">", "(?="), ("<!", "(?<!")):
         if part.startswith(sign):
-            return f"{opening}[{_set(part.removeprefix(sign))}])"
-    found = _PART.fullmatch(part)
-    if found is None:
+            return f"{opening}[{_char_class(part.removeprefix(sign))}])"
+    match = _PART.fullmatch(part)
+    if match is None:
         raise ValueError(f"{part!r} is no part of a pattern")
-    name, negated, alternatives, often = found.groups()
-    often = {"*": f"{{0,{_MOST}}}", "+": f"{{1,{_MOST}}}"}.get(often or "", often or "")
-    inside = f"[{'^' if negated else ''}{_set(alternatives)}]{often}"
+    name, negated, alternatives, often = match.groups()
+    often = {"*": f"{{0,{_MAX_REPEATS}}}", "+": f"{{1,{_MAX_REPEATS}}}"}.get(often or "", often or "")
+    inside = f"[{'^' if negated else ''}{_char_class(alternatives)}]{often}"
     return f"(?P<{name}>{inside})" if name else inside
 
 
@@ -156,18 +156,18 @@ def _table(name: str) -> tuple[re.Pattern[str], ...]:
 
 
 _SIGNS: Final = {"HERE": _HERE, "@": MARKS, "##": _NIGHTS}
-_SIGNS["#"] = _NIGHTS + _set("{when}")
-_SIGNS["~"] = "^" + _set("{stop}")
-_SIGNS["_"] = "^" + _set("{stop}|,|@|{hedge}|{negation}|{condition}|{report}|{role}|{roles}|{cut}")
+_SIGNS["#"] = _NIGHTS + _char_class("{when}")
+_SIGNS["~"] = "^" + _char_class("{stop}")
+_SIGNS["_"] = "^" + _char_class("{stop}|,|@|{hedge}|{negation}|{condition}|{report}|{role}|{roles}|{cut}")
 _FIXED: Final = {
     "||": "|",
     "(": "(?:",
     ">(": "(?=",
     ">!(": "(?!",
     "<!(": "(?<!",
-    "^": f"(?<![^{_set('{clause_start}|{log}|#')}])",
-    "^^": f"(?<![^{_set('{stop}')}])",
-    "$": f"(?![^{_set('{stop}')}])",
+    "^": f"(?<![^{_char_class('{clause_start}|{log}|#')}])",
+    "^^": f"(?<![^{_char_class('{stop}')}])",
+    "$": f"(?![^{_char_class('{stop}')}])",
 }
 for _lines in PATTERNS.values():
     # every word gets its character now; what is not asked for is never compiled
@@ -185,7 +185,7 @@ def _coded(word: str) -> str:
     return _codes.get(word) or (word if re.fullmatch(MARK, word) else _UNKNOWN)
 
 
-def around(code: str, place: int, name: str) -> re.Match[str] | None:
+def match_around(code: str, place: int, name: str) -> re.Match[str] | None:
     """Return where a line of a table fits the words around a place: the first that does, if parts have names.
 
     Args:
@@ -199,13 +199,13 @@ def around(code: str, place: int, name: str) -> re.Match[str] | None:
     text = f"{code[:place]}{_HERE}{code[place + 1 :]}"
     begin, end = max(place - _REACH, 0), place + _REACH
     for pattern in _table(name):
-        found = pattern.search(text, begin, end)
-        if found is not None:
-            return found
+        match = pattern.search(text, begin, end)
+        if match is not None:
+            return match
     return None
 
 
-def begins(code: str, place: int, name: str) -> re.Match[str] | None:
+def match_from(code: str, place: int, name: str) -> re.Match[str] | None:
     """Return where the first line of a table fits that fits the words from a place on."""
-    found = (pattern.match(code, place, place + _REACH) for pattern in _table(name))
-    return next((each for each in found if each is not None), None)
+    matches = (pattern.match(code, place, place + _REACH) for pattern in _table(name))
+    return next(filter(None, matches), None)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import takewhile
 from typing import Final
 
-from analytics.claims.lexicon import SPELLING, WORDS, joined
+from analytics.claims.lexicon import SPELLING, WORDS, coded, join_phrases, match_from
 from wolfbus.marks import FIRST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
 
@@ -52,7 +53,7 @@ _NIGHTS: Final = {
 _COMMON: Final = WORDS["names_that_are_words"]
 
 
-def said(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
+def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
     """Return a statement in words.
 
     Args:
@@ -65,13 +66,12 @@ def said(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
     """
     words: list[str] = []
     silent: set[int] = set()
-    for line, taken_back in _lines(text, speaker):
+    for line, is_retracted in _lines(text, speaker):
         begin = len(words)
         words += _words(line)
         if words[begin:] and words[-1] not in STOPS:
             words.append(".")
-        if taken_back:
-            silent.update(range(begin, len(words)))
+        silent.update(range(begin, len(words)) if is_retracted else _quoted(words, begin, speaker))
     for begin, end in _questions(words):
         silent.update(range(begin, end))
     return words, frozenset(silent)
@@ -101,8 +101,8 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     words = _INNER.sub(" !_ ", words)
     marks = {speaker: chr(FIRST_MARK)} if speaker in names else {}
 
-    def mark_of(found: re.Match[str]) -> str:
-        return marks.setdefault(names[(ord(found[0]) - FIRST_MARK) % len(names)], chr(FIRST_MARK + len(marks)))
+    def mark_of(match: re.Match[str]) -> str:
+        return marks.setdefault(names[(ord(match[0]) - FIRST_MARK) % len(names)], chr(FIRST_MARK + len(marks)))
 
     words = _MARK.sub(mark_of, words)
     if words[:1] == '"' and words.find('"', 1) == len(words) - 1:
@@ -114,9 +114,9 @@ def plain(text: str, names: tuple[SeatName, ...], speaker: SeatName) -> tuple[st
     return words, tuple(marks)
 
 
-def _cut(found: re.Match[str]) -> str:
+def _cut(match: re.Match[str]) -> str:
     """Return what stands for a quotation: a sentence that ends in it ends with it."""
-    inner = found[0].rstrip("'\"")
+    inner = match[0].rstrip("'\"")
     return f"{CUT}. " if inner[-1:] in STOPS else CUT
 
 
@@ -139,7 +139,7 @@ def _lines(text: str, speaker: str) -> Iterator[tuple[str, bool]]:
         item = bullet is not None and bullet.end() > 0
         body = line[bullet.end() :] if bullet is not None else line
         if not item:
-            following = next((each for each in lines[place + 1 :] if each.strip()), "")
+            following = next((other for other in lines[place + 1 :] if other.strip()), "")
             heads = body.strip() and _BULLET.match(following) is not None
             words = set(_words(body)) if heads else set()
             heading = bool(heads) and (
@@ -165,32 +165,32 @@ def _lead(heading: set[str]) -> str:
 
 def _row(columns: list[str], cells: list[str]) -> str:
     """Return a row of a table of inspections as the words for one; any other row says nothing."""
-    at: dict[str, str] = {}
+    row: dict[str, str] = {}
     for column, cell in zip(columns, cells, strict=False):
         words = set(_words(column))
         if words & WORDS["table_night"]:
-            at["night"] = cell
+            row["night"] = cell
         elif words & WORDS["table_protected"]:
-            at["protected"] = cell
+            row["protected"] = cell
         elif words & WORDS["table_result"]:
-            at["result"] = cell
+            row["result"] = cell
         elif words & WORDS["table_target"]:
-            at["target"] = cell
-    if at.keys() >= {"night", "protected"}:
-        return f"night {at['night'].removeprefix('night').removeprefix('n').strip()} i protected {at['protected']}"
-    if not at.keys() >= {"result", "target"} or (
-        "night" not in at and not WORDS["inspected"] & set(_words(" ".join(columns)))
+            row["target"] = cell
+    night = row.get("night", "").removeprefix("night").removeprefix("n").strip()
+    if row.keys() >= {"night", "protected"}:
+        return f"night {night} i protected {row['protected']}"
+    if not row.keys() >= {"result", "target"} or (
+        "night" not in row and not WORDS["inspected"] & set(_words(" ".join(columns)))
     ):
         return ""
-    night = at.get("night", "").removeprefix("night").removeprefix("n").strip()
-    return f"night {night} {at['target']} = {at['result']}" if night else f"i checked {at['target']} = {at['result']}"
+    return f"{f'night {night}' if night else 'i checked'} {row['target']} = {row['result']}"
 
 
 def _words(line: str) -> list[str]:
     """Return a line's words, spelt as the lexicon has them."""
     spelt = []
-    for found in _WORD.findall(line):
-        word = SPELLING.get(found, found)
+    for spelling in _WORD.findall(line):
+        word = SPELLING.get(spelling, spelling)
         night = _NIGHT.fullmatch(word) if word[0] == "n" else None
         if night is not None:
             spelt.append(f"night {night[1]}")
@@ -198,7 +198,7 @@ def _words(line: str) -> list[str]:
             spelt.append("?" if "?" in word else "!" if "!" in word else ".")
         else:
             spelt.append(word)
-    return _nights(joined(" ".join(spelt)).split(" ")) if spelt else []
+    return _nights(join_phrases(" ".join(spelt)).split(" ")) if spelt else []
 
 
 def _nights(words: list[str]) -> list[str]:
@@ -210,19 +210,30 @@ def _nights(words: list[str]) -> list[str]:
         last = out[-1] if out else ""
         if word in WORDS["side"] and last == "werewolf":
             out[-1] = "werewolves"
-        elif last in {"night", "round", "last_night"} and (word.isdecimal() or word in _NIGHTS) and len(word) < 6:
+        elif (
+            last in {"night", "nights", "round", "last_night"}
+            and (word.isdecimal() or word in _NIGHTS)
+            and len(word) < 6
+        ):
             out[-1] = f"night_{_NIGHTS.get(word, word)}"
+        elif word.isdecimal() and len(word) < 6 and last in WORDS["listing"] and _listed_last(out).startswith("night_"):
+            out.append(f"night_{word}")
         elif word == "night" and last in _NIGHTS and last != "one":
             out.pop()
             _at_night(out, f"night_{_NIGHTS[last]}")
         elif word == "night" and last in WORDS["that_night"]:
             out.pop()
             _at_night(out, "last_night")
-        elif word == "last_night" or (word == "night" and last in WORDS["at_night"]):
+        elif word == "last_night" or (word in {"night", "nights"} and last in WORDS["at_night"]):
             _at_night(out, word)
         else:
             out.append(word)
     return out
+
+
+def _listed_last(words: list[str]) -> str:
+    """Return the last word before "," and "and" at the end of the words, "" if there is none."""
+    return next((word for word in reversed(words[-3:]) if word not in WORDS["listing"]), "")
 
 
 def _at_night(words: list[str], night: str) -> None:
@@ -232,6 +243,19 @@ def _at_night(words: list[str], night: str) -> None:
     words.append(night)
 
 
+def _quoted(words: list[str], begin: int, speaker: str) -> Iterator[int]:
+    """Yield the places of a line's words, from where it begins, that another player says under its name, "Tom: I am the
+    Seer": up to the next name or the end of the line, for nothing marks where it ends. "Tom: I checked Tom" is none.
+    """
+    code, is_quoted = coded(words), False
+    for place in range(begin, len(words)):
+        if (place == begin or words[place - 1] in STOPS) and match_from(code, place, "line_of"):
+            sentence = takewhile(lambda word: word not in STOPS, words[place + 1 :])
+            is_quoted = words[place] not in {speaker, *sentence} and match_from(code, place, "quoted_line") is not None
+        if is_quoted:
+            yield place
+
+
 def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
     """Yield where questions begin and end. What is said before a tag ("…, so why would I lie?") asks nothing."""
     begin = 0
@@ -239,14 +263,14 @@ def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
         if word not in STOPS:
             continue
         if word == "?":
-            first = next((each for each in words[begin:place] if each not in {",", "so", "and", "but"}), "")
+            first = next((index for index in words[begin:place] if index not in {",", "so", "and", "but"}), "")
             at = begin
             if first not in WORDS["question"]:
                 tags = [
-                    each
-                    for each in range(begin + 2, place)
-                    if words[each] in WORDS["tag_question"]
-                    and (words[each] not in WORDS["tag_after_comma"] or words[each - 1] == ",")
+                    index
+                    for index in range(begin + 2, place)
+                    if words[index] in WORDS["tag_question"]
+                    and (words[index] not in WORDS["tag_after_comma"] or words[index - 1] == ",")
                 ]
                 at = tags[0] if tags else begin
                 if (

@@ -26,7 +26,7 @@ from moderator.engine.context import (
 from moderator.engine.deadlines import RequestClock
 from moderator.engine.reexecution import GameSoFar, read_back
 from moderator.engine.referee import OpenRequest, seat_of
-from moderator.engine.reports import Aside
+from moderator.engine.reports import SideEvent
 from moderator.rules.game import Step
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, tell_if_alive
@@ -87,14 +87,14 @@ class ModeratorActor(PooledActor):
         self._night = so_far.night
         self._rejections = so_far.rejections
         self._dawn: Timer | None = None
-        self._heard: dict[str, Id] = {}
+        self._received: dict[str, Id] = {}
         self._newcomers: dict[str, None] = {}
         self._answers: dict[int, Answers] = {}
         self._waits_for: tuple[int, ...] = ()
-        self._aside: list[Aside] = []
+        self._side_events: list[SideEvent] = []
         self._deadlines = RequestClock(context.timers, partial(tell_if_alive, self.actor_ref, Expired()))
         self._landing: _Landing | None = None
-        self._broken: WolfError | None = None
+        self._stop_reason: WolfError | None = None
         self._handing_over = False
         self._done = False
 
@@ -105,15 +105,15 @@ class ModeratorActor(PooledActor):
         try:
             self._handle(message)
         except WolfError as error:
-            self._leave(None, error)
+            self._end_game(None, error)
         except Exception as error:
             logger.exception("game %s failed", self._opened.game)
-            self._leave(None, WolfError(f"game {self._opened.game} failed: {type(error).__name__}: {error}"))
+            self._end_game(None, WolfError(f"game {self._opened.game} failed: {type(error).__name__}: {error}"))
 
     def on_stop(self) -> None:
         """Leave the record as it stands when stopped from outside."""
         if not self._done:
-            self._leave(None, WolfError(f"game {self._opened.game} was stopped before its end"))
+            self._end_game(None, WolfError(f"game {self._opened.game} was stopped before its end"))
 
     def _handle(self, message: object) -> None:
         if isinstance(message, Incoming):
@@ -122,8 +122,8 @@ class ModeratorActor(PooledActor):
             self._landed(message.error)
         elif isinstance(message, Expired):
             for answer in self._referee.time_out(self._deadlines.due()):
-                self._keep(answer)
-            self._go_on()
+                self._add_answer(answer)
+            self._advance()
         elif isinstance(message, AgentJoined):
             self._join(message)
         elif isinstance(message, Begin):
@@ -136,93 +136,97 @@ class ModeratorActor(PooledActor):
         elif isinstance(message, HandOver):
             self._handing_over = True
             if self._landing is None:
-                self._leave(None, None)
+                self._end_game(None, None)
 
     def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
         if message.offered is not None and not deliveries.admit(message.offered):
             self._newcomers.pop(message.agent, None)
         if seats := deliveries.seats_of(message.agent):
-            self._presence.stir(seats)
+            self._presence.mark_alive(seats)
             self._newcomers[message.agent] = None
             self._catch_up()
 
     def _resume(self, so_far: GameSoFar) -> None:
         """Go on where the record ends: what is open there is open again, with its time in full."""
         if so_far.over:
-            self._leave(so_far.ended, None if so_far.ended else WolfError(so_far.stopped or ""))
+            self._end_game(so_far.ended, None if so_far.ended else WolfError(so_far.stopped or ""))
             return
         self._waits_for = so_far.waits_for
+        self._set_timers(self._close_declined(self._referee.open_requests(self._presence.on_grace)))
+        self._advance()
+
+    def _close_declined(self, requests: list[OpenRequest]) -> list[OpenRequest]:
+        """Close at once what its agent declines; returns the other requests."""
         waiting = []
-        for request in self._referee.open_requests(self._presence.hasty):
+        for request in requests:
             if self._referee.is_declined(request):
-                self._keep(self._referee.decline(request))
+                self._add_answer(self._referee.decline(request))
             else:
                 waiting.append(request)
-        self._set_timers(waiting)
-        self._go_on()
+        return waiting
 
     def _break_off(self, reason: WolfError) -> None:
         """End the game where it stands; the record keeps what was reported so far, and says why it ends."""
-        if self._broken is None:
-            self._broken = reason
+        if self._stop_reason is None:
+            self._stop_reason = reason
             if isinstance(reason, BusError) or self._builder.count == 0:
-                self._leave(None, reason)
+                self._end_game(None, reason)
             elif self._landing is None:
-                self._commit_last(reason)
+                self._commit_stop(reason)
 
-    def _commit_last(self, reason: WolfError) -> None:
+    def _commit_stop(self, reason: WolfError) -> None:
         self._commit(Step((Stopped(reason=str(reason)),), (), None))
 
     def _receive(self, message: Incoming) -> None:
         for entry in message.entries:
             for verdict in self._referee.receive(message.agent, entry):
                 if verdict.type == "answered":
-                    self._keep(verdict)
+                    self._add_answer(verdict)
                 elif verdict.type == "rejected":
                     self._reject(verdict)
                 else:
-                    self._aside.append(verdict)
-        self._heard[message.agent] = message.upto
-        self._go_on()
+                    self._side_events.append(verdict)
+        self._received[message.agent] = message.upto
+        self._advance()
 
     def _reject(self, rejected: Rejected) -> None:
         if rejected.reason == "closed" and rejected.request is not None:
             # an absent seat that answers late is alive, but slower than the grace: it gets its full time again
-            self._presence.stir([seat_of(rejected.request)])
+            self._presence.mark_alive([seat_of(rejected.request)])
         self._rejections[rejected.sender] += 1
         count = self._rejections[rejected.sender]
         if count == REJECTED_PER_SENDER:
             note = f"{rejected.note} (the last of this sender to be recorded; further ones are dropped)"
             rejected = rejected.model_copy(update={"note": note})
         if count <= REJECTED_PER_SENDER:
-            self._aside.append(rejected)
+            self._side_events.append(rejected)
 
-    def _keep(self, answer: AnyAnswered) -> None:
-        self._presence.close(answer)
+    def _add_answer(self, answer: AnyAnswered) -> None:
+        self._presence.note_answer(answer)
         self._night.feed(answer, self._builder.now)
         self._answers.setdefault(answer.batch, {})[answer.seat] = answer
         if not self._referee.is_open(answer.batch):
             self._presence.forget(answer.batch)
             self._deadlines.drop(answer.batch)
 
-    def _go_on(self) -> None:
+    def _advance(self) -> None:
         """Advance if the last step has landed and everything waited for is closed; never before the game has begun."""
-        if self._landing is not None or not self._waits_for or self._broken is not None or self._handing_over:
+        if self._landing is not None or not self._waits_for or self._stop_reason is not None or self._handing_over:
             return
         if any(self._referee.is_open(batch) for batch in self._waits_for):
             return
-        left_s = self._night.left_s(self._waits_for, self._presence.hasty, self._builder.now)
+        left_s = self._night.left_s(self._waits_for, self._presence.on_grace, self._builder.now)
         if left_s > 0:
             if self._dawn is None or not self._dawn.pending:
-                look = partial(tell_if_alive, self.actor_ref, Expired())
-                self._dawn = self._context.timers.after(left_s, look)
+                wake = partial(tell_if_alive, self.actor_ref, Expired())
+                self._dawn = self._context.timers.after(left_s, wake)
             return
         joined = {batch: self._answers.pop(batch) for batch in self._waits_for}
         self._commit(self._steps.advance(joined))
 
     def _commit(self, step: Step) -> None:
-        reports, self._aside = self._referee.reports.write(self._aside, step.events, self._answers.values())
+        reports, self._side_events = self._referee.reports.write(self._side_events, step.events, self._answers.values())
         events: tuple[AnyEvent, ...] = (*reports, *step.events)
         requests: list[OpenRequest] = []
         for event in events:
@@ -230,20 +234,16 @@ class ModeratorActor(PooledActor):
             if event.type == "asked":
                 self._night.feed(event, self._builder.now)
                 # replies may overtake the word that the commit landed, so requests are open before it goes out
-                for request in self._referee.ask(event, self._presence.hasty):
-                    if self._referee.is_declined(request):
-                        self._keep(self._referee.decline(request))
-                    else:
-                        requests.append(request)
+                requests += self._close_declined(self._referee.ask(event, self._presence.on_grace))
         commit, recorded, lines = self._builder.step(events, requests)
         stopped = any(event.type == "stopped" for event in step.events)
         landing = self._landing = _Landing(commit, step.waits_for, step.ended, stopped, recorded, lines, requests)
         if any(event.type in _PHASE_ENDS for event in step.events):
             # all that was asked is joined, so all that was received is in the record with this step
             house = self._context.name
-            landing.accounts = {streams.outbox(house, agent): heard for agent, heard in self._heard.items()}
+            landing.recorded_upto = {streams.outbox(house, agent): upto for agent, upto in self._received.items()}
             over = stopped or step.ended is not None
-            self._context.cursors.send(self._opened.game, landing.accounts, commit, self._send, over=over)
+            self._context.cursors.send(self._opened.game, landing.recorded_upto, commit, self._send, over=over)
         else:
             self._send(commit)
 
@@ -254,7 +254,7 @@ class ModeratorActor(PooledActor):
 
     def _catch_up(self) -> None:
         """Tell agents that have come all that their seats may know; between two steps, so that nothing is missing."""
-        if not self._newcomers or self._landing is not None or self._broken is not None or self._handing_over:
+        if not self._newcomers or self._landing is not None or self._stop_reason is not None or self._handing_over:
             return
         asks = {agent: self._referee.asks_of(agent) for agent in self._newcomers}
         self._newcomers = {}
@@ -274,7 +274,7 @@ class ModeratorActor(PooledActor):
 
     def _post(self, posts: list[tuple[str, Entry]]) -> None:
         if posts:
-            self._landing = _Landing(self._builder.beside(posts), self._waits_for)
+            self._landing = _Landing(self._builder.posts_only(posts), self._waits_for)
             self._send(self._landing.commit)
 
     def _commit_done(self, error: BusError | None) -> None:
@@ -284,7 +284,7 @@ class ModeratorActor(PooledActor):
         landing = self._landing
         if landing is None:
             return
-        if isinstance(error, BusDown | BusFull) and self._has_patience(landing, error):
+        if isinstance(error, BusDown | BusFull) and self._should_retry(landing, error):
             # housekeeping makes room as agents read on, so a full memory passes as an outage does;
             # of that the writer tells
             if isinstance(error, BusDown):
@@ -294,31 +294,31 @@ class ModeratorActor(PooledActor):
             return
         self._landing = None
         if error is not None:
-            self._leave(None, error)
+            self._end_game(None, error)
             return
-        if landing.accounts is not None:
-            self._context.cursors.landed(self._opened.game, landing.accounts)
+        if landing.recorded_upto is not None:
+            self._context.cursors.landed(self._opened.game, landing.recorded_upto)
         self._write(landing)
         if self._context.landed is not None and landing.recorded:
             self._context.landed(self._opened.game, landing.recorded)
         if landing.ended is not None:
-            self._leave(landing.ended, None)
+            self._end_game(landing.ended, None)
             return
-        if self._broken is not None and (landing.stopped or not self._handing_over):
+        if self._stop_reason is not None and (landing.stopped or not self._handing_over):
             if landing.stopped:
-                self._leave(None, self._broken)
+                self._end_game(None, self._stop_reason)
             else:
-                self._commit_last(self._broken)
+                self._commit_stop(self._stop_reason)
             return
         if self._handing_over:
-            self._leave(None, None)
+            self._end_game(None, None)
             return
         self._waits_for = landing.waits_for
         self._set_timers(landing.requests)
         self._catch_up()
-        self._go_on()
+        self._advance()
 
-    def _has_patience(self, landing: _Landing, error: BusError) -> bool:
+    def _should_retry(self, landing: _Landing, error: BusError) -> bool:
         """Return whether to commit again: what passes within the longest deadline costs only time."""
         if self._handing_over:
             return False
@@ -334,7 +334,7 @@ class ModeratorActor(PooledActor):
         """Start the clocks of a step's requests."""
         lengths: dict[tuple[int, float], list[str]] = {}
         for request in requests:
-            lengths.setdefault((request.asked.batch, request.deadline_s), []).append(request.id)
+            lengths.setdefault((request.batch.batch, request.deadline_s), []).append(request.id)
         for (batch, seconds), ids in lengths.items():
             if self._referee.is_open(batch):
                 self._deadlines.start(batch, seconds, ids)
@@ -343,10 +343,10 @@ class ModeratorActor(PooledActor):
         if self._file is None or not landing.lines:
             return
         self._file.write(landing.lines)
-        if landing.accounts is not None:
+        if landing.recorded_upto is not None:
             self._file.sync()
 
-    def _leave(self, ended: Ended | None, error: WolfError | None) -> None:
+    def _end_game(self, ended: Ended | None, error: WolfError | None) -> None:
         self._done = True
         self._deadlines.close()
         if self._dawn is not None:
@@ -373,6 +373,6 @@ class _Landing:
     recorded: list[Recorded] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
     requests: list[OpenRequest] = field(default_factory=list)
-    accounts: dict[str, Id] | None = None
+    recorded_upto: dict[str, Id] | None = None
     """Where the step ends a phase: up to where each out stream's messages for this game are in its record."""
     first_failure: float | None = None

@@ -41,10 +41,10 @@ class Deliveries:
         house: house name, for stream names.
         opened: the game's opening event.
         herald: decides the audience of each event, and knows what was told already.
-        taken_up: whether the game goes on from a record.
+        resumed: whether the game goes on from a record.
     """
 
-    def __init__(self, house: str, opened: Opened, herald: Herald, *, taken_up: bool) -> None:
+    def __init__(self, house: str, opened: Opened, herald: Herald, *, resumed: bool) -> None:
         self._house = house
         self._opened = opened
         self._game = opened.game
@@ -54,7 +54,7 @@ class Deliveries:
         self._herald = herald
         self._withheld: set[str] = set()
         # agents may know of steps that the bus has lost: what they are told next must be the whole truth
-        self._behind = set(self._seats) if taken_up else set()
+        self._not_caught_up = set(self._seats) if resumed else set()
 
     @property
     def agents(self) -> Sequence[str]:
@@ -76,22 +76,22 @@ class Deliveries:
         Returns:
             Whether it plays on.
         """
-        agent, known = offered.agent, offered.agent in self._withheld
+        agent, was_withheld = offered.agent, offered.agent in self._withheld
         self._withheld.discard(agent)
         for seat in self._opened.seats:
             recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
             if seat.agent != agent or recorded.is_like(offered):
                 continue
             self._withheld.add(agent)
-            if not known:
+            if not was_withheld:
                 logger.warning(
                     "game %s: by its record seat %s is played by %s, but %s comes as %s; its seats stay silent until "
                     "it comes as recorded",
                     self._game,
                     seat.name,
-                    recorded.shown(),
+                    recorded.description(),
                     agent,
-                    offered.shown(),
+                    offered.description(),
                     extra={"game": self._game, "seat": seat.name, "agent": agent},
                 )
             return False
@@ -105,19 +105,19 @@ class Deliveries:
             asks: requests to put to their agents.
         """
         news, facts = _facts(self._herald, events)
-        asked = _by_seat(asks)
+        asks_by_seat = _by_seat(asks)
         posts = []
         for agent in self._seats:
             if agent in self._withheld:
                 continue
-            if agent in self._behind:
+            if agent in self._not_caught_up:
                 if any(event.type == "ended" for event in events):
                     dropped = Dropped(game=self._game, reason="the game ended before you were caught up with it")
                     posts.append((streams.inbox(self._house, agent), house_entry(dropped)))
                 continue
-            own = self._own(agent, facts, asked)
-            if own or news:
-                posts.append(self._post(agent, "delivery", news, own))
+            parts = self._parts_of(agent, facts, asks_by_seat)
+            if parts or news:
+                posts.append(self._post(agent, "delivery", news, parts))
         table = streams.table(self._house, self._game)
         posts += [(table, self._entry("news", Unpacked(item, self._pack_news), item.n, f"{item.n}-0")) for item in news]
         return posts
@@ -134,23 +134,23 @@ class Deliveries:
             asks: for each agent to be told, the open requests to its seats.
         """
         news, facts = _facts(Herald(), events)
-        asked = _by_seat(chain.from_iterable(asks.values()))
-        self._behind.difference_update(asks)
-        here = [agent for agent in asks if agent in self._seats]
-        return [self._post(agent, "catch_up", news, self._own(agent, facts, asked)) for agent in here]
+        asks_by_seat = _by_seat(chain.from_iterable(asks.values()))
+        self._not_caught_up.difference_update(asks)
+        agents = [agent for agent in asks if agent in self._seats]
+        return [self._post(agent, "catch_up", news, self._parts_of(agent, facts, asks_by_seat)) for agent in agents]
 
-    def _own(
-        self, agent: str, facts: Mapping[SeatName, list[Private]], asked: Mapping[SeatName, list[Ask]]
+    def _parts_of(
+        self, agent: str, facts: Mapping[SeatName, list[Private]], asks: Mapping[SeatName, list[Ask]]
     ) -> tuple[SeatPart, ...]:
         return tuple(
-            unchecked(SeatPart, {"seat": seat, "facts": tuple(facts.get(seat, ())), "asks": tuple(asked.get(seat, ()))})
+            unchecked(SeatPart, {"seat": seat, "facts": tuple(facts.get(seat, ())), "asks": tuple(asks.get(seat, ()))})
             for seat in self._seats[agent]
-            if seat in facts or seat in asked
+            if seat in facts or seat in asks
         )
 
-    def _post(self, agent: str, sort: Sort, news: tuple[Public, ...], own: tuple[SeatPart, ...]) -> tuple[str, Entry]:
+    def _post(self, agent: str, sort: Sort, news: tuple[Public, ...], parts: tuple[SeatPart, ...]) -> tuple[str, Entry]:
         """Give an agent the public news, and its own seats' parts."""
-        mail = unchecked(Delivery, {"v": PROTOCOL, "type": sort, "game": self._game, "facts": news, "seats": own})
+        mail = unchecked(Delivery, {"v": PROTOCOL, "type": sort, "game": self._game, "facts": news, "seats": parts})
         return streams.inbox(self._house, agent), self._entry(sort, Unpacked(mail, _pack_mail))
 
     def _pack_news(self, news: Public) -> bytes:
@@ -165,18 +165,18 @@ def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[tuple[Public, ..
     news: list[Public] = []
     facts: dict[SeatName, list[Private]] = {}
     for event in events:
-        told = herald.tell(event)
-        news += told.public
-        for seat, private in told.private:
+        deliveries = herald.tell(event)
+        news += deliveries.public
+        for seat, private in deliveries.private:
             facts.setdefault(seat, []).append(private)
     return tuple(news), facts
 
 
 def _by_seat(asks: Iterable[OpenRequest]) -> dict[SeatName, list[Ask]]:
-    asked: dict[SeatName, list[Ask]] = {}
+    by_seat: dict[SeatName, list[Ask]] = {}
     for request in asks:
-        asked.setdefault(request.seat, []).append(request.ask())
-    return asked
+        by_seat.setdefault(request.seat, []).append(request.ask())
+    return by_seat
 
 
 def _pack_recorded(recorded: Recorded) -> bytes:
@@ -187,18 +187,18 @@ def _pack_mail(mail: Delivery) -> bytes:
     """Return a delivery's bytes; what a part is empty of is left out."""
     seats = []
     for part in mail.seats:
-        own: dict[str, Any] = {"seat": part.seat}
+        value: dict[str, Any] = {"seat": part.seat}
         if part.facts:
-            own["facts"] = [{"n": news.n, "after": news.after, "fact": news.fact} for news in part.facts]
+            value["facts"] = [{"n": news.n, "after": news.after, "fact": news.fact} for news in part.facts]
         if part.asks:
-            own["asks"] = [_plain_ask(ask) for ask in part.asks]
-        seats.append(own)
+            value["asks"] = [_plain_ask(ask) for ask in part.asks]
+        seats.append(value)
     facts = [{"n": news.n, "fact": news.fact} for news in mail.facts]
     return pack({"v": PROTOCOL, "type": mail.type, "game": mail.game, "facts": facts, "seats": seats})
 
 
 def _plain_ask(ask: Ask) -> dict[str, Any]:
-    """Return a request's members in the order in which they always travelled."""
+    """Return a request's members in the order in which they are always sent."""
     value = plain(ask)
     for name in ("about", "legal"):
         if name in value:
@@ -232,7 +232,7 @@ class CommitBuilder:
         self.count = so_far.count
         self.head = so_far.head
         self.digest = so_far.digest
-        self.deliveries = Deliveries(self._house, so_far.opened, so_far.herald, taken_up=so_far.count > 0)
+        self.deliveries = Deliveries(self._house, so_far.opened, so_far.herald, resumed=so_far.count > 0)
 
     @property
     def now(self) -> float:
@@ -270,7 +270,7 @@ class CommitBuilder:
             posts.extend(self._news(events, self._number))
         return self._commit(expected, entries, posts), sealed, lines
 
-    def beside(self, posts: Sequence[tuple[str, Entry]]) -> Commit:
+    def posts_only(self, posts: Sequence[tuple[str, Entry]]) -> Commit:
         """Return a commit that writes nothing into the record; it lands only if the record ends where we think."""
         return self._commit(self.head, (), posts)
 

@@ -25,8 +25,8 @@ from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Ended
 from wolfbus.record.line import Recorded
 
-EVERY_S = 0.25
-"""Seconds between two looks at one stream's cursor, so that a thousand games do not look at each other all the time;
+CHECK_EVERY_S = 0.25
+"""Seconds between two checks of one stream's cursor, so that a thousand games do not check each other all the time;
 the end of a game does not wait."""
 
 
@@ -42,67 +42,67 @@ class Cursors:
     """Thread-safe.
 
     Args:
-        every_s: see `EVERY_S`.
+        every_s: see `CHECK_EVERY_S`.
     """
 
-    def __init__(self, every_s: float = EVERY_S) -> None:
+    def __init__(self, every_s: float = CHECK_EVERY_S) -> None:
         self._every_s = every_s
         self._lock = threading.Lock()
         self._games: set[str] = set()
-        self._handed: dict[str, Id] = {}
+        self._dispatched: dict[str, Id] = {}
         self._due: dict[str, dict[str, _Due]] = {}
-        self._promised: dict[str, Id] = {}
-        self._looked: dict[str, float] = {}
+        self._sent: dict[str, Id] = {}
+        self._checked_at: dict[str, float] = {}
 
     def follow(self, stream: str, after: Id) -> None:
         """Begin with a stream that is accounted for up to id `after`."""
         with self._lock:
-            self._handed[stream] = self._promised[stream] = after
+            self._dispatched[stream] = self._sent[stream] = after
             self._due[stream] = {}
 
     def unfollow(self, stream: str) -> None:
-        """Be done with a stream; its durable cursor stays as it is."""
+        """Forget a stream; its durable cursor stays as it is."""
         with self._lock:
-            for known in (self._handed, self._promised, self._due, self._looked):
-                known.pop(stream, None)
+            for by_stream in (self._dispatched, self._sent, self._due, self._checked_at):
+                by_stream.pop(stream, None)
 
     def enter(self, game: str) -> None:
-        """Count a game in: from here on its messages hold the cursors back until they are recorded."""
+        """Add a game: from here on its messages hold the cursors back until they are recorded."""
         with self._lock:
             self._games.add(game)
 
     def leave(self, game: str) -> None:
-        """Count a game out: it is over, and its messages hold nothing back."""
+        """Remove a game: it is over, and its messages hold nothing back."""
         with self._lock:
             self._games.discard(game)
             for due in self._due.values():
                 due.pop(game, None)
 
-    def hand(self, stream: str, games: Mapping[str, object], last: Id) -> None:
+    def dispatch(self, stream: str, games: Mapping[str, object], last: Id) -> None:
         """Note that a stream's messages up to id `last` go to these games; call it before they get them."""
         with self._lock:
-            before, due = self._handed.get(stream), self._due.get(stream)
+            before, due = self._dispatched.get(stream), self._due.get(stream)
             if before is None or due is None:
                 return
             for game in games:
                 if game not in self._games:
                     continue
-                known = due.get(game)
-                if known is None:
+                game_due = due.get(game)
+                if game_due is None:
                     due[game] = _Due(min(before, last), last)
-                elif last > known.last:
-                    known.last = last
+                elif last > game_due.last:
+                    game_due.last = last
             if last > before:
-                self._handed[stream] = last
+                self._dispatched[stream] = last
 
     def send(
-        self, game: str, heard: Mapping[str, Id], commit: Commit, send: Callable[[Commit], None], *, over: bool
+        self, game: str, recorded_upto: Mapping[str, Id], commit: Commit, send: Callable[[Commit], None], *, over: bool
     ) -> None:
         """Send off a commit that ends a phase, together with the cursors that are right once it has landed.
 
         Args:
             game: whose commit it is; "" for one of the house itself.
-            heard: for each stream, the id up to which the game's messages are in its record with this commit.
+            recorded_upto: for each stream, the id up to which the game's messages are in its record with this commit.
             commit: the commit.
             send: queues it, with the cursors it carries; commits are queued in the order of their cursors, or a cursor
                 could go back.
@@ -112,31 +112,32 @@ class Cursors:
             now = time.monotonic()
             carried: dict[str, str] = {}
             for stream in self._due:
-                if (not over or stream not in heard) and now - self._looked.get(stream, -1e9) < self._every_s:
+                must_send = over and stream in recorded_upto
+                if not must_send and now - self._checked_at.get(stream, -1e9) < self._every_s:
                     continue
-                self._looked[stream] = now
-                cursor = self._cursor(stream, game, heard.get(stream, START))
-                if cursor > self._promised[stream]:
-                    self._promised[stream] = cursor
+                self._checked_at[stream] = now
+                cursor = self._cursor(stream, game, recorded_upto.get(stream, START))
+                if cursor > self._sent[stream]:
+                    self._sent[stream] = cursor
                     carried[stream] = join_id(cursor)
             send(replace(commit, cursors=carried) if carried else commit)
 
-    def landed(self, game: str, heard: Mapping[str, Id]) -> None:
-        """Note that a game's commit landed; `heard` as it was sent, see `send`."""
+    def landed(self, game: str, recorded_upto: Mapping[str, Id]) -> None:
+        """Note that a game's commit landed; `recorded_upto` as it was sent, see `send`."""
         with self._lock:
-            for stream, upto in heard.items():
+            for stream, upto in recorded_upto.items():
                 due = self._due.get(stream, {})
-                known = due.get(game)
-                if known is None:
+                game_due = due.get(game)
+                if game_due is None:
                     continue
-                if known.last <= upto:
+                if game_due.last <= upto:
                     del due[game]
                 else:
-                    known.floor = max(known.floor, upto)
+                    game_due.floor = max(game_due.floor, upto)
 
     def _cursor(self, stream: str, game: str, upto: Id) -> Id:
         """Return the stream's cursor if `game` had recorded everything up to `upto`."""
-        cursor = self._handed[stream]
+        cursor = self._dispatched[stream]
         for name, due in self._due[stream].items():
             if name != game:
                 cursor = min(cursor, due.floor)
@@ -145,14 +146,14 @@ class Cursors:
         return cursor
 
     @property
-    def behind(self) -> bool:
+    def can_advance(self) -> bool:
         """Whether a cursor could be carried further now than any commit has."""
         with self._lock:
-            return any(self._cursor(stream, "", START) > self._promised[stream] for stream in self._due)
+            return any(self._cursor(stream, "", START) > self._sent[stream] for stream in self._due)
 
 
-def dealt_with(bus: Bus, house: str) -> dict[str, str]:
-    """Return up to where nobody wants an out stream again, as the bus itself knows it, by stream; raises BusError.
+def outbox_cursors(bus: Bus, house: str) -> dict[str, str]:
+    """Return the durable cursor of each out stream, as the bus itself knows it; raises BusError.
 
     What the bus has confirmed it may have forgotten, and then the streams are read again from there.
     """

@@ -37,18 +37,18 @@ class Questions:
 
     def __init__(self, game: str, seats: tuple[SeatName, ...]) -> None:
         self._game = game
-        self._places = {seat: 1 << place for place, seat in enumerate(seats)}
+        self._bits = {seat: 1 << place for place, seat in enumerate(seats)}
         # a bit for each seat that was asked
-        self._asked: dict[str, int] = {}
+        self._bits_asked: dict[str, int] = {}
 
-    def add(self, asked: Asked, kind: Kind, seats: tuple[SeatName, ...]) -> list[str]:
+    def add(self, batch: Asked, kind: Kind, seats: tuple[SeatName, ...]) -> list[str]:
         """Take in a question of a batch, and return the ids of its requests, one for each of `seats`."""
         # game/round/phase/turn/kind, the seat, and what it is about if it says
-        stem = f"{asked.round}/{asked.phase}/{asked.turn}/{kind}"
-        tail = "" if asked.about is None else f"/{asked.about}"
+        stem = f"{batch.round}/{batch.phase}/{batch.turn}/{kind}"
+        tail = "" if batch.about is None else f"/{batch.about}"
         # games ask much the same: what they share is kept once
         question = sys.intern(stem + tail)
-        self._asked[question] = self._asked.get(question, 0) | sum(map(self._places.__getitem__, seats))
+        self._bits_asked[question] = self._bits_asked.get(question, 0) | sum(map(self._bits.__getitem__, seats))
         return [f"{self._game}/{stem}/{seat}{tail}" for seat in seats]
 
     def seat_asked(self, name: object) -> SeatName | None:
@@ -59,7 +59,7 @@ class Questions:
         if len(parts) not in {6, 7} or parts[0] != self._game:
             return None
         question = "/".join(parts[1:5]) + "".join(f"/{part}" for part in parts[6:])
-        return parts[5] if self._places.get(parts[5], 0) & self._asked.get(question, 0) else None
+        return parts[5] if self._bits.get(parts[5], 0) & self._bits_asked.get(question, 0) else None
 
 
 class LostSteps:
@@ -87,7 +87,7 @@ class LostSteps:
         elif event.type == "asked":
             self._end = (event.round, _PHASES.index(event.phase))
 
-    def may_hold(self, agent: str, request: object) -> bool:
+    def may_have_asked(self, agent: str, request: object) -> bool:
         """Return whether a lost step may have asked this of one of the agent's seats.
 
         Args:

@@ -27,7 +27,7 @@ from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, parse_flat, seal
 from wolfbus.record.prompts import SegmentCheck
 
-_BESIDE: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
+_SIDE_EVENTS: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
 
 
 class Verifier:
@@ -52,7 +52,7 @@ class Verifier:
         self.stopped: str | None = None
         self.events = 0
         self._expected: deque[AnyEvent] = deque()
-        self._asked: dict[int, Asked] = {}
+        self._open_batches: dict[int, Asked] = {}
         self._bid_max = 0
         self._declines: dict[SeatName, frozenset[str]] = {}
         self._segments = SegmentCheck()
@@ -90,14 +90,11 @@ class Verifier:
         elif self._expected:
             expected = self._expected.popleft()
             if expected != event:
-                raise RecordError(f"the rules give {_shown(expected)}; the record has {_shown(event)}", line)
+                raise RecordError(f"the rules give {_excerpt(expected)}; the record has {_excerpt(event)}", line)
         elif isinstance(event, Answered):
             self._answer(event, line)
         else:
-            batch, seat = self._due[0]
-            raise RecordError(
-                f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
-            )
+            raise self._unexpected(event, line)
         audience = self.herald.audience(event)
         if recorded.audience != audience:
             raise RecordError(f"audience {recorded.audience!r}; this {event.type} is for {audience!r}", line)
@@ -113,7 +110,8 @@ class Verifier:
         dealt = deal(event.config, event.seed)
         seated = tuple((seat.name, seat.role) for seat in event.seats)
         if dealt != seated:
-            raise RecordError(f"seed {event.seed} deals {_cards(dealt)}; the record has {_cards(seated)}", line)
+            by_seed, by_record = _format_deal(dealt), _format_deal(seated)
+            raise RecordError(f"seed {event.seed} deals {by_seed}; the record has {by_record}", line)
         self.opened = event
         self._declines = {seat.name: frozenset(seat.declines) for seat in event.seats}
         self._bid_max = event.config.bid_max
@@ -127,45 +125,50 @@ class Verifier:
         self._expected.extend(step.events[skip:])
         for event in step.events:
             if isinstance(event, Asked):
-                self._asked[event.batch] = event
+                self._open_batches[event.batch] = event
         self._due.extend((batch, seat) for batch in step.waits_for for seat in rules.seats_of(batch))
 
     def _answer(self, event: AnyAnswered, line: int) -> None:
-        batch, seat = self._due.popleft()
-        if (event.batch, event.seat) != (batch, seat):
-            raise RecordError(
-                f"the rules wait for {seat}'s answer in batch {batch}; the record has {_shown(event)}", line
-            )
-        asked = self._asked[batch]
-        asking = next(ask for ask in asked.asks if seat in ask.seats)
-        problem = self._problem(event, asked, asking)
+        number, seat = self._due[0]
+        if (event.batch, event.seat) != (number, seat):
+            raise self._unexpected(event, line)
+        self._due.popleft()
+        batch = self._open_batches[number]
+        asking = next(ask for ask in batch.asks if seat in ask.seats)
+        problem = self._problem(event, batch, asking)
         if problem is not None:
             raise RecordError(f"{seat}'s {event.kind} could not have been recorded so: {problem}", line)
-        self._answers.setdefault(batch, {})[seat] = event
+        self._answers.setdefault(number, {})[seat] = event
         if not self._due and self.rules is not None:
             answers, self._answers = self._answers, {}
             for number in answers:
-                del self._asked[number]
+                del self._open_batches[number]
             try:
                 self._expect(self.rules, sum(len(seats) for seats in answers.values()), answers)
             except RulesError as error:
                 raise RecordError(str(error), line) from None
 
-    def _problem(self, event: AnyAnswered, asked: Asked, asking: Asking) -> str | None:
-        if event.kind != asking.kind or event.about != asked.about:
-            return f"the question was {asking.kind}" + (f" about statement {asked.about}" if asked.about else "")
+    def _unexpected(self, event: AnyEvent, line: int) -> RecordError:
+        batch, seat = self._due[0]
+        return RecordError(
+            f"the rules wait for {seat}'s answer in batch {batch}; the record has {_excerpt(event)}", line
+        )
+
+    def _problem(self, event: AnyAnswered, batch: Asked, asking: Asking) -> str | None:
+        if event.kind != asking.kind or event.about != batch.about:
+            return f"the question was {asking.kind}" + (f" about statement {batch.about}" if batch.about else "")
         declines = event.kind in self._declines[event.seat]
         if declines != (event.outcome == "declined"):
             return f"its agent {'declines' if declines else 'answers'} {event.kind}, yet it is {event.outcome}"
         return check_legal(event, asking, self._bid_max)
 
 
-def _shown(event: AnyEvent) -> str:
+def _excerpt(event: AnyEvent) -> str:
     text = canonical(plain(event)).decode()
     return text if len(text) <= 240 else text[:237] + "..."
 
 
-def _cards(seats: tuple[tuple[SeatName, str], ...]) -> str:
+def _format_deal(seats: tuple[tuple[SeatName, str], ...]) -> str:
     return ", ".join(f"{name} {role}" for name, role in seats)
 
 
@@ -269,7 +272,7 @@ def _execute(record: Sequence[Recorded]) -> tuple[Verifier, int]:
         except RulesError as error:
             raise RecordError(str(error), number) from None
         # what stands beside the game never lands without a step behind it
-        if verifier.waits_for is not None and recorded.event.type not in _BESIDE:
+        if verifier.waits_for is not None and recorded.event.type not in _SIDE_EVENTS:
             whole = number
     return verifier, whole
 

@@ -41,7 +41,7 @@ class OpenRequest:
 
     Attributes:
         id: ``game/round/phase/turn/kind/seat[/about]``.
-        asked: the batch it belongs to.
+        batch: the batch it belongs to.
         asking: its kind and legal answers.
         seat: who is asked.
         agent: who answers for the seat.
@@ -49,7 +49,7 @@ class OpenRequest:
     """
 
     id: str
-    asked: Asked
+    batch: Asked
     asking: Asking
     seat: SeatName
     agent: str
@@ -57,16 +57,16 @@ class OpenRequest:
 
     def ask(self) -> Ask:
         """Return the request as the agent is told of it."""
-        asked, asking = self.asked, self.asking
+        batch, asking = self.batch, self.asking
         return unchecked(
             Ask,
             {
                 "id": self.id,
                 "kind": asking.kind,
-                "round": asked.round,
-                "phase": asked.phase,
-                "turn": asked.turn,
-                "about": asked.about,
+                "round": batch.round,
+                "phase": batch.phase,
+                "turn": batch.turn,
+                "about": batch.about,
                 "legal": asking.legal,
                 "deadline_s": self.deadline_s,
             },
@@ -98,14 +98,14 @@ class Referee:
         self._answered: set[str] = set()
         self._recorded: set[tuple[str, str]] = set()
 
-    def ask(self, asked: Asked, absent: set[SeatName]) -> list[OpenRequest]:
+    def ask(self, batch: Asked, absent: set[SeatName]) -> list[OpenRequest]:
         """Open a batch and return its requests; those to absent seats have only `absent_grace` seconds."""
         requests: list[OpenRequest] = []
-        names = self._by_batch[asked.batch] = []
-        for asking in asked.asks:
-            for seat, name in zip(asking.seats, self._questions.add(asked, asking.kind, asking.seats), strict=True):
+        names = self._by_batch[batch.batch] = []
+        for asking in batch.asks:
+            for seat, name in zip(asking.seats, self._questions.add(batch, asking.kind, asking.seats), strict=True):
                 seconds = self._time_for(asking.kind, seat in absent)
-                request = OpenRequest(name, asked, asking, seat, self._agents[seat], seconds)
+                request = OpenRequest(name, batch, asking, seat, self._agents[seat], seconds)
                 self._open[name] = request
                 names.append(name)
                 requests.append(request)
@@ -226,47 +226,47 @@ class Referee:
         request = self._match(agent, value.get("request"), value.get("seat"), value.get("game"))
         return [] if request is None else [self._read(request, value)]
 
-    def _match(self, agent: str, name: object, own: object, game: object) -> OpenRequest | None:
+    def _match(self, agent: str, name: object, stated_seat: object, game: object) -> OpenRequest | None:
         """Return the open request that a reply answers; None for a reply that the record accounts for, or will.
 
         Args:
             agent: whose stream it stood on.
             name: id of the request that it names.
-            own: the seat that it is for, as it says.
+            stated_seat: the seat that it is for, as it says.
             game: its game, as it says.
         """
         request = self._open.get(name) if isinstance(name, str) else None
-        if request is not None and request.agent == agent and request.seat == own and game == self._game:
+        if request is not None and request.agent == agent and request.seat == stated_seat and game == self._game:
             return request
-        shown = name[:200] if isinstance(name, str) else None
+        shown_id = name[:200] if isinstance(name, str) else None
         seat = request.seat if request is not None else self._questions.seat_asked(name)
         if seat is None:
-            if self._lost.may_hold(agent, name):
+            if self._lost.may_have_asked(agent, name):
                 # it is asked again when the game gets there
                 logger.debug("a reply of %s is to a step that may be lost: %s", agent, name)
                 return None
-            raise _RefusedError("unknown", "no such request was ever made", shown)
+            raise _RefusedError("unknown", "no such request was ever made", shown_id)
         if self._agents[seat] != agent:
-            raise _RefusedError("sender", f"{seat} is played by another agent", shown)
-        if own != seat or game != self._game:
-            note = f"the reply is for {own!r:.60} in game {game!r:.80}; the request is not"
-            raise _RefusedError("sender", note, shown)
+            raise _RefusedError("sender", f"{seat} is played by another agent", shown_id)
+        if stated_seat != seat or game != self._game:
+            note = f"the reply is for {stated_seat!r:.60} in game {game!r:.80}; the request is not"
+            raise _RefusedError("sender", note, shown_id)
         if name in self._answered:
             # this is the reply that closed it, read again; one more would be a second answer
             self._answered.remove(name)
             return None
-        raise _RefusedError("closed", "this request is closed already", shown)
+        raise _RefusedError("closed", "this request is closed already", shown_id)
 
     def _read_local(self, request: OpenRequest, reply: LocalReply) -> AnyAnswered:
         """Close a request by a reply of this process: the event that it becomes checks it."""
-        asking, asked, content = request.asking, request.asked, reply.content
+        asking, batch, content = request.asking, request.batch, reply.content
         if content.__class__ is not CONTENT[asking.kind]:
             wrong = f"kind: {reply.kind!r:.40} does not answer a {asking.kind}"
             return self._close(request, "defaulted", fault="unparseable", note=wrong)
         values = {
-            "batch": asked.batch,
+            "batch": batch.batch,
             "seat": request.seat,
-            "about": asked.about,
+            "about": batch.about,
             # its fields and not itself: whoever made it may have gone round its checks
             "content": content.__dict__,
             "reading": reply.reading,
@@ -319,10 +319,10 @@ class Referee:
         )
 
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
-        asked = request.asked
+        batch = request.batch
         self._drop(request)
         kind = ANSWERED[request.asking.kind]
-        answered = kind(batch=asked.batch, seat=request.seat, about=asked.about, outcome=outcome, **fields)
+        answered = kind(batch=batch.batch, seat=request.seat, about=batch.about, outcome=outcome, **fields)
         content = answered.content
         claims = content.claims if isinstance(content, Speech | Ballot) else ()
         for part in (answered, *(() if content is None else (content,)), *claims):
@@ -331,10 +331,10 @@ class Referee:
 
     def _drop(self, request: OpenRequest) -> None:
         del self._open[request.id]
-        left = self._by_batch[request.asked.batch]
+        left = self._by_batch[request.batch.batch]
         left.remove(request.id)
         if not left:
-            del self._by_batch[request.asked.batch]
+            del self._by_batch[request.batch.batch]
 
 
 class _RefusedError(Exception):

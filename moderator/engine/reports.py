@@ -22,8 +22,8 @@ from wolfbus.messages.codec import CALLED, SEGMENTS, pack, plain, validate
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked, Opened, Rejected
 from wolfbus.record.prompts import RequestNames, style_of
 
-Aside: TypeAlias = Rejected | Segment | PromptAddition | ModelCall
-"""What stands in a record beside the game."""
+SideEvent: TypeAlias = Rejected | Segment | PromptAddition | ModelCall
+"""An event that stands in a record beside the game."""
 
 _SHORT = 8
 """Characters up to which a text is no longer than a number that stands for it."""
@@ -77,28 +77,28 @@ class ReportShortener:
         return []
 
     def shorten(
-        self, aside: Sequence[Aside], step: Sequence[AnyEvent], kept: Iterable[Mapping[str, AnyAnswered]]
-    ) -> tuple[list[Aside], list[Aside]]:
+        self, side_events: Sequence[SideEvent], step: Sequence[AnyEvent], unjoined: Iterable[Mapping[str, AnyAnswered]]
+    ) -> tuple[list[SideEvent], list[SideEvent]]:
         """Return what is written of a step's reports, and what waits for a later step.
 
         Args:
-            aside: what was reported, in order of arrival.
+            side_events: what was reported, in order of arrival.
             step: events of the step, which follow it in the record.
-            kept: answers that came, and that no step has joined: by batch, those of each seat. A call waits for its
+            unjoined: answers that came, and that no step has joined: by batch, those of each seat. A call waits for its
                 own, but for the end.
         """
-        if not aside:
+        if not side_events:
             self._note(step)
             return [], []
         self._names, self._texts = [], []
         waiting: set[str | None] = set()
         if step[-1].type not in {"ended", "stopped"}:
-            waiting = {self._requests.of(answer) for answers in kept for answer in answers.values()}
+            waiting = {self._requests.of(answer) for answers in unjoined for answer in answers.values()}
         answers = {self._requests.of(event): event for event in step if isinstance(event, Answered)}
-        written: list[Aside] = []
-        later: list[Aside] = []
+        written: list[SideEvent] = []
+        later: list[SideEvent] = []
         segments: list[Segment] = []
-        for event in aside:
+        for event in side_events:
             if isinstance(event, Segment):
                 if segments and _incarnation(segments[-1]) != _incarnation(event):
                     written.append(self._addition(segments))
@@ -170,8 +170,8 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _incarnation(event: Segment) -> str:
-    """Return which process of which agent sent a segment, as far as its source tells."""
+def _incarnation(event: Segment | PromptAddition | ModelCall) -> str:
+    """Return which process of which agent sent a report, as far as its source tells."""
     return (event.source or "").partition("-")[0]
 
 
@@ -190,7 +190,7 @@ class Reports:
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
         self._shortener = ReportShortener()
-        self._known: set[str] = set()
+        self._segments: set[str] = set()
         self._bytes: Counter[str] = Counter()
         self._unclaimed: Counter[str] = Counter()
 
@@ -199,18 +199,21 @@ class Reports:
 
         Who sent prompt text, which does not say, is whoever reports the next call from the same incarnation.
         """
-        self._known.update(self._shortener.recall(event))
+        self._segments.update(self._shortener.recall(event))
         if event.type == "segment" or event.type == "prompt_text":
-            self._unclaimed[(event.source or "").partition("-")[0]] += len(pack(plain(event)))
+            self._unclaimed[_incarnation(event)] += len(pack(plain(event)))
         elif event.type == "model_call":
-            unclaimed = self._unclaimed.pop((event.source or "").partition("-")[0], 0)
+            unclaimed = self._unclaimed.pop(_incarnation(event), 0)
             self._bytes[self._agents.get(event.seat, "")] += len(pack(plain(event))) + unclaimed
 
     def write(
-        self, aside: Sequence[Aside], step: Sequence[AnyEvent], kept: Iterable[Mapping[SeatName, AnyAnswered]]
-    ) -> tuple[list[Aside], list[Aside]]:
+        self,
+        side_events: Sequence[SideEvent],
+        step: Sequence[AnyEvent],
+        unjoined: Iterable[Mapping[SeatName, AnyAnswered]],
+    ) -> tuple[list[SideEvent], list[SideEvent]]:
         """Return what is written of a step's reports, and what waits; see `ReportShortener.shorten`."""
-        return self._shortener.shorten(aside, step, kept)
+        return self._shortener.shorten(side_events, step, unjoined)
 
     def receive(
         self, agent: str, value: dict[str, Any], size: int, source: str | None
@@ -224,16 +227,16 @@ class Reports:
             source: its id on that stream.
         """
         try:
-            return self._take(agent, value, size, source)
+            return self._read(agent, value, size, source)
         except MessageError as error:
             return [Rejected(sender=agent, reason="unreadable", size=size, note=str(error)[:300], source=source)]
 
-    def _take(
+    def _read(
         self, agent: str, value: dict[str, Any], size: int, source: str | None
     ) -> list[Segment | ModelCall | Rejected]:
         if value["type"] == "segments":
-            told = validate(SEGMENTS, value)
-            seat, game = told.seat, told.game
+            report = validate(SEGMENTS, value)
+            seat, game = report.seat, report.game
         else:
             called = validate(CALLED, value)
             seat, game = called.call.seat, called.game
@@ -243,25 +246,25 @@ class Reports:
             if self._is_of_lost_steps(agent, called.call):
                 return []
             self._check_requests(called.call)
-            if unknown := next((name for name in called.call.prompt if name not in self._known), None):
+            if unknown := next((name for name in called.call.prompt if name not in self._segments), None):
                 raise MessageError(f"call.prompt: segment {unknown[:12]}… was never sent")
             return [ModelCall(**dict(called.call), source=source)]
         events: list[Segment | ModelCall | Rejected] = []
-        for place, piece in enumerate(told.texts):
-            if piece.after is not None and piece.after not in self._known:
+        for place, piece in enumerate(report.texts):
+            if piece.after is not None and piece.after not in self._segments:
                 # what came before it stands: others may refer to it already
                 note = f"texts.{place}: it follows segment {piece.after[:12]}…, which was never sent"
                 return [*events, Rejected(sender=agent, reason="unreadable", size=size, note=note, source=source)]
             name = segment_hash(piece.after, piece.role, piece.text)
-            if name not in self._known:
-                self._known.add(name)
+            if name not in self._segments:
+                self._segments.add(name)
                 events.append(Segment(segment=name, **plain(piece), source=source))
         return events
 
     def _is_of_lost_steps(self, agent: str, call: Call) -> bool:
         """Return whether a call answered nothing but what may have been asked in steps that are lost."""
-        names = [f"{self._game}/{request}" for request in call.requests]
-        return all(self._questions.seat_asked(name) is None and self._lost.may_hold(agent, name) for name in names)
+        ids = [f"{self._game}/{request}" for request in call.requests]
+        return all(self._questions.seat_asked(id_) is None and self._lost.may_have_asked(agent, id_) for id_ in ids)
 
     def _check_requests(self, call: Call) -> None:
         """Raise MessageError unless the call answers requests that were made to its seat, first one of its kind."""

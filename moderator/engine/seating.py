@@ -44,10 +44,9 @@ class Taker:
 
     def is_like(self, other: Taker) -> bool:
         """Return whether the two answer alike, as far as a record tells."""
-        mine, its = (self.brain, frozenset(self.declines)), (other.brain, frozenset(other.declines))
-        return mine == its and self.in_house == other.in_house
+        return (self.brain, set(self.declines), self.in_house) == (other.brain, set(other.declines), other.in_house)
 
-    def shown(self) -> str:
+    def description(self) -> str:
         """Return what answers, in words."""
         declines = f", declining {', '.join(sorted(set(self.declines)))}" if self.declines else ""
         return f"{printable(self.brain, 80)} ({'in house' if self.in_house else 'outside'}{declines})"
@@ -101,31 +100,31 @@ def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str, t
     return Opened(game=game, version=__version__, title=title, started=started, seed=seed, config=config, seats=seats)
 
 
-def reserved(seats: int, offers: Mapping[str, Offer]) -> dict[int, str]:
+def _assign_requested(seats: int, offers: Mapping[str, Offer]) -> dict[int, str]:
     """Return who gets a seat it asked for: place to agent.
 
     Agents are served by name. One that was served keeps a seat, but may be moved to another one it asked for where
     that lets a later one sit too.
     """
-    taken: dict[int, str] = {}
+    assigned: dict[int, str] = {}
     for agent in sorted(offers):
         offer = offers[agent]
         if offer.places:
             for _ in range(min(offer.free, len(set(offer.places)))):
-                if not _find_place(agent, seats, offers, taken, set()):
+                if not _find_place(agent, seats, offers, assigned, set()):
                     break
-    return taken
+    return assigned
 
 
-def _find_place(agent: str, seats: int, offers: Mapping[str, Offer], taken: dict[int, str], tried: set[int]) -> bool:
+def _find_place(agent: str, seats: int, offers: Mapping[str, Offer], assigned: dict[int, str], tried: set[int]) -> bool:
     """Give `agent` one more of its places, moving others along if need be; False if there is no way."""
     for place in sorted(set(offers[agent].places)):
-        if place > seats or place in tried or taken.get(place) == agent:
+        if place > seats or place in tried or assigned.get(place) == agent:
             continue
         tried.add(place)
-        holder = taken.get(place)
-        if holder is None or _find_place(holder, seats, offers, taken, tried):
-            taken[place] = agent
+        holder = assigned.get(place)
+        if holder is None or _find_place(holder, seats, offers, assigned, tried):
+            assigned[place] = agent
             return True
     return False
 
@@ -136,8 +135,8 @@ def seat_agents(seats: int, offers: Mapping[str, Offer], seed: str) -> tuple[str
     Seats that were asked for go first. Who of the others sits where is drawn from the seed and their names, so that it
     does not depend on who came first.
     """
-    taken = _fill(range(1, seats + 1), offers, seed)
-    return tuple(taken.get(place) for place in range(1, seats + 1))
+    assigned = _fill(range(1, seats + 1), offers, seed)
+    return tuple(assigned.get(place) for place in range(1, seats + 1))
 
 
 def seat_brains(
@@ -153,11 +152,11 @@ def seat_brains(
         brain_of: returns an agent's brain.
         seed: the game's.
     """
-    taken: dict[int, str] = {}
+    assigned: dict[int, str] = {}
     for brain in dict.fromkeys(brains):
-        wanted = [place for place, each in enumerate(brains, 1) if each == brain]
-        taken |= _fill(wanted, {agent: offer for agent, offer in offers.items() if brain_of(agent) == brain}, seed)
-    return tuple(taken.get(place) for place in range(1, len(brains) + 1))
+        places = [place for place, other in enumerate(brains, 1) if other == brain]
+        assigned |= _fill(places, {agent: offer for agent, offer in offers.items() if brain_of(agent) == brain}, seed)
+    return tuple(assigned.get(place) for place in range(1, len(brains) + 1))
 
 
 def _fill(places: Sequence[int], offers: Mapping[str, Offer], seed: str) -> dict[int, str]:
@@ -167,8 +166,8 @@ def _fill(places: Sequence[int], offers: Mapping[str, Offer], seed: str) -> dict
         for agent, offer in offers.items()
         if offer.places
     }
-    taken = reserved(max(places, default=0), open_to)
-    empty = [place for place in places if place not in taken]
+    assigned = _assign_requested(max(places, default=0), open_to)
+    empty = [place for place in places if place not in assigned]
     slots = sorted(
         (agent, slot)
         for agent, offer in offers.items()
@@ -176,5 +175,5 @@ def _fill(places: Sequence[int], offers: Mapping[str, Offer], seed: str) -> dict
         for slot in range(min(offer.free, len(empty)))
     )
     drawn = shuffled(seed, "agents", slots)
-    taken.update(zip(empty, (agent for agent, _ in drawn), strict=False))
-    return taken
+    assigned.update(zip(empty, (agent for agent, _ in drawn), strict=False))
+    return assigned

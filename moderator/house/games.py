@@ -291,7 +291,7 @@ class Games:
 
     def settle(self) -> None:
         """Send off newer durable cursors, if no game is under way whose commits would carry them."""
-        if not self._games and not self._leaving and self._cursors.behind:
+        if not self._games and not self._leaving and self._cursors.can_advance:
             self._announcements.post(())
 
     def stop(self) -> None:
@@ -360,7 +360,7 @@ class Games:
         for entry in entries:
             by_game.setdefault(entry.game, []).append(entry)
         to_house = by_game.pop("", ())
-        self._cursors.hand(streams.outbox(self._house, agent), by_game, last)
+        self._cursors.dispatch(streams.outbox(self._house, agent), by_game, last)
         for game, found in by_game.items():
             ref = self._games.get(game)
             if ref is None:

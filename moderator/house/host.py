@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from moderator.engine.context import GameOver, HouseContext, dealt_with
+from moderator.engine.context import GameOver, HouseContext, outbox_cursors
 from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import Housekeeper
@@ -355,7 +355,7 @@ class Host:
         self._lobby.admit_new_tickets()
         self._lobby.sum_up()
         self._games.settle()
-        dealt = dealt_with(self._bus, self._name)
+        dealt = outbox_cursors(self._bus, self._name)
         self._session.catch_up(self._bus, self._name)
         self._summaries.look()
         here = self._set.agenda.agents if self._set.agenda is not None else frozenset()

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
-from wolfbus.errors import BusDown, BusError, HouseHeld
+from wolfbus.errors import BusDown, BusError, BusUnsaved, HouseHeld
 from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
@@ -160,6 +160,9 @@ def stand_by(
 
     Returns:
         The claim; or how we leave without one.
+
+    Raises:
+        BusUnsaved: the server of the bus takes no writes: it is there, so waiting for it would mend nothing.
     """
     waiting = away = False
     session = fenced = news_before is not None
@@ -188,6 +191,8 @@ def stand_by(
             waiting = True
             # it may be released before it runs out
             stopping.wait(min(max(error.left_s, 0.01), _LOOK_AGAIN_S))
+        except BusUnsaved:
+            raise
         except BusDown as error:
             if not away and not stopping.asked:
                 logger.warning("%s; waiting for it", error)

@@ -84,7 +84,7 @@ class Steps:
         self._order = {seat.name: place for place, seat in enumerate(opened.seats)}
         self._script = play(opened)
         self._waits_for: tuple[int, ...] = ()
-        self._asked: dict[int, Asked] = {}
+        self._open_batches: dict[int, Asked] = {}
         self._started = False
 
     @property
@@ -94,7 +94,7 @@ class Steps:
 
     def seats_of(self, batch: int) -> tuple[SeatName, ...]:
         """Return the seats asked in an open batch, in seating order, the order in which answers are recorded."""
-        seats = [seat for ask in self._asked[batch].asks for seat in ask.seats]
+        seats = [seat for ask in self._open_batches[batch].asks for seat in ask.seats]
         return tuple(sorted(seats, key=self._order.__getitem__))
 
     def advance(self, answers: Mapping[int, Mapping[SeatName, AnyAnswered]] | None = None) -> Step:
@@ -115,7 +115,7 @@ class Steps:
                 raise RulesError(f"batch {number} was joined with answers of {', '.join(batch) or 'nobody'}")
             events.extend(ordered.values())
             joined[number] = ordered
-            del self._asked[number]
+            del self._open_batches[number]
         try:
             effect = (
                 self._script.send([joined[number] for number in self._waits_for])
@@ -126,7 +126,7 @@ class Steps:
             while not isinstance(effect, BatchJoin):
                 events.append(effect)
                 if isinstance(effect, Asked):
-                    self._asked[effect.batch] = effect
+                    self._open_batches[effect.batch] = effect
                 effect = next(self._script)
         except StopIteration as stop:
             self._waits_for = ()

@@ -17,14 +17,14 @@ def night(table: Table) -> Script[None]:
     seers = table.alive("Seer")
     dusk = table.batches
     hunt = yield from start(_hunt(table, 1))
-    watch = yield from start(table.batch("night", 1, _protections(table) + _inspections(table)))
-    target, watched = yield from _prey_and_watch(table, hunt, watch)
+    choosing = yield from start(table.batch("night", 1, _protections(table) + _inspections(table)))
+    target, choices = yield from _finish_hunt(table, hunt, choosing)
     # every night uses up as many numbers, or the next one would tell everybody how many Werewolves were asked
     table.batches = dusk + table.config.whispers + 1
 
     protected: list[SeatName] = []
     for doctor in table.alive("Doctor"):
-        chosen = _choice(watched, doctor)
+        chosen = _choice(choices, doctor)
         if chosen is not None:
             protected.append(chosen)
             table.protected.setdefault(doctor, {})[table.round] = chosen
@@ -32,11 +32,11 @@ def night(table: Table) -> Script[None]:
     yield NightOutcome(round=table.round, target=target, protected=tuple(protected), died=died)
 
     for seer in seers:
-        seen = _choice(watched, seer)
-        if seen is not None and seer != died:
-            table.inspected.setdefault(seer, {})[seen] = table.roles[seen]
-            table.inspected_in[seer, seen] = table.round
-            yield Inspection(round=table.round, seat=seer, target=seen, role=table.roles[seen])
+        inspected = _choice(choices, seer)
+        if inspected is not None and seer != died:
+            table.inspected.setdefault(seer, {})[inspected] = table.roles[inspected]
+            table.inspected_in[seer, inspected] = table.round
+            yield Inspection(round=table.round, seat=seer, target=inspected, role=table.roles[inspected])
     if died is not None:
         table.remove(died)
         table.night_victims.append(died)
@@ -55,20 +55,20 @@ def _hunt(table: Table, turn: int) -> Asked | None:
     return table.batch("night", turn, [Asking(kind=kind, seats=wolves, legal=prey)])
 
 
-def _prey_and_watch(table: Table, hunt: Asked | None, watch: Asked | None) -> Script[tuple[SeatName | None, Answers]]:
+def _finish_hunt(table: Table, hunt: Asked | None, choosing: Asked | None) -> Script[tuple[SeatName | None, Answers]]:
     """Let several wolves whisper in turns while the others act; returns whom the wolves go for, and the others'
     answers.
     """
     proposals: dict[SeatName, SeatName | None] = {}
     turn = 1
     while hunt is not None and hunt.asks[0].kind == "whisper" and turn < table.config.whispers:
-        (heard,) = yield from join(table, hunt)
-        proposals.update(_proposed(heard))
+        (answers,) = yield from join(table, hunt)
+        proposals.update(_proposed(answers))
         turn += 1
         hunt = yield from start(_hunt(table, turn))
-    last, watched = yield from join(table, hunt, watch)
+    last, choices = yield from join(table, hunt, choosing)
     proposals.update(_proposed(last))
-    return _plurality(table, proposals), watched
+    return _plurality(table, proposals), choices
 
 
 def _proposed(answers: Answers) -> dict[SeatName, SeatName | None]:
@@ -83,19 +83,19 @@ def _plurality(table: Table, proposals: dict[SeatName, SeatName | None]) -> Seat
     if not proposals:
         return None
     count = Counter(proposals.values())
-    most = max(count.values())
+    highest = max(count.values())
     order: list[SeatName | None] = [*table.living, None]
-    return choose(table.seed, "kill", [name for name in order if count[name] == most], table.round)
+    return choose(table.seed, "kill", [name for name in order if count[name] == highest], table.round)
 
 
 def _protections(table: Table) -> list[Asking]:
     asks = []
     for doctor in table.alive("Doctor"):
-        before = table.protected.get(doctor, {}).get(table.round - 1)
+        previous = table.protected.get(doctor, {}).get(table.round - 1)
         legal: tuple[SeatName | None, ...] = tuple(
             name
             for name in table.living
-            if (table.config.doctor_self or name != doctor) and (table.config.doctor_repeat or name != before)
+            if (table.config.doctor_self or name != doctor) and (table.config.doctor_repeat or name != previous)
         )
         if table.config.protect_optional and legal:
             legal = (*legal, None)
@@ -106,8 +106,8 @@ def _protections(table: Table) -> list[Asking]:
 def _inspections(table: Table) -> list[Asking]:
     asks = []
     for seer in table.alive("Seer"):
-        known = table.inspected.get(seer, {})
-        legal: tuple[SeatName | None, ...] = tuple(name for name in table.others(seer) if name not in known)
+        inspected = table.inspected.get(seer, {})
+        legal: tuple[SeatName | None, ...] = tuple(name for name in table.others(seer) if name not in inspected)
         if table.config.inspect_optional and legal:
             legal = (*legal, None)
         asks.append(Asking(kind="inspect", seats=(seer,), legal=legal))

@@ -106,10 +106,10 @@ class Table:
         was asked.
         """
         self.batches += 1
-        wanted = tuple(ask for ask in asks if ask.seats and ask.legal != ())
-        if not wanted:
+        answerable = tuple(ask for ask in asks if ask.seats and ask.legal != ())
+        if not answerable:
             return None
-        for asking in wanted:
+        for asking in answerable:
             slim(asking)
         return unchecked(
             Asked,
@@ -120,7 +120,7 @@ class Table:
                 "phase": phase,
                 "turn": turn,
                 "about": about,
-                "asks": wanted,
+                "asks": answerable,
             },
         )
 
@@ -182,10 +182,10 @@ def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
 
     Counts strikes: a seat that let several requests in a row time out becomes absent, and returns with its next answer.
     """
-    asked = [batch.batch for batch in batches if batch is not None]
-    if not asked:
+    numbers = [batch.batch for batch in batches if batch is not None]
+    if not numbers:
         return [{} for _ in batches]
-    answers = dict(zip(asked, (yield BatchJoin(tuple(asked))), strict=True))
+    answers = dict(zip(numbers, (yield BatchJoin(tuple(numbers))), strict=True))
     joined = [answers[batch.batch] if batch is not None else {} for batch in batches]
     for number in sorted(answers):
         for seat, answer in answers[number].items():

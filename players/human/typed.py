@@ -14,7 +14,7 @@ from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, La
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import printable
 from wolfbus.reading import resolve_name
-from wolfbus.reading.values import Bad, kind_of, unit, whole
+from wolfbus.reading.values import Bad, kind_of, read_unit, read_whole
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Deception
 
@@ -41,7 +41,7 @@ def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     if len(line.encode()) > room:
         return Typo(f"That is too long; {room} bytes are read at most.")
     if ask.kind == "bid":
-        bid = whole(line, view.config.bid_max)
+        bid = read_whole(line, view.config.bid_max)
         return Typo(printable(f"A bid {bid.why}.")) if isinstance(bid, Bad) else Bid(bid=bid.value)
     if ask.kind == "speak":
         return Speech(text=line)
@@ -140,7 +140,7 @@ class _Assessment:
             self._deceptive = _FLAGS[word]
             return None
         if word[:1].isdigit() or word[:1] in {".", "+", "-", "~"}:
-            number = unit(word)
+            number = read_unit(word)
             if isinstance(number, Bad):
                 return printable(f"A number here {number.why}.")
             self._numbers.append(number.value)

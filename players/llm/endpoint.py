@@ -27,7 +27,7 @@ from players.llm.provider import (
     TokensName,
 )
 from players.llm.settings import Endpoint, Model
-from wolfbus.reading.objects import find
+from wolfbus.reading.objects import find_objects
 from wolfbus.reading.text import without_thinking
 
 logger = logging.getLogger(__name__)
@@ -163,7 +163,7 @@ def keeps(mode: str, completion: Completion) -> bool | None:
     text = completion.text or ""
     if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
         return None
-    found = find(without_thinking(text).text).found
+    found = find_objects(without_thinking(text).text).objects
     name, value = _MARK
     return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
 

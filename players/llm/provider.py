@@ -15,7 +15,7 @@ from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.messages.calls import ChatRole, Scalar
-from wolfbus.reading.text import extent
+from wolfbus.reading.text import object_extent
 from wolfbus.vocabulary import Kind
 
 Purpose: TypeAlias = Kind | Literal["probe"]
@@ -329,4 +329,4 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
 def _holds_object(text: str) -> bool:
     """Return whether a text holds a JSON object from its opening brace to its closing one."""
     start = text.find("{")
-    return start >= 0 and extent(text, start).closed
+    return start >= 0 and object_extent(text, start).closed

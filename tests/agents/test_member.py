@@ -96,7 +96,9 @@ def test_a_mailbox_that_lost_something_makes_it_join_anew(redis_server: RedisSer
         assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
 
 
-def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket(redis_server: RedisServer, redis_url: str) -> None:
+def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket_and_explains_why_nobody_answers(
+    redis_server: RedisServer, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     redis_server.command("ACL", "SETUSER", "ann", "on", ">secret", *Holder(HOUSE, "agent", "ann").rules())
     own = redis_url.replace("redis://", "redis://ann:secret@")
     try:
@@ -107,6 +109,10 @@ def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket(redis_server: RedisSe
             assert moderator.bus.length(streams.lobby(HOUSE)) == 0
         with served(Bidder, own, name="bob") as stranger, pytest.raises(NotAllowed):
             stranger.end()
+        monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.02)
+        monkeypatch.setattr("wolfbus.agent.member.LONELY_S", 0.05)
+        with Awaited("no moderator answers") as complaint, served(Bidder, own):
+            assert "; ann may not write to its lobby, so only one with --tickets hears of it" in complaint.wait()
     finally:
         redis_server.command("ACL", "DELUSER", "ann")
 

@@ -33,7 +33,7 @@ from tests.bus.parts import (
 from tests.proxy import Proxy
 from tests.waiting import wait_until
 from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.errors import BusDown, Fenced, StreamLost
+from wolfbus.errors import BusDown, BusUnsaved, Fenced, StreamLost
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -51,16 +51,18 @@ def lasting_server(redis_server: RedisServer) -> Iterator[RedisServer]:
         yield server
 
 
-def test_a_server_whose_disk_is_full_is_waited_for_like_one_that_is_away(own_server: RedisServer) -> None:
+def test_a_server_whose_disk_is_full_is_told_of_at_once_and_waited_for_like_one_that_is_away(
+    own_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
     with closing(open_bus(f"{own_server.url}?patience=0.2")) as hasty, closing(open_bus(own_server.url)) as bus:
         claim(bus)
-        own_server.home.data.rmdir()
-        own_server.command("CONFIG", "SET", "save", "3600 1")
-        own_server.command("BGSAVE")
-        wait_until(lambda: b"last_bgsave_status:err" in own_server.command("INFO", "persistence"))
-        with pytest.raises(BusDown, match="MISCONF: it takes no writes until it can save them; look at its disk"):
+        own_server.stop_saving()
+        unsaved = "MISCONF: it takes no writes until it can save them; look at its disk"
+        with pytest.raises(BusUnsaved, match=rf"takes no writes \(tried for 0\.2 s\): {unsaved}"):
             hasty.append(OUT, entries(1))
+        caplog.clear()
         committing = InThread(lambda: bus.commit([step(1)]))
+        wait_until(lambda: unsaved in caplog.text)
         own_server.command("CONFIG", "SET", "stop-writes-on-bgsave-error", "no")
         one_landing(committing.result())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from moderator.engine.context import dealt_with
+from moderator.engine.context import outbox_cursors
 from tests.moderator.process import HOUSE, events_of, opened, replies_of
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
@@ -80,7 +80,7 @@ def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage
     assert carried > 6
     assert set(agent_of.values()) == set(AGENTS)
     ends = {streams.outbox(HOUSE, agent): bus.last_id(streams.outbox(HOUSE, agent)) for agent in AGENTS}
-    assert bus.cursors(HOUSE) == dealt_with(bus, HOUSE) == ends
+    assert bus.cursors(HOUSE) == outbox_cursors(bus, HOUSE) == ends
 
 
 def test_an_out_stream_whose_front_was_cut_is_read_on_behind_what_was_handed_on(url, stage):

@@ -55,7 +55,7 @@ def test_a_record_that_ends_anywhere_goes_on_from_the_last_whole_step(events):
         assert game.seconds == lines[whole - 1].time
         assert game.digest.hexdigest() == digest_of(events[:whole])
         assert bool(game.waits_for) == (game.ended is None)
-        open_batches = {request.asked.batch for request in game.referee.open_requests(set())}
+        open_batches = {request.batch.batch for request in game.referee.open_requests(set())}
         assert set(game.waits_for) <= open_batches
         batches = {event.batch for event in events[:whole] if event.type == "asked"}
         assert open_batches == batches - {event.batch for event in events[:whole] if event.type == "answered"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
 import sys
 import threading
 import warnings
@@ -64,6 +65,11 @@ def test_a_json_line_says_when_where_and_what_in_that_order(begin, lines):
     expected |= {"game": "g1", "seat": "Ada", "by_s": 1.5, "logger": "players.agent"}
     assert list(line.items()) == list(expected.items())
     assert (other["event"], other["agent"]) == ("hello", "other")
+
+
+def test_to_log_loads_nothing_that_draws_on_a_terminal():
+    code = "import sys; from wolfbus.service.logs import configure_logs as log; log(); sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_traceback_stays_in_one_json_line(begin, lines):

@@ -15,7 +15,7 @@ from tests.whole.house import play_many
 from wolfbus.bus import open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
-from wolfbus.errors import BusDown
+from wolfbus.errors import BusDown, BusUnsaved
 from wolfbus.messages.codec import unpack
 from wolfbus.testing.redis_server import RedisServer
 
@@ -109,6 +109,13 @@ def test_an_outage_while_standing_by_is_outlived_and_a_request_to_stop_ends_it(s
     with pytest.raises(BusDown):
         open_bus(url)
     server.start()
+
+
+def test_a_moderator_on_a_redis_that_cannot_save_says_so_and_ends_with_its_patience():
+    with RedisServer() as server:
+        server.stop_saving()
+        with pytest.raises(BusUnsaved, match=r"takes no writes \(tried for 0\.2 s\): MISCONF"):
+            Moderating(server.url + "?patience=0.2", games=1).code()
 
 
 def test_an_agent_that_nobody_answers_says_that_the_bus_is_back(server, tmp_path, monkeypatch):

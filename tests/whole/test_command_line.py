@@ -172,6 +172,18 @@ def test_a_game_and_a_study_become_one_file_each(record, tmp_path):
         assert (said.code, len(said.err.splitlines())) == (2, 1), said.err
 
 
+@pytest.mark.parametrize("words", [("games",), ("games", "--bus", "redis://127.0.0.1:1"), ("games/a.ndjson",)])
+def test_a_folder_or_record_that_may_not_be_read_is_named_with_the_remedy(tmp_path, monkeypatch, words):
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "a.ndjson").touch()
+    # whoever runs the tests may read anything
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    said = wolfbus(tmp_path, "view", "--no-open", *words)
+    assert (said.code, len(said.err.splitlines())) == (2, 1), said.err
+    assert said.err.startswith(f"wolfbus: {words[0]}: not readable by the user of this process")
+    assert said.err.endswith("chmod -R o+rX\n")
+
+
 def test_a_number_that_is_too_long_for_python_is_text_as_a_seed_and_a_mistake_in_a_file(tmp_path):
     digits = "1" * 5000
     assert json.loads(wolfbus(tmp_path, "play", "--seed", digits, "--json").out)["seed"] == digits

@@ -154,7 +154,7 @@ class Member:
         self._beating: Timer | None = None
         self._renewing: Timer | None = None
         self._beats = 0
-        self._knocks = True
+        self._lobby_is_closed = False
         self._welcome = False
         self._asked_at = self._told_at = self._joined_at = time.monotonic()
         self._away_at = -math.inf
@@ -289,12 +289,12 @@ class Member:
 
     def _knock(self) -> None:
         """Let a moderator that does not know this agent hear of it; where the lobby is closed, it knows all names."""
-        if not self._knocks or self._closed:
+        if self._lobby_is_closed or self._closed:
             return
         try:
             self.bus.post(streams.lobby(self._house), Entry(self._join(), "join", self.name))
         except NotAllowed as error:
-            self._knocks = False
+            self._lobby_is_closed = True
             logger.debug("the lobby is closed: %s", error)
         except BusError as error:
             logger.debug("%s could not knock: %s", self.name, error)
@@ -330,7 +330,10 @@ class Member:
         if now - self._told_at >= LONELY_S:
             self._told_at = now
             waited = now - self._asked_at
-            logger.warning("no moderator answers in house %s on %s (for %.0f s now)", self._house, self.bus.url, waited)
+            line = f"no moderator answers in house {self._house} on {self.bus.url} (for {waited:.0f} s now)"
+            if self._lobby_is_closed:
+                line += f"; {self.name} may not write to its lobby, so only one with --tickets hears of it"
+            logger.warning("%s", line)
 
     def _lost(self, error: BusError) -> None:
         if not self._closed:

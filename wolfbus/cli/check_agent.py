@@ -28,7 +28,7 @@ from players.spec import check
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.options import seconds_option, shared_bus, stream_name
+from wolfbus.cli.options import Number, seconds_option, shared_bus, stream_name
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import counted, printable
 from wolfbus.service.lifecycle import Stopping
@@ -70,7 +70,7 @@ _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FA
 )
 @click.option(
     "--deadline",
-    type=click.FloatRange(0.05, 3600),
+    type=Number(0.05, 3600),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

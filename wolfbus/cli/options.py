@@ -99,17 +99,6 @@ def _storable(text: str) -> str:
     return text
 
 
-class Seconds(click.FloatRange):
-    """A time that clocks and timers can take; NaN is none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number."""
-        seconds: float = super().convert(value, param, ctx)
-        if not seconds <= LONGEST_S:
-            self.fail(f"{value} is no number of seconds up to {LONGEST_S:,}", param, ctx)
-        return seconds
-
-
 class Number(click.FloatRange):
     """A number in a range; NaN is in none."""
 
@@ -117,8 +106,19 @@ class Number(click.FloatRange):
         """Return the number."""
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
-            self.fail("not a number", param, ctx)
+            self.fail(f"{value} is not a number", param, ctx)
         return number
+
+
+class Seconds(Number):
+    """A time that clocks and timers can take."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        seconds = super().convert(value, param, ctx)
+        if seconds > LONGEST_S:
+            self.fail(f"{value} is no number of seconds up to {LONGEST_S:,}", param, ctx)
+        return seconds
 
 
 class Share(Number):
@@ -257,19 +257,9 @@ view_options = together(
 )
 
 
-def _not_below_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not value >= 0:
-        raise click.BadParameter(f"{value} is {'below 0' if value < 0 else 'no number'}", param=option)
-    return value
-
-
 model_options = together(
-    click.option(
-        "--budget", type=float, callback=_not_below_zero, metavar="USD", help="Stop before model calls cost more."
-    ),
-    click.option(
-        "--budget-tokens", type=int, callback=_not_below_zero, metavar="N", help="Stop before calls use more tokens."
-    ),
+    click.option("--budget", type=Number(0), metavar="USD", help="Stop before model calls cost more."),
+    click.option("--budget-tokens", type=click.IntRange(0), metavar="N", help="Stop before calls use more tokens."),
     click.option(
         "--cassette",
         type=click.Path(path_type=Path),

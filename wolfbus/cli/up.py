@@ -169,7 +169,7 @@ def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, 
         if show is not None and not stopping.asked:
             show(plan.url, plan.house)
         if not stopping.asked:
-            closed.mark()
+            closed.mark(stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         say(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
         for line in plan.invitation():

@@ -6,6 +6,7 @@ Commands that play serve their pages by what stands here, too.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -230,7 +231,7 @@ RUNS: Final = Path("runs")
 
 
 @click.command()
-@click.argument("what", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path))
+@click.argument("what", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path, readable=False))
 @click.option("--bus", "url", callback=shared_bus, metavar="URL", help="Show the games of a house on this Redis.")
 @click.option("--house", callback=stream_name, metavar="NAME", help="The house. [default: main]")
 @page_options
@@ -261,10 +262,15 @@ def view(
     if house is not None and url is None:
         raise click.UsageError("--house needs --bus")
     root = what or RUNS
+    shown = printable(str(root), 400)
     if url is None and not root.exists():
-        shown = printable(str(root), 400)
         hint = "; play a game first: wolfbus play" if what is None else ""
         raise ConfigError(f"{shown}: no such file or folder{hint}")
+    if root.exists() and not os.access(root, os.R_OK | (os.X_OK if root.is_dir() else 0)):
+        raise ConfigError(
+            f"{shown}: not readable by the user of this process, in a container that of its image; its owner lets "
+            "others read it: chmod -R o+rX"
+        )
     path = _first(root, newest=what is None) if url is None else "/"
     live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public) if url is not None else None
     served = served_with(root, live, public=public)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from wolfbus.messages.content import CONTENT, Content
-from wolfbus.reading.keys import INDEX, OUTER_THOUGHTS, PARTS, THOUGHTS, AnswerPart, folded
-from wolfbus.reading.objects import Found, ends_where_written
+from wolfbus.reading.keys import ALWAYS_THOUGHTS, INDEX, PARTS, THOUGHTS, AnswerPart, folded
+from wolfbus.reading.objects import ParsedObject, ends_where_written
 from wolfbus.reading.text import LostMember, Members, clean_value, one_line, quoted, without_thinking, worse
 from wolfbus.reading.values import (
     Bad,
@@ -21,19 +21,20 @@ from wolfbus.reading.values import (
     kind_of,
     normalise,
     read_claims,
+    read_truth,
+    read_unit,
+    read_whole,
+    read_words,
     resolve_name,
     settle,
-    truth,
-    unit,
-    whole,
-    words,
 )
 from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
-_BRACKETED = re.compile(r"[(\[]\s*([^\W\d_][\w -]{0,40}?)\s*:")
+_SET_APART = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
+"""The label of words in brackets or asterisks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Question:
     names: Sequence[str] = ()
     bid_max: int = 10
 
-    def wants(self, key: str) -> AnswerPart | None:
+    def part_for(self, key: str) -> AnswerPart | None:
         """Return the part of the answer that a key stands for, None if it is none."""
         return INDEX[self.kind].get(folded(key))
 
@@ -89,45 +90,50 @@ class JudgedAnswer:
         return tuple(value for name, value in self.content or () if name != "reasoning")
 
 
-def judge(question: Question, found: Found) -> JudgedAnswer:
-    """Return what `found` says in answer to `question`."""
-    cleaned: Members = clean_value(found.value)
-    rung = found.rung if cleaned is found.value else worse(found.rung, "repaired")
-    answer = JudgedAnswer(question, rung, cut=found.cut)
+def judge(question: Question, parsed: ParsedObject) -> JudgedAnswer:
+    """Return what an object says in answer to `question`."""
+    cleaned: Members = clean_value(parsed.value)
+    rung = parsed.rung if cleaned is parsed.value else worse(parsed.rung, "repaired")
+    answer = JudgedAnswer(question, rung, cut=parsed.cut)
     by_part: dict[str, list[tuple[str, Any]]] = {}
     for key, value in cleaned.items():
-        part = question.wants(key)
+        part = question.part_for(key)
         if part is not None:
             by_part.setdefault(part.name, []).append((key, value))
         elif folded(key) in THOUGHTS[question.kind]:
-            answer.thoughts += _thought(value)
+            answer.thoughts += _thoughts_in(value)
     answer.relevant = len(by_part)
     for part in PARTS[question.kind]:
-        _take(answer, part, by_part.get(part.name, []), cleaned.repeated, found)
-    if found.lost is not None:
-        _take_lost(answer, found.lost)
-    _finish(answer)
+        _read_part(answer, part, by_part.get(part.name, []), cleaned.repeated, parsed)
+    if parsed.lost is not None:
+        _note_lost(answer, parsed.lost)
+    _build_content(answer)
     return answer
 
 
-def _take(
-    answer: JudgedAnswer, part: AnswerPart, given: list[tuple[str, Any]], repeated: frozenset[str], found: Found
+def _read_part(
+    answer: JudgedAnswer,
+    part: AnswerPart,
+    members: list[tuple[str, Any]],
+    repeated: frozenset[str],
+    parsed: ParsedObject,
 ) -> None:
-    if part.shape != "name" or len(given) > 1:
+    """Add to an answer what the members of an object that stand for one of its parts say."""
+    if part.shape != "name" or len(members) > 1:
         # a null says nothing, unless it stands alone for nobody
-        nulls = len(given)
-        given = [each for each in given if each[1] is not None]
-        if len(given) < nulls and not part.nullable:
+        count = len(members)
+        members = [(key, value) for key, value in members if value is not None]
+        if len(members) < count and not part.nullable:
             answer.rung = worse(answer.rung, "coerced")
-    if not given:
+    if not members:
         if part.needed:
-            cut = "the reply was cut off before" if found.cut else "the reply lacks"
+            cut = "the reply was cut off before" if parsed.cut else "the reply lacks"
             answer.fail("unparseable", f'{cut} "{part.keys[0]}"')
         return
-    given.sort(key=lambda each: part.keys.index(each[0]) if each[0] in part.keys else len(part.keys))
-    key = given[0][0]
-    value = _agreed(answer.question, part, given, repeated)
-    if isinstance(value, Got) and part.public and found.guessed and not _has_its_end(value.value, found.guessed):
+    members.sort(key=lambda member: part.keys.index(member[0]) if member[0] in part.keys else len(part.keys))
+    key = members[0][0]
+    value = _agreed(answer.question, part, members, repeated)
+    if isinstance(value, Got) and part.public and parsed.guessed and not _has_its_end(value.value, parsed.guessed):
         value = Bad("unparseable", "has quotation marks in it that are not escaped, so its end cannot be told")
     if isinstance(value, Got):
         answer.values[part.name] = value.value
@@ -139,29 +145,29 @@ def _take(
         answer.rung = worse(answer.rung, "coerced")
 
 
-def _agreed(question: Question, part: AnswerPart, given: list[tuple[str, Any]], repeated: frozenset[str]) -> Value:
+def _agreed(question: Question, part: AnswerPart, members: list[tuple[str, Any]], repeated: frozenset[str]) -> Value:
     """Return the value under a part's first key; for what is needed, other keys must not say otherwise."""
-    first, *others = (_value(question, part, value) for _, value in given)
-    if part.needed and (any(not _same(first, other) for other in others) or any(key in repeated for key, _ in given)):
+    first, *others = (_value(question, part, value) for _, value in members)
+    if part.needed and (any(not _same(first, other) for other in others) or any(key in repeated for key, _ in members)):
         return Bad("ambiguous", "is given twice, and differently")
     return first
 
 
-def _same(one: Value, other: Value) -> bool:
-    return isinstance(one, Got) and isinstance(other, Got) and one.value == other.value
+def _same(value: Value, other: Value) -> bool:
+    return isinstance(value, Got) and isinstance(other, Got) and value.value == other.value
 
 
 def _has_its_end(value: Any, source: str) -> bool:
     return not isinstance(value, str) or ends_where_written(value, source)
 
 
-def _take_lost(answer: JudgedAnswer, lost: LostMember) -> None:
+def _note_lost(answer: JudgedAnswer, lost: LostMember) -> None:
     """Say what was cut off, and keep the beginning of a text where only researchers read it."""
-    part = answer.question.wants(lost.key)
+    part = answer.question.part_for(lost.key)
     text: str = clean_value(lost.text or "")
     if part is None:
         if folded(lost.key) in THOUGHTS[answer.question.kind]:
-            answer.thoughts += _thought(text)
+            answer.thoughts += _thoughts_in(text)
         return
     answer.relevant += 1
     if part.name == "reasoning" and text:
@@ -172,51 +178,55 @@ def _take_lost(answer: JudgedAnswer, lost: LostMember) -> None:
 
 def _value(question: Question, part: AnswerPart, value: Any) -> Value:
     if part.shape == "whole":
-        return whole(value, question.bid_max)
+        return read_whole(value, question.bid_max)
     if part.shape == "name":
-        return _name(question, value)
+        return _read_name(question, value)
     if part.shape == "claims":
         return Got(*read_claims(value, question.names))
     if part.public and isinstance(value, str):
         if without_thinking(value).thoughts:
             return Bad("unparseable", "holds private thoughts between tags")
-        if holds_bracketed_thoughts(value):
-            return Bad("unparseable", "holds private thoughts in brackets")
+        if sets_thoughts_apart(value):
+            return Bad("unparseable", "holds private thoughts in brackets or asterisks")
         if _PLACEHOLDER.fullmatch(value):
             return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
-    simple = {"truth": truth, "unit": unit, "words": words, "deception": _deception, "stated": _stated}
-    return simple[part.shape](value)
+    return _READERS[part.shape](value)
 
 
-def holds_bracketed_thoughts(text: str) -> bool:
-    """Return whether words that others would hear hold thoughts that are marked as such: "(private: …)"."""
-    return any(folded(label) in OUTER_THOUGHTS for label in _BRACKETED.findall(text))
+def sets_thoughts_apart(text: str) -> bool:
+    """Return whether words that others would hear hold thoughts marked as such: "(private: …)", "*private: …*"."""
+    return any(folded(label) in ALWAYS_THOUGHTS for label in _SET_APART.findall(text))
 
 
-def _deception(given: Any) -> Value:
-    value = given
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, str):
-        kind = kind_of(value)
-        return Got(kind or _ANY_KIND, coerced=given != kind)
-    return Got(_ANY_KIND, coerced=True)
+def _read_kind(value: Any) -> Value:
+    word = value[0] if isinstance(value, list) and len(value) == 1 else value
+    kind = kind_of(word) if isinstance(word, str) else None
+    return Got(kind or _ANY_KIND, coerced=kind is None or value != kind)
 
 
-def _stated(value: Any) -> Value:
+def _read_stated_kind(value: Any) -> Value:
     return Got(value) if value in DECEPTIONS else Bad("unparseable", "is no kind of deception")
 
 
-def _name(question: Question, value: Any) -> Value:
+_READERS: Final[Mapping[str, Callable[[Any], Value]]] = {
+    "truth": read_truth,
+    "unit": read_unit,
+    "words": read_words,
+    "deception": _read_kind,
+    "stated": _read_stated_kind,
+}
+
+
+def _read_name(question: Question, value: Any) -> Value:
     if isinstance(value, list) and len(value) > 1:
         return Bad("ambiguous", f"must name one player, not {quoted(value)}")
     if isinstance(value, list | dict):
         only = value.get("name") if isinstance(value, dict) else next(iter(value), None)
-        read = _name(question, only if isinstance(only, str) else "")
+        read = _read_name(question, only if isinstance(only, str) else "")
         return Got(read.value, coerced=True) if isinstance(read, Got) else read
     legal = question.legal if question.legal is not None else [*question.names, None]
     if value is None:
-        return Got(None) if None in legal else Bad("illegal", f"must name a player: {_list(legal)}")
+        return Got(None) if None in legal else Bad("illegal", f"must name a player: {_listed(legal)}")
     if not isinstance(value, str) or not value.strip():
         return Bad("unparseable", f"must be a player's name, not {quoted(value)}")
     if question.legal is None and not question.names:
@@ -224,7 +234,7 @@ def _name(question: Question, value: Any) -> Value:
     resolved = resolve_name(value, legal, question.names)
     if resolved.fault is not None:
         wrong = "does not say plainly whom" if resolved.fault == "ambiguous" else "is no legal answer"
-        return Bad(resolved.fault, f"{quoted(value)} {wrong}; one of: {_list(legal)}")
+        return Bad(resolved.fault, f"{quoted(value)} {wrong}; one of: {_listed(legal)}")
     return Got(resolved.name, coerced=not resolved.exact)
 
 
@@ -235,11 +245,11 @@ def _any_name(value: str) -> Value:
     return Got(value) if len(value) <= _LONGEST_NAME else Bad("illegal", f"{quoted(value)} is no name")
 
 
-def _list(legal: Sequence[str | None]) -> str:
+def _listed(legal: Sequence[str | None]) -> str:
     return ", ".join("null (nobody)" if name is None else name for name in legal)
 
 
-def _thought(value: Any) -> Iterator[str]:
+def _thoughts_in(value: Any) -> Iterator[str]:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         value = "\n".join(value)
     if isinstance(value, dict | list):
@@ -248,7 +258,7 @@ def _thought(value: Any) -> Iterator[str]:
         yield value
 
 
-def _finish(answer: JudgedAnswer) -> None:
+def _build_content(answer: JudgedAnswer) -> None:
     """Settle the kind of deception and build the content, if all that is needed is there."""
     values = answer.values
     if "deceptive" in values:

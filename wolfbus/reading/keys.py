@@ -6,13 +6,14 @@ Which words those are stands in `words.toml`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from wolfbus.package_data import PackageData, read_data
 from wolfbus.roles import ACTS
-from wolfbus.vocabulary import KINDS, Deception, Kind
+from wolfbus.vocabulary import DECEPTIONS, KINDS, Deception, Kind
 
 Shape: TypeAlias = Literal["truth", "unit", "whole", "words", "name", "deception", "stated", "claims"]
 """What kind of value a part is."""
@@ -57,13 +58,16 @@ PARTS: Final[dict[Kind, tuple[AnswerPart, ...]]] = {
 }
 """Parts of an answer per kind of request."""
 
-KIND_WORDS: Final = {word: kind for kind, words in _WORDS.deceptions.items() for word in words}
+KIND_WORDS: Final[dict[str, Deception]] = {
+    **{word: kind for kind, words in _WORDS.deceptions.items() for word in words},
+    **{kind: kind for kind in DECEPTIONS},
+}
 """Words that are taken for a kind of the taxonomy."""
 
 ERROR_KEYS: Final = frozenset({"error", "errors"})
 """An object with one of these and nothing asked for is a provider's complaint, not an answer."""
 
-CLOSED: Final = frozenset({"claims", *ERROR_KEYS})
+NO_ANSWER_KEYS: Final = frozenset({"claims", *ERROR_KEYS})
 """No answer is looked for under these."""
 
 _DASHES = re.compile(r"[\s_\-]+")
@@ -88,7 +92,7 @@ THOUGHTS: Final[dict[Kind, frozenset[str]]] = {
 """Folded keys of private thoughts; a reason nobody asked for is one."""
 
 
-OUTER_THOUGHTS: Final = frozenset(set.intersection(*map(set, THOUGHTS.values())))
+ALWAYS_THOUGHTS: Final = frozenset(set.intersection(*map(set, THOUGHTS.values())))
 """Folded keys that hold private thoughts whatever was asked for."""
 
 _NUMBERED = re.compile(r"(.*?)[\s_\-]*([0-9]{1,15})")
@@ -99,7 +103,7 @@ _NUMBER_KEYS = frozenset({"statement", "statementnumber", "statementid", "number
 
 @dataclass(slots=True)
 class PartNames:
-    """Which key stands for which of the wanted answers.
+    """Which key stands for which of the answers that were asked for.
 
     Attributes:
         by_key: the answer's name by folded key.
@@ -112,15 +116,15 @@ class PartNames:
     by_number: dict[str, str] = field(default_factory=dict)
 
 
-def part_names(wanted: Mapping[str, Kind]) -> PartNames:
-    """Return how answers of these names and kinds may be called."""
-    kinds = list(wanted.values())
-    numbers = [number_of(name) for name in wanted]
+def part_names(kinds: Mapping[str, Kind]) -> PartNames:
+    """Return how answers may be called, of which the names and kinds are given."""
+    count = Counter(kinds.values())
+    numbers = Counter(map(number_of, kinds))
     names = PartNames()
-    for name, kind in wanted.items():
+    for name, kind in kinds.items():
         numbered = _NUMBERED.fullmatch(name)
         stem, number = (folded(numbered.group(1)), number_of(name)) if numbered else (folded(name), "")
-        alone = kinds.count(kind) == 1
+        alone = count[kind] == 1
         for word in dict.fromkeys((stem, *_WORDS.groups.get(kind, ()), folded(kind))):
             if number:
                 names.by_key.setdefault(f"{word}{number}", name)
@@ -130,10 +134,10 @@ def part_names(wanted: Mapping[str, Kind]) -> PartNames:
                         names.groups[group][""] = name
             elif alone:
                 names.by_key.setdefault(word, name)
-        if number and numbers.count(number) == 1:
+        if number and numbers[number] == 1:
             names.by_number[number] = name
     # a name that was asked for in so many words stands for nothing else
-    names.by_key |= {folded(name): name for name in wanted}
+    names.by_key |= {folded(name): name for name in kinds}
     return names
 
 

@@ -16,22 +16,24 @@ from typing import Any, Final
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.reading.answer import JudgedAnswer, Question, holds_bracketed_thoughts, judge
-from wolfbus.reading.keys import ERROR_KEYS, PARTS, THOUGHTS, folded
-from wolfbus.reading.objects import Found, Search, find, inside
+from wolfbus.reading.answer import JudgedAnswer, Question, judge, sets_thoughts_apart
+from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
+from wolfbus.reading.objects import ParsedObject, Search, find_objects, inside
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
-from wolfbus.reading.values import NUMBER_WORDS, Bad, resolve_name, whole
+from wolfbus.reading.values import NUMBER_WORDS, Bad, read_whole, resolve_name
 from wolfbus.vocabulary import Fault, Reading
 
 LONGEST: Final = 1_000_000
 """Characters of a reply beyond which it is not looked at."""
 _LONGEST_PROSE: Final = 4_000
 """Characters of a reply without JSON; whoever says more answers something else."""
+_LONGEST_BID: Final = 200
 _LONGEST_REFUSAL: Final = 600
 """Characters of a refusal; whoever says more may have said something of use."""
 
 TOO_LONG: Final = f"the reply is longer than {LONGEST} characters"
 REFUSED: Final = "the reply is a refusal"
+ERROR_MESSAGE: Final = "the reply is an error message, not an answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,12 @@ def read(text: str, question: Question) -> Read:
     Returns:
         The content and how it was read, or the fault.
     """
-    return as_read(_best(question, text))
+    return as_read(_judge_text(question, text))
 
 
 def read_fields(text: str, question: Question) -> Fields:
     """Like `read`, but return also the fields that are usable where others are missing, as in cut-off logs."""
-    answer = _best(question, text)
+    answer = _judge_text(question, text)
     ambiguous = answer.fault == "ambiguous"
     values = {} if ambiguous else answer.values if answer.content is None else dict(answer.content)
     return Fields(values, answer.rung if values else None, as_read(answer))
@@ -96,13 +98,13 @@ def as_read(answer: JudgedAnswer) -> Read:
     return Read(answer.content, answer.thought, answer.rung)
 
 
-def _best(question: Question, text: str) -> JudgedAnswer:
+def _judge_text(question: Question, text: str) -> JudgedAnswer:
     if len(text) > LONGEST:
         return failed(question, "unparseable", TOO_LONG)
-    rest = without_thinking(text)
-    answer = answer_of(question, find(rest.text))
-    answer.rung = worse(answer.rung, rest.rung)
-    answer.thoughts[:0] = rest.thoughts
+    cleaned = without_thinking(text)
+    answer = answer_of(question, find_objects(cleaned.text))
+    answer.rung = worse(answer.rung, cleaned.rung)
+    answer.thoughts[:0] = cleaned.thoughts
     return answer
 
 
@@ -110,61 +112,61 @@ def answer_of(question: Question, search: Search) -> JudgedAnswer:
     """Return the one answer that the objects of a text give, or what is wrong with them."""
     if search.too_many:
         return failed(question, "ambiguous", "the reply holds too many JSON objects")
-    answers = [judge(question, each) for found in search.found for each in _candidates(question, found)]
-    fitting = [answer for answer in answers if answer.content is not None]
-    if fitting:
-        return _agreed(question, fitting, answers)
-    named = [answer for answer in answers if answer.relevant]
-    if named:
-        return max(reversed(named), key=lambda answer: answer.relevant)
-    if search.rest is not None:
-        return judge_prose(question, search.rest)
-    complaint = any(ERROR_KEYS & {key.casefold() for key in found.value} for found in search.found)
+    answers = [judge(question, value) for parsed in search.objects for value in _candidates(question, parsed)]
+    usable = [answer for answer in answers if answer.content is not None]
+    if usable:
+        return _agreed(question, usable, answers)
+    relevant = [answer for answer in answers if answer.relevant]
+    if relevant:
+        return max(reversed(relevant), key=lambda answer: answer.relevant)
+    if search.plain is not None:
+        return judge_prose(question, search.plain)
     needed = " and ".join(f'"{part.keys[0]}"' for part in PARTS[question.kind] if part.needed)
-    note = (
-        "the reply is an error message, not an answer" if complaint else f"the reply holds no JSON object with {needed}"
-    )
+    note = ERROR_MESSAGE if is_complaint(search) else f"the reply holds no JSON object with {needed}"
     answer = failed(question, "unparseable", note)
-    answer.thoughts = [thought for each in answers for thought in each.thoughts]
+    answer.thoughts = [thought for other in answers for thought in other.thoughts]
     return answer
 
 
-def _candidates(question: Question, found: Found) -> Iterator[Found]:
+def is_complaint(search: Search) -> bool:
+    """Return whether one of the objects of a text tells of an error."""
+    return any(ERROR_KEYS & {key.casefold() for key in parsed.value} for parsed in search.objects)
+
+
+def _candidates(question: Question, parsed: ParsedObject) -> Iterator[ParsedObject]:
     """Return the object, and those it wraps if it has nothing itself of what is needed."""
-    yield found
-    needed = {part.name for part in PARTS[question.kind] if part.needed}
-    keys = {
-        part.name for key, value in found.value.items() if (part := question.wants(key)) and not isinstance(value, dict)
-    }
-    if not needed & keys:
-        rung = worse(found.rung, "extracted")
-        for value in inside(found.value):
-            yield Found(_with_what_is_beside(question, value, found.value), rung, found.cut, guessed=found.guessed)
+    yield parsed
+    members = [(question.part_for(key), value) for key, value in parsed.value.items()]
+    if not any(part is not None and part.needed and not isinstance(value, dict) for part, value in members):
+        rung = worse(parsed.rung, "extracted")
+        for value in inside(parsed.value):
+            siblings = _with_siblings(question, value, parsed.value)
+            yield ParsedObject(siblings, rung, parsed.cut, guessed=parsed.guessed)
 
 
-def _with_what_is_beside(question: Question, value: Members, wrapper: Members) -> Members:
+def _with_siblings(question: Question, value: Members, wrapper: Members) -> Members:
     """Return a wrapped answer with the thoughts beside it, and with its other parts where it stands for a part."""
-    a_part = any(item is value and question.wants(key) is not None for key, item in wrapper.items())
-    beside = {
+    is_part = any(item is value and question.part_for(key) is not None for key, item in wrapper.items())
+    siblings = {
         key: item
         for key, item in wrapper.items()
         if not isinstance(item, dict)
-        and (folded(key) in THOUGHTS[question.kind] or (a_part and question.wants(key) is not None))
+        and (folded(key) in THOUGHTS[question.kind] or (is_part and question.part_for(key) is not None))
     }
-    whole_answer = Members(beside | value)
-    whole_answer.repeated = value.repeated
-    return whole_answer
+    answer = Members(siblings | value)
+    answer.repeated = value.repeated
+    return answer
 
 
-def _agreed(question: Question, fitting: list[JudgedAnswer], answers: list[JudgedAnswer]) -> JudgedAnswer:
-    """Return the one answer that all fitting objects give, unless there was a later one that cannot be used."""
-    if any(answer.decisive() != fitting[0].decisive() for answer in fitting[1:]):
+def _agreed(question: Question, usable: list[JudgedAnswer], answers: list[JudgedAnswer]) -> JudgedAnswer:
+    """Return the one answer that all usable objects give, unless there was a later one that cannot be used."""
+    if any(answer.decisive() != usable[0].decisive() for answer in usable[1:]):
         return failed(question, "ambiguous", "the reply holds several JSON objects that answer differently; give one")
     last = max(index for index, answer in enumerate(answers) if answer.content is not None)
     # an example with placeholders may go before the answer, but what comes after it was meant to replace it
     if any(answer.relevant and (answer.cut or answer.fault != "unparseable") for answer in answers[last + 1 :]):
         return failed(question, "ambiguous", "the reply goes on to a second JSON object that cannot be used; give one")
-    return min(fitting, key=lambda answer: RUNGS.index(answer.rung))
+    return min(usable, key=lambda answer: RUNGS.index(answer.rung))
 
 
 def failed(question: Question, fault: Fault, note: str) -> JudgedAnswer:
@@ -196,7 +198,8 @@ _OUTAGE: Final = _verbose(_PROSE.outage)
 _REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+")
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_LABEL = re.compile(r"[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)")
+_LABEL = re.compile(r"^[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)", re.MULTILINE)
+"""The label that a line begins with."""
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
@@ -215,23 +218,23 @@ def judge_prose(question: Question, text: str) -> JudgedAnswer:
     answer = JudgedAnswer(question, "coerced")
     fence = _WHOLE_FENCE.fullmatch(text)
     plain = (fence.group(1) if fence else text).strip()
-    trouble = _trouble(question, plain)
+    fault = _fault_of_prose(question, plain)
     if is_refusal(plain, question.names):
         answer.fail("refused", REFUSED)
-    elif trouble is not None:
-        answer.fail("unparseable", trouble)
+    elif fault is not None:
+        answer.fail("unparseable", fault)
     elif question.kind == "speak":
-        answer.content = _said(plain)
+        answer.content = Speech(text=_without_quotes(plain))
     elif question.kind == "bid":
-        _bid(answer, plain)
+        _read_bid(answer, plain)
     elif question.kind in {"assess_own", "assess_other"}:
         answer.fail("unparseable", "the reply holds no JSON object")
     else:
-        _named(answer, plain)
+        _read_choice(answer, plain)
     return answer
 
 
-def _trouble(question: Question, plain: str) -> str | None:
+def _fault_of_prose(question: Question, plain: str) -> str | None:
     if not plain:
         return "the reply is empty"
     if _PAGE.match(plain):
@@ -240,47 +243,46 @@ def _trouble(question: Question, plain: str) -> str | None:
         return f"the reply holds no JSON object, and {len(plain)} characters of other text"
     if _REFUSAL.search(plain[:300]):
         return REFUSED
-    return _no_statement(plain) if question.kind == "speak" else None
+    return _fault_of_statement(plain) if question.kind == "speak" else None
 
 
-def _no_statement(plain: str) -> str | None:
+def _fault_of_statement(plain: str) -> str | None:
     if _OUTAGE.match(plain):
         return "the reply is an error message, not a statement"
     if not any(letter.isalpha() for letter in plain) or plain.casefold() in NOBODY_WORDS:
         return f"the reply is no statement: {quoted(plain)}"
     if plain.startswith(("{", "}", "[", "```", "<")):
         return "the reply is neither JSON nor a plain statement"
-    if (label := _LABEL.match(plain)) and folded(label.group(1)) in THOUGHTS["speak"]:
+    labels = list(_LABEL.finditer(plain))
+    if labels and labels[0].start() == 0 and folded(labels[0][1]) in THOUGHTS["speak"]:
+        # "Analysis: Bram lies" may be meant for all; nothing tells it from a thought, and a thought is never published
         return "the reply begins with private thoughts, not with a statement"
-    return "the reply holds private thoughts in brackets" if holds_bracketed_thoughts(plain) else None
+    if sets_thoughts_apart(plain) or any(folded(label[1]) in ALWAYS_THOUGHTS for label in labels):
+        return "the reply holds private thoughts beside a statement"
+    return None
 
 
-def _said(plain: str) -> Content:
+def _without_quotes(plain: str) -> str:
     for left, right in ('""', "“”", "«»"):
-        if (
-            len(plain) > 2
-            and plain[0] == left
-            and plain[-1] == right
-            and left not in plain[1:-1]
-            and right not in plain[1:-1]
-        ):
-            plain = plain[1:-1].strip()
-    return Speech(text=plain)
+        words = plain[1:-1]
+        if len(plain) > 2 and plain[0] == left and plain[-1] == right and left not in words and right not in words:
+            plain = words.strip()
+    return plain
 
 
-def _bid(answer: JudgedAnswer, plain: str) -> None:
-    lone = _BID.fullmatch(plain[:200]) if len(plain) <= 200 else None
-    if lone is None:
+def _read_bid(answer: JudgedAnswer, plain: str) -> None:
+    match = _BID.fullmatch(plain) if len(plain) <= _LONGEST_BID else None
+    if match is None:
         answer.fail("unparseable", f'the reply holds no JSON object with "bid", and no lone number: {quoted(plain)}')
         return
-    value = whole(lone.group("bid"), answer.question.bid_max)
+    value = read_whole(match.group("bid"), answer.question.bid_max)
     if isinstance(value, Bad):
         answer.fail(value.fault, f"the bid {value.why}")
     else:
         answer.content = Bid(bid=value.value)
 
 
-def _named(answer: JudgedAnswer, plain: str) -> None:
+def _read_choice(answer: JudgedAnswer, plain: str) -> None:
     question = answer.question
     legal = question.legal if question.legal is not None else [*question.names, None]
     resolved = resolve_name(plain, legal, question.names)

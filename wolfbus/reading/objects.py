@@ -6,21 +6,21 @@ Of a broken one, what is missing at the end is closed; the rest is left to json-
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from wolfbus.reading.keys import CLOSED
+from wolfbus.reading.keys import NO_ANSWER_KEYS, folded
 from wolfbus.reading.text import (
     LostMember,
     Members,
     ObjectExtent,
     completed,
-    extent,
     has_quoted_key,
     lenient,
     looks_like_object,
+    object_extent,
     shallow,
     strict,
     strict_at,
@@ -72,7 +72,7 @@ _IN_QUOTES = re.compile(r"""\\(.)|\"""", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedObject:
     """An object, and what it took to get it out of the text."""
 
     value: Members
@@ -84,7 +84,7 @@ class Found:
     guessed: str | None = None
     """The source, where the ends of its strings had to be guessed."""
 
-    def at_least(self, rung: Reading) -> Found:
+    def at_least(self, rung: Reading) -> ParsedObject:
         """Return it as found on a rung no higher than `rung`."""
         return replace(self, rung=worse(self.rung, rung))
 
@@ -93,35 +93,33 @@ class Found:
 class Search:
     """All objects of a text, in order."""
 
-    found: list[Found] = field(default_factory=list)
-    rest: str | None = None
+    objects: list[ParsedObject] = field(default_factory=list)
+    plain: str | None = None
     """The text, or the one scalar it consists of, if there is no object in it and nothing that tried to be one."""
     too_many: bool = False
     repairable: int = _MOST_REPAIRED
     """How many more characters may be given to json-repair; it is slow, and slowest on garbage."""
 
-    def mend(self, text: str, reach: ObjectExtent) -> None:
-        """Add the object that the broken JSON at `reach` holds, if anything can be made of it."""
-        if reach.deep:
+    def repair(self, text: str, extent: ObjectExtent) -> None:
+        """Add the object that the broken JSON at `extent` holds, if anything can be made of it."""
+        if extent.deep:
             return
-        region, lost = text[reach.start : reach.end], None
-        held = region
-        if not reach.closed:
-            held, lost = completed(text, reach)
-        value, guessed = _object(held), None
+        region = text[extent.start : extent.end]
+        source, lost = (region, None) if extent.closed else completed(text, extent)
+        value, guessed = _object(source), None
         if value is None:
-            if reach.string is not None and region.rstrip().endswith("}"):
+            if extent.string is not None and region.rstrip().endswith("}"):
                 # it has its end, so the quotes are what is wrong
-                held, lost = region, None
-            value, guessed = self._repaired(held)
+                source, lost = region, None
+            value, guessed = self._repaired(source)
         if value is not None:
-            self.found.append(Found(value, "repaired", not reach.closed, lost, guessed))
+            self.objects.append(ParsedObject(value, "repaired", not extent.closed, lost, guessed))
 
-    def mend_bare(self, text: str) -> None:
+    def repair_bare(self, text: str) -> None:
         """Add the object that `text` would be if somebody had not forgotten its braces."""
         value, guessed = self._repaired("{" + text.strip().removesuffix("}") + "}")
         if value is not None:
-            self.found.append(Found(value, "repaired", guessed=guessed))
+            self.objects.append(ParsedObject(value, "repaired", guessed=guessed))
 
     def _repaired(self, region: str) -> tuple[Members | None, str | None]:
         """Return the object that a text stands for; and the source, if json-repair had to guess where strings end."""
@@ -162,12 +160,12 @@ def _bounded(value: Any) -> Any:
 
 def _tidied(region: str) -> str:
     """Mend what is plain: Python's words and strings, a comma too many, and 5 % or 0,7 that would lose a part."""
-    made: list[str] = []
-    at = 0
+    pieces: list[str] = []
+    end = 0
     for token in _STRING.finditer(region):
-        made += [_tidy(region[at : token.start()]), _in_double_quotes(token.group())]
-        at = token.end()
-    return "".join([*made, _tidy(region[at:])])
+        pieces += [_tidy(region[end : token.start()]), _in_double_quotes(token.group())]
+        end = token.end()
+    return "".join([*pieces, _tidy(region[end:])])
 
 
 def _in_double_quotes(written: str) -> str:
@@ -202,29 +200,30 @@ def _forms(words: str) -> set[str]:
 MOST_OBJECTS = 16
 _MOST_TRIES = 200
 _MOST_CHARS = 1_500_000
-_DEEPEST = 3
+DEEPEST = 3
 _ESCAPED = re.compile(r'\{\s*\\"')
 _BARE_KEY = re.compile(r"""\A\W{0,3}[A-Za-z_]\w{0,30}["']?\s*:""")
 
 
-def find(text: str) -> Search:
+def find_objects(text: str) -> Search:
     """Return the objects in a cleaned text without its thinking tags."""
     try:
         whole = strict(text)
     except ValueError:
         return _search(text)
     if isinstance(whole, Members):
-        return Search([Found(whole, "clean")])
+        return Search([ParsedObject(whole, "clean")])
     if isinstance(whole, str):
-        inner = find(whole)
-        inner.found = [found.at_least("extracted") for found in inner.found]
+        inner = find_objects(whole)
+        inner.objects = [parsed.at_least("extracted") for parsed in inner.objects]
         return inner
     if isinstance(whole, list):
-        inside = [Found(value, "extracted") for value in islice(_inside(whole, 1), MOST_OBJECTS + 1)]
-        if inside:
-            return Search(inside[:MOST_OBJECTS], too_many=len(inside) > MOST_OBJECTS)
-        return Search(rest=str(whole[0]) if len(whole) == 1 else None)
-    return Search(rest="null" if whole is None else text.strip() if not isinstance(whole, bool) else None)
+        values = islice(_inside(whole, 1, NO_ANSWER_KEYS), MOST_OBJECTS + 1)
+        objects = [ParsedObject(value, "extracted") for value in values]
+        if objects:
+            return Search(objects[:MOST_OBJECTS], too_many=len(objects) > MOST_OBJECTS)
+        return Search(plain=str(whole[0]) if len(whole) == 1 else None)
+    return Search(plain="null" if whole is None else text.strip() if not isinstance(whole, bool) else None)
 
 
 def _search(text: str) -> Search:
@@ -234,44 +233,50 @@ def _search(text: str) -> Search:
         except ValueError:
             pass
         else:
-            inner = find(unescaped)
-            inner.found = [found.at_least("repaired") for found in inner.found]
+            inner = find_objects(unescaped)
+            inner.objects = [parsed.at_least("repaired") for parsed in inner.objects]
             return inner
     search = Search()
     tried = False
-    at, tries, scanned = text.find("{"), 0, 0
-    while at != -1 and tries < _MOST_TRIES and scanned < _MOST_CHARS:
-        if len(search.found) == MOST_OBJECTS:
+    start, tries, scanned = text.find("{"), 0, 0
+    while start != -1 and tries < _MOST_TRIES and scanned < _MOST_CHARS:
+        if len(search.objects) == MOST_OBJECTS:
             search.too_many = True
             break
         tries += 1
         try:
-            value, end = strict_at(text, at)
-            search.found.append(Found(value, "extracted"))
+            value, end = strict_at(text, start)
+            search.objects.append(ParsedObject(value, "extracted"))
         except ValueError:
-            end = at + 1
-            if looks_like_object(text, at):
-                reach = extent(text, at)
-                scanned += (len(text) if not reach.closed else reach.end) - at
-                if reach.closed or has_quoted_key(text, at):
-                    tried, end = True, reach.end
-                    search.mend(text, reach)
-        at = text.find("{", end)
-    if not search.found and not tried:
+            end = start + 1
+            if looks_like_object(text, start):
+                extent = object_extent(text, start)
+                scanned += (len(text) if not extent.closed else extent.end) - start
+                if extent.closed or has_quoted_key(text, start):
+                    tried, end = True, extent.end
+                    search.repair(text, extent)
+        start = text.find("{", end)
+    if not search.objects and not tried:
         if "{" not in text and _BARE_KEY.match(text):
-            search.mend_bare(text)
-        search.rest = text
+            search.repair_bare(text)
+        search.plain = text
     return search
 
 
-def inside(value: Members, depth: int = 1) -> Iterator[Members]:
-    """Return the objects within a wrapper, its lists and its strings of JSON; claims are no answers of their own."""
+def inside(value: Members, depth: int = 1, skipped: Collection[str] = NO_ANSWER_KEYS) -> Iterator[Members]:
+    """Return the objects within a wrapper, its lists and its strings of JSON.
+
+    Args:
+        value: the wrapper.
+        depth: how deep it lies; at `DEEPEST`, only the objects directly within it are returned.
+        skipped: folded keys of members that are not looked into.
+    """
     for key, item in value.items():
-        if key.casefold() not in CLOSED:
-            yield from _inside(item, depth)
+        if folded(key) not in skipped:
+            yield from _inside(item, depth, skipped)
 
 
-def _inside(value: Any, depth: int) -> Iterator[Members]:
+def _inside(value: Any, depth: int, skipped: Collection[str]) -> Iterator[Members]:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = strict(value)
@@ -279,8 +284,8 @@ def _inside(value: Any, depth: int) -> Iterator[Members]:
             return
     if isinstance(value, Members):
         yield value
-        if depth < _DEEPEST:
-            yield from inside(value, depth + 1)
-    elif isinstance(value, list) and depth <= _DEEPEST:
+        if depth < DEEPEST:
+            yield from inside(value, depth + 1, skipped)
+    elif isinstance(value, list) and depth <= DEEPEST:
         for item in value:
-            yield from _inside(item, depth + 1)
+            yield from _inside(item, depth + 1, skipped)

@@ -5,16 +5,16 @@ What one answer lacks costs the others nothing: a text that stops in the middle 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from wolfbus.reading.answer import JudgedAnswer, Question, judge
 from wolfbus.reading.keys import (
-    CLOSED,
-    ERROR_KEYS,
-    OUTER_THOUGHTS,
+    ALWAYS_THOUGHTS,
+    NO_ANSWER_KEYS,
     PARTS,
     PartNames,
     folded,
@@ -22,25 +22,36 @@ from wolfbus.reading.keys import (
     number_of,
     part_names,
 )
-from wolfbus.reading.ladder import LONGEST, REFUSED, TOO_LONG, Read, answer_of, as_read, failed, is_refusal
-from wolfbus.reading.objects import Found, Search, find
-from wolfbus.reading.text import Members, clean_value, strict, strict_at, without_thinking, worse
+from wolfbus.reading.ladder import (
+    ERROR_MESSAGE,
+    LONGEST,
+    REFUSED,
+    TOO_LONG,
+    Read,
+    answer_of,
+    as_read,
+    failed,
+    is_complaint,
+    is_refusal,
+)
+from wolfbus.reading.objects import DEEPEST, ParsedObject, Search, find_objects, inside
+from wolfbus.reading.text import Members, clean_value, strict_at, without_thinking, worse
 from wolfbus.vocabulary import Kind, Reading
 
-_DEEPEST = 3
 _MOST_TRIES = 200
+_NO_ANSWER_KEYS = NO_ANSWER_KEYS | ALWAYS_THOUGHTS
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Candidate:
     """A value out of an object that may be an answer, whatever its type."""
 
     value: Any
-    around: Found
+    source: ParsedObject
     cut: bool
 
-    def found(self, value: Members, rung: Reading) -> Found:
-        return Found(value, rung, self.cut, guessed=self.around.guessed)
+    def parsed(self, value: Members, rung: Reading) -> ParsedObject:
+        return ParsedObject(value, rung, self.cut, guessed=self.source.guessed)
 
 
 def read_parts(text: str, questions: Mapping[str, Question]) -> dict[str, Read]:
@@ -58,222 +69,203 @@ def read_parts(text: str, questions: Mapping[str, Question]) -> dict[str, Read]:
     """
     if len(text) > LONGEST:
         return {name: as_read(failed(question, "unparseable", TOO_LONG)) for name, question in questions.items()}
-    rest = without_thinking(text)
-    search = find(rest.text)
-    sorter = _Sorter(questions)
-    sorter.take_all(search.found, rest.text)
-    thoughts = [*rest.thoughts, *sorter.thoughts]
-    made: dict[str, Read] = {}
+    cleaned = without_thinking(text)
+    search = find_objects(cleaned.text)
+    assigner = _Assigner(questions)
+    assigner.assign(search.objects, cleaned.text)
+    thoughts = [*cleaned.thoughts, *assigner.thoughts]
+    reads: dict[str, Read] = {}
     for name in questions:
-        answer = _answer(name, sorter, search)
-        answer.rung = worse(answer.rung, rest.rung)
+        answer = _answer(name, assigner, search)
+        answer.rung = worse(answer.rung, cleaned.rung)
         answer.thoughts[:0] = [thought for thought in thoughts if thought not in answer.thoughts]
         thoughts = []
-        made[name] = as_read(answer)
-    return made
+        reads[name] = as_read(answer)
+    return reads
 
 
-def _answer(name: str, sorter: _Sorter, search: Search) -> JudgedAnswer:
-    question = sorter.questions[name]
-    found = sorter.found[name]
+def _answer(name: str, assigner: _Assigner, search: Search) -> JudgedAnswer:
+    question = assigner.questions[name]
     if search.too_many:
         return answer_of(question, search)
-    if name in sorter.torn:
+    if name in assigner.contradicted:
         return failed(question, "ambiguous", f'"{name}" is given twice, and differently')
-    if found:
-        return answer_of(question, Search(found))
-    if search.rest is not None and len(sorter.questions) == 1:
+    if assigner.objects[name]:
+        return answer_of(question, Search(assigner.objects[name]))
+    if search.plain is not None and len(assigner.questions) == 1:
         return answer_of(question, search)
-    if search.rest is not None and is_refusal(search.rest, question.names):
+    if search.plain is not None and is_refusal(search.plain, question.names):
         return failed(question, "refused", REFUSED)
-    return failed(question, "unparseable", _missing(name, sorter, search))
+    return failed(question, "unparseable", _missing(name, assigner, search))
 
 
-def _missing(name: str, sorter: _Sorter, search: Search) -> str:
-    if not search.found:
+def _missing(name: str, assigner: _Assigner, search: Search) -> str:
+    if not search.objects:
         return f'the reply holds no JSON object with "{name}"'
-    if not any(sorter.found.values()) and any(
-        ERROR_KEYS & {key.casefold() for key in each.value} for each in search.found
-    ):
-        return "the reply is an error message, not an answer"
-    last = search.found[-1]
-    if last.lost is not None and sorter.names.by_key.get(folded(last.lost.key)) == name:
+    if not any(assigner.objects.values()) and is_complaint(search):
+        return ERROR_MESSAGE
+    last = search.objects[-1]
+    if last.lost is not None and assigner.names.by_key.get(folded(last.lost.key)) == name:
         return f'the reply was cut off in "{name}"'
     return f'the reply was cut off before "{name}"' if last.cut else f'the reply lacks "{name}"'
 
 
-class _Sorter:
+class _Assigner:
     """Finds out which object answers which question."""
 
     def __init__(self, questions: Mapping[str, Question]) -> None:
         self.questions = questions
         self.names: PartNames = part_names({name: question.kind for name, question in questions.items()})
-        self.found: dict[str, list[Found]] = {name: [] for name in questions}
+        self.objects: dict[str, list[ParsedObject]] = {name: [] for name in questions}
         self.thoughts: list[str] = []
-        self._handed_out: set[int] = set()
-        self.torn: set[str] = set()
+        self.contradicted: set[str] = set()
         """Answers whose key stands in an object twice, with different values."""
-        sorts = [_sort(question.kind) for question in questions.values()]
+        self._assigned: set[int] = set()
+        fields = Counter(_first_field(question.kind) for question in questions.values())
         # only these can be told by their fields alone
-        self._alone = {name for name, question in questions.items() if sorts.count(_sort(question.kind)) == 1}
+        self._unlike = {name for name, question in questions.items() if fields[_first_field(question.kind)] == 1}
 
-    def take_all(self, found: Iterable[Found], text: str) -> None:
-        """Take in all objects of a text."""
-        outermost = list(found)
-        opened = [each for one in outermost for each in self._take(one, 0)]
-        if any(each.cut for each in outermost):
-            self._take_from_unfinished_list(text)
+    def assign(self, objects: Sequence[ParsedObject], text: str) -> None:
+        """Assign all objects of a text."""
+        left = [unassigned for parsed in objects for unassigned in self._assign_members(parsed, 0)]
+        if any(parsed.cut for parsed in objects):
+            self._search_unfinished_list(text)
         for name in self.questions:
-            if not self.found[name] and name in self._alone:
-                fitting = [each for each in opened if self._may_answer(name, each)]
-                self.found[name] = [self._own(name, each).at_least("coerced") for each in fitting]
+            if not self.objects[name] and name in self._unlike:
+                answers = [parsed for parsed in left if self._may_answer(name, parsed)]
+                self.objects[name] = [self._without_others(name, parsed).at_least("coerced") for parsed in answers]
                 # what was thought beside several answers is told once
-                opened = [_without_thoughts(each) if each in fitting else each for each in opened]
+                left = [_without_thoughts(parsed) if parsed in answers else parsed for parsed in left]
 
-    def _may_answer(self, name: str, found: Found) -> bool:
+    def _may_answer(self, name: str, parsed: ParsedObject) -> bool:
         number = number_of(name)
-        if number and number_in(found.value) not in {"", number}:
+        if number and number_in(parsed.value) not in {"", number}:
             return False
-        return judge(self.questions[name], found).relevant > 0
+        return judge(self.questions[name], parsed).relevant > 0
 
-    def _own(self, name: str, found: Found) -> Found:
+    def _without_others(self, name: str, parsed: ParsedObject) -> ParsedObject:
         """Leave out the members of other answers: why a vote deceives is not the reason that is published with it."""
-        own = _members_of(self.questions[name].kind)
-        others = {key for other, asked in self.questions.items() if other != name for key in _members_of(asked.kind)}
-        return _without(found, others - own)
+        fields = {other: _fields(question.kind) for other, question in self.questions.items()}
+        others = {key for other, keys in fields.items() if other != name for key in keys}
+        return _without(parsed, others - fields[name])
 
-    def _take(self, found: Found, depth: int) -> list[Found]:
-        """Hand out what an object holds; return what it may be itself, or those within it, where it holds nothing."""
-        if id(found.value) in self._handed_out:
+    def _assign_members(self, parsed: ParsedObject, depth: int) -> list[ParsedObject]:
+        """Assign what an object holds; return what it may be itself, or those within it, where it holds nothing."""
+        if id(parsed.value) in self._assigned:
             return []
-        last = next(reversed(found.value), None) if found.cut and found.lost is None else None
-        took = False
-        for key, value in found.value.items():
-            piece = _Piece(value, found, found.cut and key == last)
+        last = next(reversed(parsed.value), None) if parsed.cut and parsed.lost is None else None
+        holds_answer = False
+        for key, value in parsed.value.items():
+            candidate = _Candidate(value, parsed, parsed.cut and key == last)
             name = self.names.by_key.get(folded(key))
             if name is not None:
-                took = True
-                if key in found.value.repeated:
-                    self.torn.add(name)
-                self._put(name, key, piece)
+                holds_answer = True
+                if key in parsed.value.repeated:
+                    self.contradicted.add(name)
+                self._add(name, key, candidate)
             elif folded(key) in self.names.groups:
-                took = self._take_group(self.names.groups[folded(key)], piece) or took
-        if took:
-            self._think(found.value)
-            return [_without_thoughts(found)]
-        number = number_in(found.value)
+                holds_answer |= self._assign_group(self.names.groups[folded(key)], candidate)
+        if holds_answer:
+            self._collect_thoughts(parsed.value)
+            return [_without_thoughts(parsed)]
+        number = number_in(parsed.value)
         if number in self.names.by_number:
-            self._put(self.names.by_number[number], "", _Piece(found.value, found, found.cut))
+            self._add(self.names.by_number[number], "", _Candidate(parsed.value, parsed, parsed.cut))
             return []
-        if depth == _DEEPEST:
-            return [found]
-        rung = worse(found.rung, "extracted")
-        inner = (Found(value, rung, found.cut, guessed=found.guessed) for value in _within(found.value))
-        return [found, *(each for one in inner for each in self._take(one, depth + 1))]
+        if depth == DEEPEST:
+            return [parsed]
+        rung = worse(parsed.rung, "extracted")
+        values = islice(inside(parsed.value, DEEPEST, _NO_ANSWER_KEYS), _MOST_TRIES)
+        inner = (ParsedObject(value, rung, parsed.cut, guessed=parsed.guessed) for value in values)
+        return [parsed, *(left for value in inner for left in self._assign_members(value, depth + 1))]
 
-    def _take_group(self, group: Mapping[str, str], piece: _Piece) -> bool:
-        """Hand out a list of answers, or an object of them by number; return whether there was one in it."""
-        took = False
-        items = piece.value if isinstance(piece.value, list) else [piece.value]
+    def _assign_group(self, group: Mapping[str, str], candidate: _Candidate) -> bool:
+        """Assign a list of answers, or an object of them by number; return whether there was one in it."""
+        holds_answer = False
+        items = candidate.value if isinstance(candidate.value, list) else [candidate.value]
         for item in items:
             if not isinstance(item, dict):
                 continue
             by_number = {key: group[number] for key in item if (number := number_of(key)) in group and number}
             for key, name in by_number.items():
-                self._put(name, key, _Piece(item[key], piece.around, piece.cut))
+                self._add(name, key, replace(candidate, value=item[key]))
             number = number_in(item)
             if not by_number and number in group and (number or len(items) == 1):
-                self._put(group[number], "", _Piece(item, piece.around, piece.cut))
-                took = True
-            took = took or bool(by_number)
-        return took
+                self._add(group[number], "", replace(candidate, value=item))
+                holds_answer = True
+            holds_answer |= bool(by_number)
+        return holds_answer
 
-    def _put(self, name: str, key: str, piece: _Piece) -> None:
-        """Note what stands for an answer: an object, or one bare value where an object was asked for."""
-        rung = piece.around.rung if key == name else worse(piece.around.rung, "coerced")
-        objects = list(_objects(piece, rung))
+    def _add(self, name: str, key: str, candidate: _Candidate) -> None:
+        """Add what stands for an answer: an object, or one bare value where an object was asked for."""
+        rung = candidate.source.rung if key == name else worse(candidate.source.rung, "coerced")
+        objects = list(_objects(candidate, rung))
         if objects:
-            self._handed_out |= {id(each.value) for each in objects}
-            self.found[name] += objects
+            self._assigned |= {id(parsed.value) for parsed in objects}
+            self.objects[name] += objects
             return
         question = self.questions[name]
-        if name in self._alone and question.wants(key) is not None:
+        if name in self._unlike and question.part_for(key) is not None:
             # the key is also that of a field: its neighbours may be fields too
-            self.found[name].append(self._own(name, _without_thoughts(piece.around)).at_least("coerced"))
+            parsed = self._without_others(name, _without_thoughts(candidate.source))
+            self.objects[name].append(parsed.at_least("coerced"))
             return
         needed = next(part for part in PARTS[question.kind] if part.needed)
-        if piece.value is not None or needed.shape == "name":
-            self.found[name].append(piece.found(Members({needed.keys[0]: piece.value}), worse(rung, "coerced")))
+        if candidate.value is not None or needed.shape == "name":
+            value = Members({needed.keys[0]: candidate.value})
+            self.objects[name].append(candidate.parsed(value, worse(rung, "coerced")))
 
-    def _think(self, members: dict[str, Any]) -> None:
+    def _collect_thoughts(self, members: Members) -> None:
         for key, value in members.items():
-            thought = clean_value(value) if folded(key) in OUTER_THOUGHTS else None
+            thought = clean_value(value) if folded(key) in ALWAYS_THOUGHTS else None
             if isinstance(thought, str) and thought.strip() and thought not in self.thoughts:
                 self.thoughts.append(thought)
 
-    def _take_from_unfinished_list(self, text: str) -> None:
+    def _search_unfinished_list(self, text: str) -> None:
         """Look for whole objects with a number in what was cut off: a list that was not finished was left out."""
-        missing = {number: name for number, name in self.names.by_number.items() if not self.found[name]}
-        at = text.find("{")
+        missing = {number: name for number, name in self.names.by_number.items() if not self.objects[name]}
+        start = text.find("{")
         for _ in range(_MOST_TRIES if missing else 0):
-            at = text.find("{", at + 1)
-            if at == -1:
+            start = text.find("{", start + 1)
+            if start == -1:
                 break
             try:
-                value, end = strict_at(text, at)
+                value, end = strict_at(text, start)
             except ValueError:
                 continue
-            at = end - 1
+            start = end - 1
             name = missing.get(number_in(value))
             if name is not None:
-                self.found[name].append(Found(value, "coerced"))
+                self.objects[name].append(ParsedObject(value, "coerced"))
 
 
-def _sort(kind: Kind) -> str:
-    """Return what answers with the same fields have in common."""
-    return "label" if kind in {"assess_own", "assess_other"} else PARTS[kind][0].name
+def _first_field(kind: Kind) -> str:
+    """Return the first field of answers of a kind, by which they are told from others."""
+    return PARTS[kind][0].name
 
 
-def _members_of(kind: Kind) -> set[str]:
+def _fields(kind: Kind) -> set[str]:
     return {folded(part.keys[0]) for part in PARTS[kind]}
 
 
-def _without_thoughts(found: Found) -> Found:
-    return _without(found, OUTER_THOUGHTS)
+def _without_thoughts(parsed: ParsedObject) -> ParsedObject:
+    return _without(parsed, ALWAYS_THOUGHTS)
 
 
-def _without(found: Found, keys: Collection[str]) -> Found:
-    value = Members({key: value for key, value in found.value.items() if folded(key) not in keys})
-    value.repeated = found.value.repeated
-    return replace(found, value=value)
+def _without(parsed: ParsedObject, keys: Collection[str]) -> ParsedObject:
+    value = Members({key: value for key, value in parsed.value.items() if folded(key) not in keys})
+    value.repeated = parsed.value.repeated
+    return replace(parsed, value=value)
 
 
-def _objects(piece: _Piece, rung: Reading) -> Iterator[Found]:
-    value = piece.value
+def _objects(candidate: _Candidate, rung: Reading) -> Iterator[ParsedObject]:
+    value = candidate.value
     if isinstance(value, Members):
-        yield piece.found(value, rung)
+        yield candidate.parsed(value, rung)
     elif isinstance(value, str) and value.lstrip().startswith("{"):
-        for each in find(value).found:
-            inner = worse(rung, worse(each.rung, "extracted"))
-            yield Found(each.value, inner, each.cut or piece.cut, each.lost, each.guessed)
+        for parsed in find_objects(value).objects:
+            yield replace(parsed.at_least(worse(rung, "extracted")), cut=parsed.cut or candidate.cut)
     elif isinstance(value, list):
         for item in value:
             if isinstance(item, Members):
-                yield piece.found(item, worse(rung, "extracted"))
-
-
-def _within(value: Members) -> Iterator[Members]:
-    """Return the objects directly within a wrapper, its lists and its strings of JSON; thoughts hold no answers."""
-    for key, item in value.items():
-        if folded(key) in OUTER_THOUGHTS or key.casefold() in CLOSED:
-            continue
-        inner = item
-        if isinstance(item, str) and item.lstrip().startswith("{"):
-            try:
-                inner = strict(item)
-            except ValueError:
-                continue
-        if isinstance(inner, Members):
-            yield inner
-        elif isinstance(inner, list):
-            yield from islice((each for each in inner if isinstance(each, Members)), _MOST_TRIES)
+                yield candidate.parsed(item, worse(rung, "extracted"))

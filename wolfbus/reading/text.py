@@ -1,4 +1,4 @@
-"""A model's text made safe to keep, parted from what it thought before its answer, and the JSON in it.
+"""A model's text made safe to keep, without what it thought before its answer, and the JSON in it.
 
 Lone surrogates go because UTF-8 cannot hold them, control characters because terminals would obey them; drafts between
 thinking tags are no answers. JSON is parsed within bounds: deep nesting, huge numbers and NaN are refused rather than
@@ -70,8 +70,8 @@ _CLOSING = re.compile(r"[<◁]/think(?:ing)?[>▷]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """What is left of a text to look for an answer in."""
+class AnswerText:
+    """A text without the thinking before its answer."""
 
     text: str
     """Safe to keep."""
@@ -81,29 +81,29 @@ class Rest:
     """What it took so far."""
 
 
-def without_thinking(text: str) -> Rest:
+def without_thinking(text: str) -> AnswerText:
     """Return a text cleaned and without the thinking at its start."""
     plain = text.lstrip(_BOM)
     cleaned = clean_text(plain)
     rung: Reading = "repaired" if cleaned != plain else "extracted" if plain != text else "clean"
-    thoughts, rest = _split(cleaned)
-    return Rest(rest, tuple(thoughts), rung if rest == cleaned else worse(rung, "extracted"))
+    thoughts, answer = _split(cleaned)
+    return AnswerText(answer, tuple(thoughts), rung if answer == cleaned else worse(rung, "extracted"))
 
 
 def _split(text: str) -> tuple[list[str], str]:
     thoughts: list[str] = []
-    rest: list[str] = []
-    at = 0
-    while (block := _THINKING.search(text, at)) and "{" not in text[at : block.start()]:
-        rest.append(text[at : block.start()])
+    pieces: list[str] = []
+    end = 0
+    while (block := _THINKING.search(text, end)) and "{" not in text[end : block.start()]:
+        pieces.append(text[end : block.start()])
         thoughts.append(block.group(2).strip())
-        at = block.end()
-    left = "".join([*rest, text[at:]])
-    closings = [] if block else list(_CLOSING.finditer(left))
-    if closings and not left.lstrip().startswith(("{", "[", "```")):
-        thoughts.append(left[: closings[-1].start()].strip())
-        left = left[closings[-1].end() :]
-    return [thought for thought in thoughts if thought], left
+        end = block.end()
+    answer = "".join([*pieces, text[end:]])
+    closings = [] if block else list(_CLOSING.finditer(answer))
+    if closings and not answer.lstrip().startswith(("{", "[", "```")):
+        thoughts.append(answer[: closings[-1].start()].strip())
+        answer = answer[closings[-1].end() :]
+    return [thought for thought in thoughts if thought], answer
 
 
 _LONG_NUMBER = 18
@@ -118,14 +118,14 @@ class Members(dict[str, Any]):
 
 
 def _members(pairs: list[tuple[str, Any]]) -> Members:
-    made = Members()
+    members = Members()
     repeated = set()
     for key, value in pairs:
-        if key in made and made[key] != value:
+        if key in members and members[key] != value:
             repeated.add(key)
-        made[key] = value
-    made.repeated = frozenset(repeated)
-    return made
+        members[key] = value
+    members.repeated = frozenset(repeated)
+    return members
 
 
 def _integer(digits: str) -> int | float:
@@ -213,11 +213,11 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenBracket:
     """A bracket that was opened and not yet closed."""
 
     bracket: str
-    at: int
+    start: int
     key: Span | None
     """Where the key is written that the bracket is the value of."""
 
@@ -232,7 +232,7 @@ class ObjectExtent:
     """Whether the brackets balance; if not, `end` is the end of the text or of its fence."""
     at_end: bool = False
     """Whether the object runs into the very end of the text, so that its last token may be incomplete."""
-    opens: tuple[Open, ...] = ()
+    opens: tuple[OpenBracket, ...] = ()
     key: Span | None = None
     """The last key, if no value for it is complete."""
     string: int | None = None
@@ -242,10 +242,10 @@ class ObjectExtent:
 
 
 @dataclass(slots=True)
-class _Walk:
-    opens: list[Open] = field(default_factory=list)
+class _Scan:
+    opens: list[OpenBracket] = field(default_factory=list)
     key: Span | None = None
-    before: str = ""
+    previous: str = ""
     """The last bracket, comma, colon; "s" for a string."""
 
 
@@ -259,48 +259,48 @@ def has_quoted_key(text: str, start: int) -> bool:
     return _QUOTED_KEY.match(text, start) is not None
 
 
-def extent(text: str, start: int) -> ObjectExtent:
+def object_extent(text: str, start: int) -> ObjectExtent:
     """Return how far the object reaches whose brace is at `start`."""
     fence = _FENCE_END.search(text, start)
     if fence is not None:
-        within = _walk(text, start, fence.start())
-        if within.string is None:
-            return within
-    return _walk(text, start, len(text))
+        extent = _scan(text, start, fence.start())
+        if extent.string is None:
+            return extent
+    return _scan(text, start, len(text))
 
 
-def _walk(text: str, start: int, end: int) -> ObjectExtent:
-    walk = _Walk()
-    begun: int | None = None
+def _scan(text: str, start: int, end: int) -> ObjectExtent:
+    scan = _Scan()
+    string_start: int | None = None
     for token in _TOKEN.finditer(text, start, end):
         mark = token.group()
         if mark[0] in "\"'":
             if token.group("closed") is None and token.group("quote") is None:
-                begun = token.start()
+                string_start = token.start()
                 break
-            if walk.before in {"{", ","} and walk.opens[-1].bracket == "{":
-                walk.key = token.span()
-            walk.before = "s"
-        elif mark[0] != "/" and _step(walk, mark, token.start()):
+            if scan.previous in {"{", ","} and scan.opens[-1].bracket == "{":
+                scan.key = token.span()
+            scan.previous = "s"
+        elif mark[0] != "/" and _step(scan, mark, token.start()):
             return ObjectExtent(start, token.end(), closed=True)
-        elif len(walk.opens) > _MOST_OPEN:
+        elif len(scan.opens) > _MOST_OPEN:
             return ObjectExtent(start, len(text), closed=False, deep=True)
     at_end = end == len(text)
-    return ObjectExtent(start, end, closed=False, at_end=at_end, opens=tuple(walk.opens), key=walk.key, string=begun)
+    return ObjectExtent(
+        start, end, closed=False, at_end=at_end, opens=tuple(scan.opens), key=scan.key, string=string_start
+    )
 
 
-def _step(walk: _Walk, mark: str, at: int) -> bool:
+def _step(scan: _Scan, mark: str, start: int) -> bool:
     """Take one bracket, comma or colon; return whether it closes the whole object."""
     if mark in "{[":
-        walk.opens.append(Open(mark, at, walk.key))
-        walk.key = None
+        scan.opens.append(OpenBracket(mark, start, scan.key))
     elif mark in "}]":
-        walk.opens.pop()
-        walk.key = None
-    elif mark == ",":
-        walk.key = None
-    walk.before = mark
-    return not walk.opens
+        scan.opens.pop()
+    if mark != ":":
+        scan.key = None
+    scan.previous = mark
+    return not scan.opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,34 +312,34 @@ class LostMember:
     """What there is of its value, if that is a text."""
 
 
-def completed(text: str, reach: ObjectExtent) -> tuple[str, LostMember | None]:
+def completed(text: str, extent: ObjectExtent) -> tuple[str, LostMember | None]:
     """Return what a cut-off object holds for certain, with its brackets closed, and the member that is lost.
 
     A number that ends where the text ends is left out, since a digit may be missing; so is a list that was not
     finished, since a shorter list is another list. The lost member is one of the outermost object.
     """
-    end, key, opens = reach.end, reach.key, reach.opens
-    begun: str | None = None
-    if reach.string is not None:
-        end = reach.string
-        begun = _decoded(text[reach.string + 1 : reach.end])
-    elif reach.at_end:
-        end = _without_unfinished(text, reach.start, end)
-    array = next((n for n, each in enumerate(opens) if each.bracket == "["), None)
+    end, key, opens = extent.end, extent.key, extent.opens
+    value: str | None = None
+    if extent.string is not None:
+        end = extent.string
+        value = _decoded(text[extent.string + 1 : extent.end])
+    elif extent.at_end:
+        end = _without_unfinished(text, extent.start, end)
+    array = next((index for index, opened in enumerate(opens) if opened.bracket == "["), None)
     if array is not None:
-        end, key, opens, begun = opens[array].at, opens[array].key, opens[:array], None
+        end, key, opens, value = opens[array].start, opens[array].key, opens[:array], None
     lost: LostMember | None = None
     if key is not None and text[key[1] : end].strip() in {"", ":"}:
         if len(opens) == 1:
-            lost = LostMember(text[key[0] + 1 : key[1] - 1], begun)
+            lost = LostMember(text[key[0] + 1 : key[1] - 1], value)
         end = key[0]
-    body = text[reach.start : end].rstrip().rstrip(",")
-    return body + "".join("}" if each.bracket == "{" else "]" for each in reversed(opens)), lost
+    body = text[extent.start : end].rstrip().rstrip(",")
+    return body + "".join("}" if opened.bracket == "{" else "]" for opened in reversed(opens)), lost
 
 
 def _without_unfinished(text: str, start: int, end: int) -> int:
-    kept = start + len(text[start:end].rstrip(_OF_A_WORD))
-    return end if text[kept:end] in _DONE_WORDS else kept
+    word_start = start + len(text[start:end].rstrip(_OF_A_WORD))
+    return end if text[word_start:end] in _DONE_WORDS else word_start
 
 
 def _decoded(written: str) -> str:

@@ -21,7 +21,7 @@ from wolfbus.messages.content import Claim, Judgement, Label
 from wolfbus.reading.keys import KIND_WORDS
 from wolfbus.reading.text import quoted
 from wolfbus.roles import ROLE_WORDS
-from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Role
+from wolfbus.vocabulary import Deception, Fault, Role
 
 _SHORTEST_PREFIX = 3
 _AROUND = " \t\r\n*_\"'`.,:;!?()[]<>@#“”‘’«»~-–—"
@@ -39,7 +39,10 @@ _NEGATION = re.compile(
 )
 _RULED_OUT = re.compile(
     r"[^\w.!?;\n]+(?:\w+n['’]t|(?:\w+ )?(?:not|never))(?:[^\w.!?;\n]+\w+){0,3}?"
-    r"[^\w.!?;\n]+(?:choice|vote|pick|target|candidate|answer|selection)(?!\w)",
+    r"[^\w.!?;\n]+(?:choice|vote|pick|target|candidate|answer|selection)(?!\w)"
+    # "Bram isn't it"; but "It is Bram, isn't it?" names him
+    r"|(?:\s+(?:is|was)(?:n['’]t| not)|['’]s not) "
+    r"(?:(?:it|him|her|them)(?!\s*\w)|(?:an?|the|my) (?:one|wolf|werewolf|suspect|culprit)(?!\w))",
     re.IGNORECASE,
 )
 
@@ -76,29 +79,29 @@ def resolve_name(text: str, legal: Sequence[str | None], names: Iterable[str] = 
         The one name it can be, or the fault.
     """
     allowed = [name for name in legal if name is not None]
-    known = list(dict.fromkeys([*allowed, *names]))
+    players = list(dict.fromkeys([*allowed, *names]))
     if text in allowed:
         return Resolved(text, exact=True)
     bare = _fold(text).strip(_AROUND)
-    same = [name for name in known if _fold(name) in {_fold(text), bare}]
+    same = [name for name in players if _fold(name) in {_fold(text), bare}]
     if same:
         return _only(same, allowed)
     if bare in NOBODY_WORDS:
         return _nobody(legal)
     if sum(letter.isalpha() for letter in bare) >= _SHORTEST_PREFIX:
-        begun = [name for name in known if _fold(name).startswith(bare)]
-        if begun:
-            return _only(begun, allowed)
-    return _mentioned(unicodedata.normalize("NFC", text), known, allowed, legal)
+        completions = [name for name in players if _fold(name).startswith(bare)]
+        if completions:
+            return _only(completions, allowed)
+    return _mentioned(unicodedata.normalize("NFC", text), players, allowed, legal)
 
 
-def _mentioned(text: str, known: list[str], allowed: list[str], legal: Sequence[str | None]) -> Resolved:
-    found = mentions(text, known)
-    if len({name for name, _ in found}) > 1:
+def _mentioned(text: str, players: list[str], allowed: list[str], legal: Sequence[str | None]) -> Resolved:
+    mentioned = mentions(text, players)
+    if len({name for name, _ in mentioned}) > 1:
         return _AMBIGUOUS
-    if found:
-        name, at = found[0]
-        negated = _NEGATION.search(text[max(0, at - 60) : at]) or _RULED_OUT.match(text, at + len(name))
+    if mentioned:
+        name, start = mentioned[0]
+        negated = _NEGATION.search(text[max(0, start - 60) : start]) or _RULED_OUT.match(text, start + len(name))
         return _AMBIGUOUS if negated or _ABSTAINS.search(text) else _only([name], allowed)
     return _nobody(legal) if _DECLINES.search(text) else _ILLEGAL
 
@@ -108,20 +111,20 @@ def mentions(text: str, names: Iterable[str]) -> list[tuple[str, int]]:
 
     A name counts as it is written or in capitals: in lower case, Frank and Joy are words like others.
     """
-    found: list[tuple[str, int]] = []
+    places: list[tuple[str, int]] = []
     for name in sorted(names, key=len, reverse=True):
         nfc = unicodedata.normalize("NFC", name)
         forms = "|".join(re.escape(form) for form in dict.fromkeys((nfc, nfc.upper())))
         pattern = re.compile(rf"(?<!\w)(?:{forms})(?!\w)")
-        found += [(name, match.start()) for match in pattern.finditer(text)]
+        places += [(name, match.start()) for match in pattern.finditer(text)]
         text = pattern.sub(lambda match: "\0" * len(match.group()), text)
-    return found
+    return places
 
 
-def _only(found: list[str], allowed: list[str]) -> Resolved:
-    if len(found) > 1:
+def _only(names: list[str], allowed: list[str]) -> Resolved:
+    if len(names) > 1:
         return _AMBIGUOUS
-    return Resolved(found[0]) if found[0] in allowed else _ILLEGAL
+    return Resolved(names[0]) if names[0] in allowed else _ILLEGAL
 
 
 def _nobody(legal: Sequence[str | None]) -> Resolved:
@@ -167,7 +170,7 @@ _ASIDE = re.compile(r"\s*\([^()]*\)\s*\Z")
 _LONGEST = 60
 
 
-def truth(value: Any) -> Value:
+def read_truth(value: Any) -> Value:
     """Read a yes or no; 0 and 1 are the paper's own way to write it."""
     if isinstance(value, bool):
         return Got(value)
@@ -180,7 +183,7 @@ def truth(value: Any) -> Value:
     return Bad("unparseable", f"must be true or false, not {quoted(value)}")
 
 
-def unit(value: Any) -> Value:
+def read_unit(value: Any) -> Value:
     """Read a number from 0 to 1; above 10, up to 100, it is a percentage; from 1 to 10 it could be on two scales."""
     if isinstance(value, str):
         return _unit_in_words(value)
@@ -209,12 +212,12 @@ def _unit_in_words(written: str) -> Value:
             else Bad("illegal", f"{quoted(written)} is outside 0 to 100 %")
         )
     if _NUMBER.fullmatch(word):
-        read = unit(_number(word))
+        read = read_unit(_number(word))
         return Got(read.value, coerced=True) if isinstance(read, Got) else read
     return Bad("unparseable", f"must be a number from 0 to 1, not {quoted(written)}")
 
 
-def whole(value: Any, most: int) -> Value:
+def read_whole(value: Any, most: int) -> Value:
     """Read a whole number from 0 to `most`; one outside is illegal, not moved into the range: its scale is unknown."""
     if isinstance(value, str):
         word = _number_words(value)
@@ -239,7 +242,7 @@ def _whole(number: float, most: int, written: Any) -> Value:
     return Got(int(number), coerced=True)
 
 
-def words(value: Any) -> Value:
+def read_words(value: Any) -> Value:
     """Read a text; a list of texts is taken as its paragraphs."""
     if isinstance(value, str):
         return Got(value)
@@ -346,21 +349,14 @@ def settle(deceptive: bool, kind: Deception, stated: Deception | None = None) ->
 
 def normalise(content: P) -> P:
     """Return a label or judgement whose `kind` agrees with `deceptive`, and any other content as it is."""
-    settled = _settled(content)
-    return content.model_copy(update=settled) if settled else content
-
-
-def _settled(content: Part) -> dict[str, Deception | None]:
-    if not isinstance(content, Label | Judgement):
-        return {}
-    kind, stated = settle(content.deceptive, content.kind, content.stated_kind)
-    return {} if (kind, stated) == (content.kind, content.stated_kind) else {"kind": kind, "stated_kind": stated}
+    changed: dict[str, Deception | None] = {}
+    if isinstance(content, Label | Judgement):
+        kind, stated = settle(content.deceptive, content.kind, content.stated_kind)
+        if (kind, stated) != (content.kind, content.stated_kind):
+            changed = {"kind": kind, "stated_kind": stated}
+    return content.model_copy(update=changed) if changed else content
 
 
 def kind_of(word: str) -> Deception | None:
     """Return the kind of deception that a model's word stands for, None if it could be any."""
-    plain = " ".join(_NOT_LETTERS.sub(" ", word.casefold()).split())
-    for kind in DECEPTIONS:
-        if plain == kind:
-            return kind
-    return KIND_WORDS.get(plain)
+    return KIND_WORDS.get(" ".join(_NOT_LETTERS.sub(" ", word.casefold()).split()))

@@ -1,22 +1,20 @@
-"""Logs of a service: the standard library's log calls, rendered by structlog as JSON lines or for people, on stderr."""
+"""Logs of a service: the standard library's log calls, as JSON lines or as text for people, on stderr."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
 import threading
 from collections.abc import Mapping
-from functools import partial
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from wolfbus.bus.url import masked
 from wolfbus.errors import ConfigError, WolfError
 from wolfbus.printable import printable
-
-if TYPE_CHECKING:
-    from structlog.typing import EventDict, Processor, WrappedLogger
 
 LogStyle: TypeAlias = Literal["auto", "json", "text"]
 """json: one JSON object a line · text: one line for people, a traceback indented below it · auto: text in a terminal,
@@ -25,8 +23,12 @@ else json."""
 LEVEL_VARIABLE: Final = "WOLFBUS_LOG_LEVEL"
 LEVELS: Final = ("debug", "info", "warning", "error")
 
+_STANDARD: Final = frozenset(vars(logging.makeLogRecord({})))
+"""Attributes that every log record has; what a call gave as ``extra=`` stands beside them."""
+
 _FIRST: Final = ("time", "level", "event", "service", "house", "agent", "game", "seat")
 _LAST: Final = ("logger", "exception")
+_NOT_DETAILS: Final = frozenset({"time", "level", "event", "logger", "exception"})
 _TEXT_AT_MOST: Final = 2000
 """Characters of a message, or of one value beside it, that the text style shows."""
 
@@ -46,37 +48,13 @@ def configure_logs(style: LogStyle = "auto", **bound: str) -> None:
     Raises:
         ConfigError: ``WOLFBUS_LOG_LEVEL`` is no level.
     """
-    import structlog
-
     level = os.environ.get(LEVEL_VARIABLE, "").strip().lower() or "info"
     if level not in LEVELS:
         raise ConfigError(f"{LEVEL_VARIABLE}: {level!r:.40} is none of {', '.join(LEVELS)}")
     if style == "auto":
         style = "text" if sys.stderr.isatty() else "json"
-
-    def bind(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
-        return {**bound, **event}
-
-    processors: list[Processor] = [
-        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-        structlog.processors.format_exc_info,
-        bind,
-        _masked,
-        _in_order,
-        # ASCII only: whatever a model or an agent said cannot reach a terminal as anything but escapes
-        structlog.processors.JSONRenderer(default=str) if style == "json" else partial(_for_people, bound),
-    ]
-    formatter = structlog.stdlib.ProcessorFormatter(
-        processors=processors,
-        foreign_pre_chain=[
-            structlog.stdlib.add_logger_name,
-            structlog.stdlib.add_log_level,
-            structlog.stdlib.ExtraAdder(),
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-        ],
-    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter)
+    handler.setFormatter(_JsonFormatter(bound) if style == "json" else _TextFormatter(bound))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -85,30 +63,50 @@ def configure_logs(style: LogStyle = "auto", **bound: str) -> None:
     threading.excepthook = _log_uncaught_in_thread
 
 
-def _masked(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
-    """Take users and passwords out of every address that a line or a traceback tells."""
-    return {key: masked(value) if isinstance(value, str) else value for key, value in event.items()}
+class _JsonFormatter(logging.Formatter):
+    def __init__(self, bound: Mapping[str, str]) -> None:
+        super().__init__()
+        self._bound = bound
+
+    def format(self, record: logging.LogRecord) -> str:
+        # ASCII only: whatever a model or an agent said cannot reach a terminal as anything but escapes
+        return json.dumps(self._members(record), default=str)
+
+    def _members(self, record: logging.LogRecord) -> dict[str, Any]:
+        """Return a line's members, in the order in which a reader looks for them: when, what and where first, then
+        what the call gave; users and passwords are taken out of every address that they tell.
+        """
+        members: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            "logger": record.name,
+            **self._bound,
+            **{key: value for key, value in vars(record).items() if key not in _STANDARD},
+        }
+        if record.exc_info:
+            members["exception"] = self.formatException(record.exc_info)
+        between = [key for key in members if key not in _FIRST and key not in _LAST]
+        ordered = {key: members[key] for key in (*_FIRST, *between, *_LAST) if key in members}
+        return {key: masked(value) if isinstance(value, str) else value for key, value in ordered.items()}
 
 
-def _in_order(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
-    """Return the keys as a reader looks for them: when, what and where first, then what the call gave."""
-    ordered = {key: event[key] for key in _FIRST if key in event}
-    ordered.update((key, value) for key, value in event.items() if key not in _FIRST and key not in _LAST)
-    ordered.update((key, event[key]) for key in _LAST if key in event)
-    return ordered
+class _TextFormatter(_JsonFormatter):
+    """For people, who know what the process is that they look at, and which day it is."""
 
-
-def _for_people(bound: Mapping[str, str], _logger: WrappedLogger, _name: str, event: EventDict) -> str:
-    """Return a line for people, who know what the process is that they look at, and which day it is."""
-    known = {"time", "level", "event", "exception", "logger"}
-    rest = {key: value for key, value in event.items() if key not in known and bound.get(key) != value}
-    level = str(event.get("level", "info"))
-    line = str(event.get("time", ""))[11:19] + (f" {level.upper()} " if level != "info" else " ")
-    line += printable(str(event.get("event", "")), _TEXT_AT_MOST)
-    if rest:
-        line += f" ({', '.join(f'{key} {printable(str(value), _TEXT_AT_MOST)}' for key, value in rest.items())})"
-    trace = str(event.get("exception") or "")
-    return "\n  | ".join([line, *(printable(below, _TEXT_AT_MOST) for below in trace.splitlines())])
+    def format(self, record: logging.LogRecord) -> str:
+        members = self._members(record)
+        line = str(members["time"])[11:19] + ("" if members["level"] == "info" else f" {record.levelname}")
+        line += f" {printable(str(members['event']), _TEXT_AT_MOST)}"
+        details = {
+            key: printable(str(value), _TEXT_AT_MOST)
+            for key, value in members.items()
+            if key not in _NOT_DETAILS and self._bound.get(key) != value
+        }
+        if details:
+            line += f" ({', '.join(f'{key} {value}' for key, value in details.items())})"
+        trace = members.get("exception", "").splitlines()
+        return "\n  | ".join([line, *(printable(each, _TEXT_AT_MOST) for each in trace)])
 
 
 def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

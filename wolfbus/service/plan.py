@@ -12,7 +12,9 @@ from typing import Final
 
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
-from wolfbus.errors import BusError
+from wolfbus.errors import BusError, ConfigError
+from wolfbus.printable import printable
+from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Program
 
 OPEN: Final = "open"
@@ -113,18 +115,25 @@ class Closed:
     def __init__(self, url: str, house: str) -> None:
         # for as long as this is asked nothing else is done
         self._url = with_patience(url, _PATIENCE_S)
+        self._house = house
         self._news = streams.games(house)
         self._read = "0-0"
         self._closed = False
         self._bus: Bus | None = None
 
-    def mark(self) -> None:
-        """Connect, and take note of what stands on the bus already.
+    def mark(self, stopping: Stopping) -> None:
+        """Connect, and skip the news of earlier sessions.
+
+        A moderator that died holds its house to the end of its lease, which is waited for.
 
         Raises:
-            BusError, ConfigError: there is no such bus.
+            BusError: there is no such bus.
+            ConfigError: there is no such bus, or somebody moderates the house.
         """
         self._bus = open_bus(self._url)
+        if not stopping.wait(self._bus.owner(self._house).left_s) and (owner := self._bus.owner(self._house)).left_s:
+            name = printable(owner.holder)
+            raise ConfigError(f"house {self._house} is moderated by {name} already; give --house another name")
         self._read = self._bus.last_id(self._news)
 
     def __call__(self) -> bool:

@@ -58,6 +58,13 @@ class RedisServer(LocalRedis):
         self.kill()
         self.start()
 
+    def stop_saving(self) -> None:
+        """Take the server the folder that it saves to: from then on it takes no writes."""
+        self.home.data.rmdir()
+        self.command("CONFIG", "SET", "save", "3600 1")
+        self.command("BGSAVE")
+        _await(lambda: b"last_bgsave_status:err" in self.command("INFO", "persistence"))
+
     def mark(self) -> Path:
         """Take note of the data as they are, for `forget_since`; only a server that persists can.
 

@@ -54,6 +54,11 @@ BROKEN = (RedisConnectionError, RedisTimeoutError, InvalidResponse)
 UNSETTLED = (ReadOnlyError, MasterDownError, TryAgainError, ClusterDownError)
 """Refusals that pass by themselves, while a server is being replaced by its replica."""
 
+
+class UnsavedError(RedisConnectionError):
+    """A server takes no writes until it can save them again."""
+
+
 _UNSAVED: Final = "MISCONF"
 """How a server begins that takes no writes until it can save them again: its disk is full, or was."""
 
@@ -204,7 +209,7 @@ class RedisLink:
         except ResponseError as error:
             if str(error).startswith(_UNSAVED):
                 message = f"{_UNSAVED}: it takes no writes until it can save them; look at its disk and its log"
-                raise RedisConnectionError(message) from error
+                raise UnsavedError(message) from error
             return error
 
     def exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:

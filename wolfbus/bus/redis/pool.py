@@ -6,6 +6,7 @@ Each goes to the node that serves the call's key, where the address is a cluster
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import time
@@ -17,10 +18,12 @@ from redis.crc import key_slot
 from redis.exceptions import AskError, MovedError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, refusal
+from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, UnsavedError, refusal
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
-from wolfbus.errors import BusDown, BusError
+from wolfbus.errors import BusDown, BusError, BusUnsaved
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -148,7 +151,7 @@ class RetryPauses:
         """Return how long to wait before the next try.
 
         Raises:
-            BusDown: patience is at its end.
+            BusDown: patience is at its end; `BusUnsaved` where the server answers, but takes no writes.
         """
         now = time.monotonic()
         if self._until is None:
@@ -158,9 +161,10 @@ class RetryPauses:
         left = self._until - now
         if left <= 0:
             why = str(error).rstrip(". ")
-            raise BusDown(
-                f"Redis at {self._address.place} cannot be reached (tried for {self._patience_s:g} s): {why}"
-            ) from error
+            unsaved = isinstance(error, UnsavedError)
+            failure = "takes no writes" if unsaved else "cannot be reached"
+            line = f"Redis at {self._address.place} {failure} (tried for {self._patience_s:g} s): {why}"
+            raise (BusUnsaved(line) if unsaved else BusDown(line)) from error
         pause = min(self._pause_s * random.uniform(0.5, 1.0), left)
         self._pause_s = min(self._pause_s * 2, LONGEST_PAUSE_S)
         return pause
@@ -183,6 +187,7 @@ class Links:
         self._reply_s = min(REPLY_TIMEOUT_S, address.patience_s)
         self._idle: dict[Address, deque[RedisLink]] = {}
         self._closed = threading.Event()
+        self._warned_of_unsaved = False
 
     def check_open(self) -> None:
         """Raise BusDown if `close` was called."""
@@ -255,6 +260,10 @@ class Links:
             try:
                 return attempt()
             except (*BROKEN, AskError) as error:
+                if isinstance(error, UnsavedError) and not self._warned_of_unsaved:
+                    # somebody has to make room, so nobody should wait to hear of it
+                    self._warned_of_unsaved = True
+                    logger.warning("Redis at %s: %s; trying again for now", self.address.place, error)
                 self._closed.wait(patience.pause_s(error))
 
     def _run_at_owner(self, key: str, work: Callable[[RedisLink], T]) -> T:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.reading import Question, read, read_fields
-from wolfbus.reading.values import Got, kind_of, mentions, settle, unit
+from wolfbus.reading.values import Got, kind_of, mentions, read_unit, settle
 from wolfbus.record.published_log.log import (
     PaperAction,
     PaperAnalysis,
@@ -100,7 +100,7 @@ def _raw(stored: Mapping[str, Any], *, filler: bool) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    read = unit(value)
+    read = read_unit(value)
     return float(read.value) if isinstance(read, Got) and not read.coerced else None
 
 
