@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from wolfbus.document.formats import count, listed, of
+from wolfbus.document.formats import count, listed, quantity
 from wolfbus.printable import told_apart
 
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
         counted = "none of it is counted" if lost else "what holds is counted"
         if 0 < lost < problems:
             counted = f"of {count(lost)} nothing is counted, of the others what holds"
-        yield f"Something is wrong with {of(problems, 'file')}; {counted}. More is told under “What was run”."
+        yield f"Something is wrong with {quantity(problems, 'file')}; {counted}. More is told under “What was run”."
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}
         missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
         if any(missing.values()):
             told = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
-            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {told}."
+            yield f"Of {quantity(totals.get('games') or 0, 'game')} planned, not all were played to their end: {told}."
     if told := fillers(findings):
         yield told
 
@@ -147,5 +147,5 @@ def _few(findings: Result) -> Iterator[str]:
     if not 0 < blocks < TELLING:
         return
     noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
-    told = of(blocks, noun, "blocks of games" if noun != "game" else None)
+    told = quantity(blocks, noun, "blocks of games" if noun != "game" else None)
     yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."

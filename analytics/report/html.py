@@ -23,7 +23,7 @@ from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEntry
 from analytics.rows import GameRows
 from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.document.formats import of, percent, visible, words
+from wolfbus.document.formats import percent, quantity, visible, words
 from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -120,12 +120,12 @@ class Index:
         """Return the section, with an element for every selection that numbers link to."""
         held = context.indexed
         if held.whole:
-            told = f"All {of(held.statements, 'statement')} of {of(held.games, 'game')} are here."
+            told = f"All {quantity(held.statements, 'statement')} of {quantity(held.games, 'game')} are here."
         else:
             told = (
-                f"A sample: all {of(held.statements, 'statement')} of {held.games:,} whole games, drawn "
-                f"by their ids alone, "
-                f"of {held.all_statements:,} in {of(held.all_games, 'game')}. The numbers above are over all games; "
+                f"A sample: all {quantity(held.statements, 'statement')} of {held.games:,} whole games, drawn "
+                f"by their ids alone, of {held.all_statements:,} in {quantity(held.all_games, 'game')}. "
+                "The numbers above are over all games; "
                 "“wolfbus report --csv DIR” writes every statement and judgement."
             )
         choices, meant = self._choices(context), self._selections(context, selections)
@@ -201,7 +201,7 @@ def _names(seats: Iterable[str]) -> dict[str, Markup]:
 
 def _ending(rows: GameRows) -> str:
     winner = {"villagers": "the villagers won", "werewolves": "the Werewolves won", None: "nobody won"}[rows.winner]
-    return f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
+    return f"{winner} after {quantity(rows.rounds, 'round')}" if rows.finished else "not finished"
 
 
 def _label(entry: StatementEntry) -> str:
@@ -229,7 +229,7 @@ def _judged(judgements: Sequence[Judged1]) -> str:
     counting = [each.row for each in judgements if each.row.d is not None]
     suspicions = [row.s for row in counting if row.s is not None]
     mean = f", mean suspicion {percent(sum(suspicions) / len(suspicions))}" if suspicions else ""
-    return f"{of(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
+    return f"{quantity(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
 
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"

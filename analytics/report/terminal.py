@@ -10,7 +10,7 @@ from analytics.report.caveats import fillers, missing_answers, protocols
 from analytics.report.context import Context
 from analytics.report.sections import design, tables
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
-from wolfbus.document.formats import count, number, of
+from wolfbus.document.formats import count, number, quantity
 from wolfbus.document.writers import written
 from wolfbus.printable import shortened
 
@@ -63,9 +63,9 @@ def _opening(result: Result) -> str:
     return " ".join(
         part
         for part in (
-            f"{of(games['games'], 'game')}, {count(games['finished'])} finished;",
+            f"{quantity(games['games'], 'game')}, {count(games['finished'])} finished;",
             f"smoothed suspicion with alpha {alpha}, prior {prior}.",
-            f"{of(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
+            f"{quantity(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
             f"{count(labels['clean'])} clean, {count(labels['repaired'])} repaired.",
             fillers(result),
         )
@@ -82,10 +82,11 @@ def recalibration_table(result: Result, name: str) -> TableBlock:
     """
     fitted, before = result["map"], result["before"]
     held = fitted["held_out"]
-    games = of(fitted["games"], "game")
+    games = quantity(fitted["games"], "game")
     caption = (
-        f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on {of(fitted['n'], 'judgement')} "
-        f"of {games}); beside this record, what such maps did to games that they were not fitted on"
+        f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on "
+        f"{quantity(fitted['n'], 'judgement')} of {games}); beside this record, "
+        f"what such maps did to games that they were not fitted on"
     )
     told = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
     lines = (

@@ -70,7 +70,7 @@ def size(bytes_: int) -> str:
     return f"{bytes_ / 1024:.0f} kB" if bytes_ < 1 << 20 else f"{bytes_ / (1 << 20):.1f} MB"
 
 
-def shown(value: float | None, unit: str, *, signed: bool = False) -> str:
+def in_unit(value: float | None, unit: str, *, signed: bool = False) -> str:
     """Return a value in its unit; logits and points always have a sign."""
     if value is None:
         return UNDEFINED
@@ -97,10 +97,10 @@ def between(low: float | None, high: float | None, unit: str = "share", *, signe
         return f"{number(100 * low, 1)}–{number(100 * high, 1)}\u00a0%"
     if unit == "share" or unit == "points":
         return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
-    return f"{shown(low, unit, signed=signed)} to {shown(high, unit, signed=signed)}"
+    return f"{in_unit(low, unit, signed=signed)} to {in_unit(high, unit, signed=signed)}"
 
 
-def of(number_: int, noun: str, nouns: str | None = None) -> str:
+def quantity(number_: int, noun: str, nouns: str | None = None) -> str:
     """Return "1 game", "2 games"."""
     return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
 

@@ -28,7 +28,7 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.formats import between, count, listed, of, percent, shown, words
+from wolfbus.document.formats import between, count, in_unit, listed, percent, quantity, words
 from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
@@ -62,10 +62,10 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
     won = findings["outcomes"]["winners"]["werewolves"]
     if won["n"]:
         interval = _around(between(won["low"], won["high"]))
-        finished = of(won["n"], "finished game")
+        finished = quantity(won["n"], "finished game")
         yield told("answer/won", share=percent(won["share"]), games=finished, interval=interval)
     else:
-        yield told("answer/unfinished", games=of(games, "game"))
+        yield told("answer/unfinished", games=quantity(games, "game"))
     if (groups := _groups(findings)) > 1:
         yield told("answer/apart", groups=groups)
         return
@@ -78,7 +78,7 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
             yield context.agent_link(first)
             yield " "
             yield Strong(f"{does} best")
-            yield f" (d′ {shown(own.get('value'), 'logit')})"
+            yield f" (d′ {in_unit(own.get('value'), 'logit')})"
         else:
             why = said if said in {"few", "exploratory"} else "unranked" if first is None else "close"
             words = told(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
@@ -140,7 +140,7 @@ def _leads(context: Context) -> Prose:
     records, whole = len(context.files), len(context.files) - len(context.problems)
     # one that covers a part of the records would be taken for all of them; what was run names each
     hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.records == records]
-    held = told("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
+    held = told("answer/records", whole=count(whole), records=quantity(records, "record"), hash="".join(hashes[:1]))
     return plain(*example, LinkText("How to cite", "cite"), held, " · ", LinkText("What was run", "design"))
 
 
@@ -161,7 +161,7 @@ def _around(interval: str) -> str:
 
 
 def _with_interval(found: Mapping[str, Any], unit: str = "share") -> str:
-    return shown(found.get("value"), unit) + _around(between(found.get("low"), found.get("high"), unit))
+    return in_unit(found.get("value"), unit) + _around(between(found.get("low"), found.get("high"), unit))
 
 
 def _said_of(findings: Result, name: str) -> str:
@@ -176,9 +176,9 @@ def _played(findings: Result, context: Context) -> str:
     more = ", …" if len(context.agents) > _NAMED else ""
     return told(
         "answer/played",
-        games=of(outcomes["games"], "game"),
+        games=quantity(outcomes["games"], "game"),
         finished=count(outcomes["finished"]),
-        agents=of(len(context.agents), "agent"),
+        agents=quantity(len(context.agents), "agent"),
         names=f" ({', '.join(names)}{more})" if names else "",
         **{name: count(look(outcomes, "per_game", name, "total")) for name in ("statements", "judgements")},
     )
@@ -192,7 +192,7 @@ def _won(findings: Result) -> str:
     first, second = sorted(names, key=lambda side: -winners[side]["k"])
     return told(
         "answer/sides",
-        games=of(winners[first]["n"], "finished game"),
+        games=quantity(winners[first]["n"], "finished game"),
         interval=_around(between(winners[first]["low"], winners[first]["high"])),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
@@ -275,7 +275,8 @@ def example(game: IndexedGame, context: Context) -> Section:
         said = [entry for entry in game.entries if entry.row.round == round_ and entry.row.text]
         heard = sorted(said, key=_suspicion, reverse=True)[:_PER_ROUND]
         lines += [_heard(entry) for entry in sorted(heard, key=lambda each: each.row.number)]
-    told = f"{winner} after {of(rows.rounds, 'round')} and {of(len(game.entries), 'statement')}. The most suspected:"
+    course = f"{quantity(rows.rounds, 'round')} and {quantity(len(game.entries), 'statement')}"
+    told = f"{winner} after {course}. The most suspected:"
     return Section(
         "example",
         "What a game looked like",

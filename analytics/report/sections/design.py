@@ -11,7 +11,7 @@ from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, table, told
 from wolfbus.config import GameConfig
 from wolfbus.document.blocks import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.document.formats import UNDEFINED, count, listed, number, of, visible
+from wolfbus.document.formats import UNDEFINED, count, listed, number, quantity, visible
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them
@@ -158,7 +158,7 @@ def _files(findings: Result, context: Context) -> TableBlock:
         for note in problems[:_PROBLEMS]
     )
     whole = files - len(problems)
-    read = f"{of(whole, 'file')} {'was' if whole == 1 else 'were'} read"
+    read = f"{quantity(whole, 'file')} {'was' if whole == 1 else 'were'} read"
     logs = any(note.published for note in context.files)
     fine = f"{read}. {told('design/fine_logs')}" if logs else f"{read}, {told('design/fine')}"
     return table(
@@ -223,8 +223,8 @@ def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
         if 0 < (lost := total.get(f"{name}_missing") or 0) < calls
     ]
     if lacking:
-        yield told("design/lacking", calls=of(calls, "call"), parts=listed(lacking))
+        yield told("design/lacking", calls=quantity(calls, "call"), parts=listed(lacking))
     if played := total.get("cassette"):
         yield told("design/cassette", calls=count(played))
     if (attempts := total.get("attempts") or 0) > calls:
-        yield told("design/attempts", attempts=of(attempts, "attempt"))
+        yield told("design/attempts", attempts=quantity(attempts, "attempt"))
