@@ -220,8 +220,8 @@ def test_games_of_a_house_that_are_long_over_are_read_and_kept_no_more():
         moderated.say(GameOpened(game=name, number=number))
         moderated.say(GameClosed(game=name, number=number, outcome="failed", lines=0, hash=""))
     with StageServer(Served(live=source), port=0) as stage:
+        assert fetched(stage.url, "/g/g66/data.json")[0] == 404
         assert data(stage.url, "/library.json")["live"] == []
-        fetched(stage.url, "/g/g66/data.json")
         assert len(source._readers) == len(source._games) == 64
 
 

@@ -186,7 +186,7 @@ def test_seats_of_games_long_over_are_forgotten_and_no_other():
         people.sit("goes on", "Ada")
         for number in range(66):
             seat = people.sit(f"over {number}", "Ada")
-            seat.left()
+            seat.leave()
             await seat.change(20)
 
     with contextlib.redirect_stderr(told):

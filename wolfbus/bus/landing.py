@@ -39,7 +39,7 @@ def ascending_ids(entries: Sequence[Entry]) -> list[Id]:
     return ids
 
 
-def had_landed(stream: str, entry: Entry, existing: Entry | None, extent: Extent | None) -> None:
+def check_landed(stream: str, entry: Entry, existing: Entry | None, extent: Extent | None) -> None:
     """Return quietly if an entry that the stream refused as too old had landed before.
 
     Args:

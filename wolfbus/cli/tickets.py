@@ -13,7 +13,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE
 from wolfbus.tickets.holders import MODERATOR, Holder, read_bus, redis_address, ticket_path
-from wolfbus.tickets.issuing import Office
+from wolfbus.tickets.issuing import UserAdmin
 from wolfbus.tickets.issuing import issue as issue_tickets
 from wolfbus.tickets.issuing import revoke as revoke_tickets
 
@@ -119,8 +119,8 @@ def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moder
     holders = [Holder(house, service, name) for service in _SERVICES for name in told.pop(service)]
     chair = Holder(house, "moderator", MODERATOR)
     if not moderator:
-        with Office(redis_address(url)) as office:
-            moderator = chair not in office.holders(house)
+        with UserAdmin(redis_address(url)) as admin:
+            moderator = chair not in admin.holders(house)
     if moderator:
         holders.append(chair)
     issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **told)
@@ -133,9 +133,9 @@ def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moder
 @_house_option
 def list_(url: str, house: str) -> None:
     """List who holds a ticket, and how many connections each has."""
-    with Office(redis_address(url)) as office:
-        holders, connections = office.holders(house), office.connections()
-        is_open = office.is_on("default")
+    with UserAdmin(redis_address(url)) as admin:
+        holders, connections = admin.holders(house), admin.connections()
+        is_open = admin.is_on("default")
     for holder in holders:
         there = counted(connections[holder.user], "connection")
         click.echo(f"{holder.name:<24} {holder.service:<10} {there}")
@@ -158,8 +158,8 @@ def revoke(
     """
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")
-    with Office(redis_address(url)) as office:
-        held = {holder.name for holder in office.holders(house)}
+    with UserAdmin(redis_address(url)) as admin:
+        held = {holder.name for holder in admin.holders(house)}
     wanted = held if everybody else set(names)
     if strangers := sorted(wanted - held):
         raise ConfigError(f"no ticket in house {house} for {', '.join(strangers)}; nothing was revoked")

@@ -87,7 +87,7 @@ def _audience_member(audience: Audience) -> str:
     return canonical_members({"audience": audience})["audience"]
 
 
-def on_the_bus(recorded: Recorded) -> dict[str, Any]:
+def bus_members(recorded: Recorded) -> dict[str, Any]:
     """Return the members of a record's line as they stand on the bus, where every message says its version."""
     number, time, audience, event, digest = recorded
     return {**plain(event), "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}

@@ -18,7 +18,7 @@ from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
-from wolfbus.record.line import Recorded, on_the_bus, seal
+from wolfbus.record.line import Recorded, bus_members, seal
 
 _HOLDER = "replay"
 
@@ -52,7 +52,7 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     return len(records)
 
 
-def bring(bus: Bus, house: str, game: str, path: Path) -> None:
+def append_record(bus: Bus, house: str, game: str, path: Path) -> None:
     """Put a record that was written elsewhere on a bus, line by line as it stands; safe to repeat.
 
     Args:
@@ -85,7 +85,7 @@ def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -
         entries, posts = [], []
         for recorded in step:
             # sealed once more, which gives the very same hash
-            entries.append(_entry(on_the_bus(seal(before, recorded)[0]), game))
+            entries.append(_entry(bus_members(seal(before, recorded)[0]), game))
             before = recorded.hash
             for news in herald.tell(recorded.event).public:
                 body = encode(TableNews(game=game, n=news.n, fact=news.fact))

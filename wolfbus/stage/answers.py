@@ -114,7 +114,7 @@ def event(name: str, data: bytes, line: int | None = None) -> bytes:
     return head.encode() + b"data: " + data + b"\n\n"
 
 
-def line_of(request: web.Request) -> int:
+def last_line(request: web.Request) -> int:
     """Return the line up to which a browser has the events, 0 where it tells none."""
     word = request.headers.get("Last-Event-ID") or request.query.get("after") or ""
     return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0

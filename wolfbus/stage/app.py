@@ -14,14 +14,14 @@ from urllib.parse import quote
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, saved_as, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, last_line, problem, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
-from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_told
+from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_summary
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource, open_game
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC
 from wolfbus.stage.watched import WatchedGame, encoded
 
 _COOKIE: Final = "wolfbus-seat-"
@@ -91,7 +91,7 @@ class SeatRoutes:
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        return await stream(request, self._steps(seat, line_of(request), table=bool(request.query.get("as"))))
+        return await stream(request, self._steps(seat, last_line(request), table=bool(request.query.get("as"))))
 
     async def _steps(self, seat: PersonSeat, after: int, *, table: bool) -> AsyncGenerator[bytes, None]:
         version = -1
@@ -102,7 +102,7 @@ class SeatRoutes:
                 return
             if seat.version != version:
                 version = seat.version
-                step = encoded({**feed.step(after), **seat.beside()})
+                step = encoded({**feed.step(after), **seat.status()})
                 after = feed.line
                 yield event("step", step, after)
             if feed.over:
@@ -269,7 +269,7 @@ class StageApp:
         game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
         with game.watched():
-            return await stream(request, self._steps(game, viewer, line_of(request)))
+            return await stream(request, self._steps(game, viewer, last_line(request)))
 
     async def _steps(self, game: WatchedGame, viewer: str, after: int) -> AsyncGenerator[bytes, None]:
         shielded = game.shielded
@@ -356,7 +356,8 @@ class StageApp:
         found = await asyncio.to_thread(reader.comparison, a, b)
         matched = await asyncio.to_thread(pairs, a, b, root)
         one, other = (
-            {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
+            {"id": name, "name": study_summary(name, folder)["name"]}
+            for name, folder in zip(names, (a, b), strict=True)
         )
         return answer({"format": FORMAT, "a": one, "b": other, "comparison": found, "pairs": matched})
 

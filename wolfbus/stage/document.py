@@ -18,8 +18,8 @@ from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS
 from wolfbus.stage.beats import Beat, as_json
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.fold import BeatFold
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, ViewerFilter, viewer_of_seat
 from wolfbus.suspicion import smooth
 from wolfbus.vocabulary import ROLES
 
@@ -132,7 +132,7 @@ class GameFeed:
     def __init__(self, viewer: Viewer, records: Iterable[Recorded] = ()) -> None:
         self.viewer = viewer
         self.line = 0
-        self._eyes = Eyes(viewer)
+        self._filter = ViewerFilter(viewer)
         self._fold = BeatFold(viewer)
         self._game: dict[str, Any] = {}
         for recorded in records:
@@ -155,7 +155,7 @@ class GameFeed:
 
     def feed(self, recorded: Recorded) -> list[Beat]:
         """Take in the next line of the record and return the beats that are complete with it."""
-        facts = self._eyes.see(recorded.event)
+        facts = self._filter.facts(recorded.event)
         if self.viewer == EVERYTHING:
             return self.take(recorded.n, recorded.time, facts)
         return self.take(self.line + len(facts), recorded.time, facts) if facts else []

@@ -19,8 +19,8 @@ from wolfbus.errors import ConfigError
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, proof, seats_of
-from wolfbus.stage.eyes import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.inspector import exchanges
+from wolfbus.stage.viewers import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.watched import encoded
 
 

@@ -45,8 +45,8 @@ from wolfbus.messages.requests import Revealed, Seated, Whispered
 from wolfbus.printable import in_plain_words
 from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
 from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
 from wolfbus.stage.inspector import CallLines
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
 from wolfbus.state import Waiting
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Phase

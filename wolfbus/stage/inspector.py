@@ -19,7 +19,7 @@ _TEXTS = frozenset({"prompt", "type", "source", "like", "answered_as"})
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade:
+class RecordedCall:
     """A model call in its record.
 
     Attributes:
@@ -50,7 +50,7 @@ class CallMade:
         return [int(each[5]) for each in parts if len(each) > 5 and each[5].isdecimal()]
 
 
-def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
+def calls_of(records: Iterable[Recorded]) -> list[RecordedCall]:
     """Return the model calls of a record, each with what became of its requests."""
     names, calls = RequestNames(), WholeCalls()
     closed: dict[str, str] = {}
@@ -68,7 +68,7 @@ def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
             latest |= dict.fromkeys(event.requests, recorded.n)
             made.append((recorded, event))
     return [
-        CallMade(
+        RecordedCall(
             recorded.n,
             recorded.time,
             calls.whole(call, recorded.n),
@@ -94,7 +94,7 @@ def exchanges(records: Sequence[Recorded]) -> dict[int, dict[str, Any]]:
     book = PromptBook()
     prompts: dict[int, list[tuple[str, str]]] = {}
     seen: dict[tuple[str, str], set[SeatName]] = {}
-    of: dict[SeatName, list[CallMade]] = {}
+    of: dict[SeatName, list[RecordedCall]] = {}
     for recorded in records:
         book.feed(recorded.event, recorded.n)
         if isinstance(recorded.event, ModelCall):
@@ -123,7 +123,7 @@ def exchanges(records: Sequence[Recorded]) -> dict[int, dict[str, Any]]:
     return {made.line: found[made.line] for made in calls}
 
 
-def _facts(made: CallMade) -> dict[str, Any]:
+def _facts(made: RecordedCall) -> dict[str, Any]:
     call, place = made.call, made.place
     return {
         "line": made.line,

@@ -19,8 +19,8 @@ from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
-from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.sources import name_of_path, path_of, paths_under
+from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.whole_file import write_whole
@@ -247,7 +247,7 @@ class Library:
         return {
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
-            "studies": [study_told(known, folder) for known, folder in studies.items()],
+            "studies": [study_summary(known, folder) for known, folder in studies.items()],
             "games": games[:_MOST],
             "more": max(0, len(games) - _MOST),
         }
@@ -274,7 +274,7 @@ def _matches(game: Mapping[str, Any], path: Path, words: str) -> bool:
     return any(words in str(each).casefold() for each in (*told, *models)) or _says(path, words)
 
 
-def study_told(study: str, folder: Path) -> dict[str, Any]:
+def study_summary(study: str, folder: Path) -> dict[str, Any]:
     """Return what a library tells of a study."""
     try:
         manifest = load_manifest(folder / FILE) or {}
@@ -333,7 +333,7 @@ def study_data(study: str, folder: Path, found: Iterable[GameFound], reader: Stu
         found: the games there are, those of other studies among them.
         reader: computes the findings.
     """
-    told = study_told(study, folder)
+    told = study_summary(study, folder)
     manifest = load_manifest(folder / FILE) or {}
     rows = {str(row.get("game")): row for row in manifest.get("games") or ()}
     games = []

@@ -13,7 +13,7 @@ from typing import Any, Final
 from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.requests import Ask, Private, Public, Seated
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.watched import Changing, LoopCalls
 
 _ID_BYTES: Final = 6
@@ -91,23 +91,23 @@ class PersonSeat(Changing):
         """Forget what was told: the bus lost it, and tells it anew."""
         self._people.soon(self._begin)
 
-    def told(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+    def add_facts(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
         """Take in facts, some perhaps again."""
-        self._people.soon(partial(self._hear, tuple(facts), tuple(own)))
+        self._people.soon(partial(self._add_facts, tuple(facts), tuple(own)))
 
-    def asked(self, questions: Sequence[PersonRequest]) -> None:
+    def add_questions(self, questions: Sequence[PersonRequest]) -> None:
         """Put questions before the person."""
         now = time.time()
         timed = [replace(each, due=now + each.ask.deadline_s) for each in questions]
-        self._people.soon(partial(self._ask, timed))
+        self._people.soon(partial(self._add_questions, timed))
 
-    def left(self) -> None:
+    def leave(self) -> None:
         """Take note that the seat is asked nothing more."""
         self._people.soon(self._leave)
 
     # on the loop
 
-    def _hear(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+    def _add_facts(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
         fresh: list[tuple[tuple[int, int, int], Fact, bool]] = []
         for public in facts:
             if public.n == self._public + 1:
@@ -146,7 +146,7 @@ class PersonSeat(Changing):
                     del self._questions[question.ask.id]
                 return
 
-    def _ask(self, questions: Sequence[PersonRequest]) -> None:
+    def _add_questions(self, questions: Sequence[PersonRequest]) -> None:
         now = time.time()
         self._questions = {name: each for name, each in self._questions.items() if each.due > now}
         for question in questions:
@@ -185,7 +185,7 @@ class PersonSeat(Changing):
             return [PUBLIC, EVERYTHING]
         return [] if self.alive else [PUBLIC]
 
-    def beside(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """Return what goes with every event: questions, and how the seat stands."""
         return {
             "now": round(time.time(), 3),
@@ -196,7 +196,7 @@ class PersonSeat(Changing):
 
     def page(self) -> dict[str, Any]:
         """Return the data of the person's page."""
-        found = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.beside()}
+        found = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.status()}
         if self._seated is not None:
             found |= {"role": self._seated.role, "partners": list(self._seated.partners)}
         return found

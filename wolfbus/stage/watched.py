@@ -16,7 +16,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded
 from wolfbus.stage.document import GameFeed, all_viewers, proof, seats_of
-from wolfbus.stage.eyes import PUBLIC, TableOpened, Viewer, viewer_named
+from wolfbus.stage.viewers import PUBLIC, TableOpened, Viewer, viewer_named
 
 _CACHED: Final = 64
 """Steps kept encoded: viewers that are up to date all get the same one."""
@@ -151,7 +151,7 @@ class WatchedGame(Changing):
                 feed.feed(recorded)
         self.wake()
 
-    def tell(self, news: Sequence[TableNews]) -> None:
+    def add_news(self, news: Sequence[TableNews]) -> None:
         """Take in news of the table, where the record cannot be read."""
         feed = self.feed(PUBLIC)
         if not feed.line:

@@ -11,7 +11,7 @@ from typing import Any
 
 from redis.exceptions import ResponseError
 
-from wolfbus.bus.landing import ascending_ids, had_landed
+from wolfbus.bus.landing import ascending_ids, check_landed
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.connection import RedisLink, Word, refusal
 from wolfbus.bus.streams import Extent, join_id, parse_id
@@ -118,4 +118,4 @@ def _check_landed(link: RedisLink, stream: str, refused: Sequence[Entry]) -> Non
     for entry, items in zip(refused, replies, strict=True):
         if isinstance(items, ResponseError):
             raise refusal(items, f"stream {stream}", stream) from items
-        had_landed(stream, entry, entry_of(items[0]) if items else None, stored)
+        check_landed(stream, entry, entry_of(items[0]) if items else None, stored)

@@ -13,7 +13,7 @@ from wolfbus.messages.events import Answered
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook
-from wolfbus.stage.inspector import CallMade, calls_of
+from wolfbus.stage.inspector import RecordedCall, calls_of
 from wolfbus.usage import Usage, sort_of
 
 _UNKNOWN: Final = "-"
@@ -42,12 +42,12 @@ _ELSEWHERE: Final = frozenset({"like", "answered_as"})
 """Fields that say where in a record more is said of a call."""
 
 
-def call_as_json(made: CallMade) -> dict[str, Any]:
+def call_as_json(made: RecordedCall) -> dict[str, Any]:
     """Return everything of a call but prompt, reasoning and reply, absent fields as None."""
     return {"line": made.line, "time": made.time, **_told(made, "prompt", "reasoning", "reply")}
 
 
-def _told(made: CallMade, *without: str) -> dict[str, Any]:
+def _told(made: RecordedCall, *without: str) -> dict[str, Any]:
     told = made.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE, *without})
     return {**_USUAL, **told, "read": list(made.read)}
 
@@ -65,7 +65,7 @@ def calls_page(records: Iterable[Recorded]) -> str:
     return "\n".join([*table, "", usage_in_words(usage), *_NOTES]) + "\n"
 
 
-def _row(made: CallMade, model: str) -> tuple[str, ...]:
+def _row(made: RecordedCall, model: str) -> tuple[str, ...]:
     call = made.call
     return (
         str(made.line),
@@ -96,7 +96,7 @@ def _tokens(call: Call) -> str:
     return "/".join(_UNKNOWN if count is None else str(count) for count in tokens) if known else ""
 
 
-def _when(made: CallMade) -> str:
+def _when(made: RecordedCall) -> str:
     """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
     if made.place is None:
         return _UNKNOWN
@@ -124,7 +124,7 @@ def _shown(text: str) -> Iterator[str]:
 class Exchange(NamedTuple):
     """A model call with its prompt, as (role, text) messages that the model was sent."""
 
-    made: CallMade
+    made: RecordedCall
     messages: list[tuple[ChatRole, str]]
 
     def as_json(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Exchange(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def _facts(made: CallMade) -> Iterator[str]:
+def _facts(made: RecordedCall) -> Iterator[str]:
     call, tokens = made.call, _tokens(made.call)
     tries = counted(call.attempts, "attempt")
     for label, words in (

@@ -17,8 +17,8 @@ from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS, team_of
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
+from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.vocabulary import ROLES
 
 LINES: Final = 25

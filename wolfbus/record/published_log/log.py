@@ -115,13 +115,13 @@ class PaperStatement:
     phase: PaperPhase
     speaker: str
     text: str
-    own: PaperAnalysis | None
+    own_analysis: PaperAnalysis | None
     others: Mapping[str, PaperAnalysis]
 
     def analyses(self) -> Iterator[PaperAnalysis]:
         """Return the speaker's analysis, if any, and the observers'."""
-        if self.own is not None:
-            yield self.own
+        if self.own_analysis is not None:
+            yield self.own_analysis
         yield from self.others.values()
 
 
