@@ -137,26 +137,26 @@ def visible(text: str, *, lines: bool = False) -> str:
     """
     if (_PLAIN_LINES if lines else _PLAIN).fullmatch(text):
         return text
-    kept: list[str] = []
+    pieces: list[str] = []
     marks = 0
-    for at, character in enumerate(text):
+    for index, character in enumerate(text):
         category = unicodedata.category(character)
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks > _MARKS:
             continue
         if (lines and character in "\n\t") or (
-            character == _JOINER and at and unicodedata.category(text[at - 1]) in {"So", "Sk", "Mn"}
+            character == _JOINER and index and unicodedata.category(text[index - 1]) in {"So", "Sk", "Mn"}
         ):
-            kept.append(character)
+            pieces.append(character)
         elif category in _HIDDEN or character in _FILLERS:
-            kept.append(f"[U+{ord(character):04X}]")
+            pieces.append(f"[U+{ord(character):04X}]")
         else:
-            kept.append(character)
-    return "".join(kept)
+            pieces.append(character)
+    return "".join(pieces)
 
 
 def words(text: str, limit: int, *, lines: bool = False) -> str:
     """Return at most `limit` characters of `text`, all visible, and how many are left out."""
-    shown = visible(text[:limit], lines=lines)
+    beginning = visible(text[:limit], lines=lines)
     left = len(text) - limit
-    return shown if left <= 0 else f"{shown}… ({left:,} more characters in the record)"
+    return beginning if left <= 0 else f"{beginning}… ({left:,} more characters in the record)"

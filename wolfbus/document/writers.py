@@ -97,7 +97,7 @@ def _grid(table: TableBlock, width: int) -> Iterator[str]:
     # what the environment says of the terminal is nothing to a text that may go into a file
     console = Console(width=width - len(_INDENT), color_system=None, force_terminal=False, _environ={})
     for blanks, broken in ((2, False), (2, True), (1, True)):
-        grid = _laid_out(table, blanks, broken)
+        grid = _layout(table, blanks, broken)
         if console.measure(grid, options=console.options.update_width(10 * width)).maximum <= console.width:
             break
     with console.capture() as captured:
@@ -106,8 +106,8 @@ def _grid(table: TableBlock, width: int) -> Iterator[str]:
         yield (_INDENT + line).rstrip()
 
 
-def _laid_out(table: TableBlock, blanks: int, broken: bool) -> Grid:
-    """Return a table with so many blanks between its columns, and its heads one word a line where they are broken."""
+def _layout(table: TableBlock, blanks: int, broken_heads: bool) -> Grid:
+    """Return a table with so many blanks between its columns, and its heads one word a line if `broken_heads`."""
     from rich.box import Box
     from rich.table import Table as Grid
     from rich.text import Text
@@ -118,16 +118,18 @@ def _laid_out(table: TableBlock, blanks: int, broken: bool) -> Grid:
         justify: JustifyMethod = "left" if place == 0 or column.wide else "right"
         name = _plain(column.name)
         grid.add_column(
-            Text(name.replace(" ", "\n") if broken else name), justify=justify, vertical="bottom", overflow="fold"
+            Text(name.replace(" ", "\n") if broken_heads else name), justify=justify, vertical="bottom", overflow="fold"
         )
     for row in table.rows:
-        grid.add_row(*(Text(_cell(cell)) for cell in (row.head, *row.cells)))
+        cells = (_with_notes(cell, cell.under.replace(" · ", "; ")) for cell in (row.head, *row.cells))
+        grid.add_row(*(Text(_plain(text)) for text in cells))
     return grid
 
 
-def _cell(cell: Cell) -> str:
-    more = [part for part in (cell.under.replace(" · ", "; "), f"paper {cell.paper}" if cell.paper else "") if part]
-    return _plain(cell.text + (f" ({'; '.join(more)})" if more else ""))
+def _with_notes(cell: Cell, under: str) -> str:
+    """Return a cell's text with its small print and the paper's value behind it."""
+    notes = [note for note in (under, f"paper {cell.paper}" if cell.paper else "") if note]
+    return cell.text + (f" ({'; '.join(notes)})" if notes else "")
 
 
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~!])")
@@ -161,19 +163,15 @@ def _markdown(block: Block) -> str:
 def _markdown_table(table: TableBlock) -> str:
     if not table.rows:
         return f"**{escaped(table.caption)}** {escaped(table.empty)}"
-    lines = [
-        "| " + " | ".join(escaped(column.name) for column in table.columns) + " |",
-        "|" + "|".join(" :--- " if place == 0 or each.wide else " ---: " for place, each in enumerate(table.columns))
-        + "|",
-    ]  # fmt: skip
-    lines += ["| " + " | ".join(_markdown_cell(cell) for cell in (row.head, *row.cells)) + " |" for row in table.rows]
-    told = "\n".join(f"- {escaped(each)}" for each in table.remarks())
-    return f"**{escaped(table.caption)}**\n\n" + "\n".join(lines) + (f"\n\n{told}" if told else "")
-
-
-def _markdown_cell(cell: Cell) -> str:
-    more = [part for part in (cell.under, f"paper {cell.paper}" if cell.paper else "") if part]
-    return escaped(cell.text + (f" ({'; '.join(more)})" if more else ""))
+    aligned = (":---" if index == 0 or column.wide else "---:" for index, column in enumerate(table.columns))
+    rows = [
+        [escaped(column.name) for column in table.columns],
+        aligned,
+        *([escaped(_with_notes(cell, cell.under)) for cell in (row.head, *row.cells)] for row in table.rows),
+    ]
+    lines = (f"| {' | '.join(cells)} |" for cells in rows)
+    remarks = "\n".join(f"- {escaped(remark)}" for remark in table.remarks())
+    return f"**{escaped(table.caption)}**\n\n" + "\n".join(lines) + (f"\n\n{remarks}" if remarks else "")
 
 
 def _parts(parts: Sequence[Part]) -> str:

@@ -78,15 +78,15 @@ def _entry(members: dict[str, Any], game: str) -> Entry:
 
 def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
     """Yield the steps of a record as a moderator of this epoch would commit them."""
-    herald, head, before = Herald(), "", ""
+    herald, head, previous = Herald(), "", ""
     table = streams.table(house, game)
     for start in range(0, len(records), STEP):
         step = records[start : start + STEP]
         entries, posts = [], []
         for recorded in step:
             # sealed once more, which gives the very same hash
-            entries.append(_entry(bus_members(seal(before, recorded)[0]), game))
-            before = recorded.hash
+            entries.append(_entry(bus_members(seal(previous, recorded)[0]), game))
+            previous = recorded.hash
             for news in herald.tell(recorded.event).public:
                 body = encode(TableNews(game=game, n=news.n, fact=news.fact))
                 posts.append((table, Entry(body, "news", "moderator", game, news.n, f"{news.n}-0")))
