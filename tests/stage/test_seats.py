@@ -191,7 +191,7 @@ def test_seats_of_games_long_over_are_forgotten_and_no_other():
 
     with contextlib.redirect_stderr(told):
         asyncio.run(sit())
-    going_on, *over = (people.take(told.links.get().partition("#")[2]) for _ in range(67))
+    going_on, *over = (people.redeem(told.links.get().partition("#")[2]) for _ in range(67))
     assert going_on is not None
     assert people.seat(going_on.id, going_on.secret) is going_on
     assert over[0] is None

@@ -46,7 +46,7 @@ class Guard:
     """
 
     def __init__(self, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> None:
-        self._hosts = _LOOPBACK | {each.lower() for each in (host, *names)}
+        self._hosts = _LOOPBACK | {name.lower() for name in (host, *names)}
         self._numbers = host not in _LOOPBACK
 
     def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
@@ -126,6 +126,6 @@ async def stream(request: web.Request, events: AsyncGenerator[bytes, None]) -> w
     await response.prepare(request)
     async with contextlib.aclosing(events):
         with contextlib.suppress(ConnectionResetError):
-            async for each in events:
-                await response.write(each)
+            async for data in events:
+                await response.write(data)
     return response

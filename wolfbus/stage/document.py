@@ -52,10 +52,10 @@ def key_moments(beats: Sequence[Beat]) -> tuple[KeyMoment, ...]:
     meets, by one statement; every exile decided by a single vote; every exile of somebody else who acts at
     night; every kill that a doctor blocked.
     """
-    found = [*_false_claim(beats), *_swings(beats)]
+    moments = [*_false_claim(beats), *_swings(beats)]
     for beat in beats:
-        found += _outcome(beat)
-    return tuple(sorted(found, key=lambda moment: moment.beat))
+        moments += _outcome(beat)
+    return tuple(sorted(moments, key=lambda moment: moment.beat))
 
 
 def _false_claim(beats: Sequence[Beat]) -> Iterator[KeyMoment]:
@@ -98,13 +98,13 @@ def _swing(
 
 def _outcome(beat: Beat) -> Iterator[KeyMoment]:
     if beat.exile is not None and beat.exile.seat is not None:
-        gone = beat.exile.seat
+        exiled = beat.exile.seat
         if beat.exile.votes == beat.exile.needed:
-            words = f"{gone} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
-            yield KeyMoment(beat.n, "one_vote", gone, words)
-        role = next(seat.role for seat in beat.seats if seat.name == gone)
+            words = f"{exiled} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
+            yield KeyMoment(beat.n, "one_vote", exiled, words)
+        role = next(seat.role for seat in beat.seats if seat.name == exiled)
         if role is not None and role != "Werewolf" and FACTS[role].acts:
-            yield KeyMoment(beat.n, "special_exiled", gone, f"{gone}, the {role}, is exiled")
+            yield KeyMoment(beat.n, "special_exiled", exiled, f"{exiled}, the {role}, is exiled")
     elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
         saved = beat.night.target
         yield KeyMoment(beat.n, "kill_blocked", saved, f"a Doctor saves {saved} from the Werewolves")
@@ -313,7 +313,7 @@ def learning() -> dict[str, Any]:
             for role in ROLES
             if config.count(role) and (acts := FACTS[role].acts)
         ],
-        "glossary": [{"term": each.term, "words": each.words} for each in glossary.terms],
+        "glossary": [term.model_dump() for term in glossary.terms],
         "alpha": config.alpha,
         "prior": config.prior,
         "example": _smoothed_example(config.prior),

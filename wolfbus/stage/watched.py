@@ -130,9 +130,9 @@ class WatchedGame(Changing):
             raise ConfigError(f"only what is public can be seen {'before this game ends' if self.records else 'here'}")
         return viewer_named(word, self.names, "the link's as=")
 
-    def withheld(self, what: str) -> str:
+    def refusal(self, thing: str) -> str:
         """Return why something is not to be had of a game that is shielded."""
-        return f"{what} can be had {'after the game' if self.records else 'only where its record is read'}"
+        return f"{thing} can be had {'after the game' if self.records else 'only where its record is read'}"
 
     def feed(self, viewer: Viewer) -> GameFeed:
         """Return what `viewer` is shown, up to date."""

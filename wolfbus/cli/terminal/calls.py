@@ -49,7 +49,7 @@ def call_as_json(made: RecordedCall) -> dict[str, Any]:
 
 def _told(made: RecordedCall, *without: str) -> dict[str, Any]:
     told = made.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE, *without})
-    return {**_USUAL, **told, "read": list(made.read)}
+    return {**_USUAL, **told, "read": list(made.readings)}
 
 
 def calls_page(records: Iterable[Recorded]) -> str:
@@ -80,7 +80,7 @@ def _row(made: RecordedCall, model: str) -> tuple[str, ...]:
         f"{call.queue_s:.2f}",
         f"{call.latency_s:.2f}",
         _tokens(call) or _UNKNOWN,
-        ", ".join(dict.fromkeys(each or "open" for each in made.read)) or _UNKNOWN,
+        ", ".join(dict.fromkeys(each or "open" for each in made.readings)) or _UNKNOWN,
         "; ".join(["from a cassette"] * call.cassette + ([_no_reply(call)] if _is_empty(call) else [])),
     )
 
@@ -173,7 +173,7 @@ def _facts(made: RecordedCall) -> Iterator[str]:
         ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
         ("finish", call.finish),
         ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
-        ("read", ", ".join(each or "open" for each in made.read)),
+        ("read", ", ".join(each or "open" for each in made.readings)),
     ):
         if words:
             yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
