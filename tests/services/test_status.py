@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import closing
 
 import pytest
 
@@ -15,7 +14,6 @@ from wolfbus.cli import run
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.study.redis_agenda import RedisAgenda
 from wolfbus.tickets.holders import Holder
 
 
@@ -99,10 +97,10 @@ def test_a_redis_without_a_house_is_said_in_one_line(redis_url, status):
     assert json.loads(status("--json")[1]) == {"bus": redis_url, "houses": []}
 
 
-def test_an_agenda_is_told_apart_from_a_house(redis_url, status):
-    with closing(RedisAgenda(redis_url, "mine")) as agenda:
-        agenda.open("study-1", "games = 3")
-        lines = status()[1].splitlines()
+def test_an_agenda_is_told_apart_from_a_house(bus, status):
+    for part in ("agenda", "agenda:results"):
+        ask(bus, "XADD", streams.house_key("mine", part), "*", "game", "1")
+    lines = status()[1].splitlines()
     assert lines[0] == "Agenda mine: games of a study, which workers play, each in a house of its own"
     assert re.fullmatch(r"  Memory  .* in 2 keys", lines[1])
 

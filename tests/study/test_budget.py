@@ -179,6 +179,15 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert mine == its
 
 
+def test_no_more_games_begin_than_the_budget_is_expected_to_carry(server, paid, tmp_path):
+    enough = manifest(paid)["totals"]["cost_usd"]
+    text = SHORT.replace("at_once = 2", "at_once = 4")
+    budget = ("--budget", f"{enough * 0.4:.6f}")
+    run_here(told(tmp_path, server.url, text), "--out", tmp_path / "out", *budget, code=1)
+    # of four that begin at once, none would come to its end
+    assert 0 < manifest(tmp_path / "out")["totals"]["ended"] < 4
+
+
 def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, paid, tmp_path, redis_url):
     enough = manifest(paid)["totals"]["cost_usd"]
     out, file = tmp_path / "out", told(tmp_path, server.url)

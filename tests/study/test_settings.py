@@ -73,6 +73,20 @@ def test_a_study_goes_on_with_the_servers_of_a_config_file_and_is_held_to_its_ru
         assert "config.debate_turns: 6 is told, and the folder's study has 2" in done.stderr
 
 
+def test_a_study_goes_on_with_a_price_that_its_models_lacked_and_never_with_another(played, out, tmp_path):
+    model = '[endpoints.here]\nprovider = "mock"\n[models.m]\nendpoint = "here"\n'
+    played(f'games = 1\nseed = 3\nplayers = "llm:m*8"\n{model}{SHORT}')
+    config = tmp_path / "priced.toml"
+    again = ("--resume", "--out", out, "--games", "2", "--budget", "9")
+    assert 'add  price = { input = …, output = … }  to [models."m"]' in run_here(*again, code=2).stderr
+    config.write_text(f"{model}price = {{ input = 1, output = 2 }}\n")
+    run_here(*again, "--config", config, code=0)
+    assert manifest(out)["models"]["m"]["price"] == {"input": 1.0, "cached": None, "output": 2.0}
+    config.write_text(f"{model}price = {{ input = 1, output = 3 }}\n")
+    done = run_here(*again, "--config", config, code=2)
+    assert "models.m.price.output: 3.0 is told, and the folder's study has 2.0" in done.stderr
+
+
 def test_the_folders_own_files_say_the_same_study(played, out):
     text = f"""
     name = "Größe \\"x\\""

@@ -9,9 +9,10 @@ import signal
 import subprocess
 from contextlib import closing
 from functools import partial
-from types import SimpleNamespace
+from importlib import resources
 
 import pytest
+import redis
 
 from tests.study.gate import GATE
 from tests.study.runs import (
@@ -28,12 +29,13 @@ from tests.study.runs import (
 )
 from tests.waiting import wait_until
 from wolfbus.bus import open_bus, streams
-from wolfbus.study.plan import PlannedGame
-from wolfbus.study.redis_agenda import GROUP, LEASE_S, RedisAgenda
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
-ENDED = SimpleNamespace(error=None, seconds=1.0)
+KEYS = [
+    streams.house_key(AGENDA, part)
+    for part in ("agenda", *(f"agenda:{part}" for part in ("known", "done", "results", "lease", "houses", "study")))
+]
 
 
 class Workers:
@@ -44,10 +46,10 @@ class Workers:
         self._environment = {**ENVIRONMENT, GATE: str(gate)}
         self.all = []
 
-    def start(self):
+    def start(self, *more):
         self.all.append(
             subprocess.Popen(
-                self._words, stderr=subprocess.PIPE, text=True, env=self._environment, start_new_session=True
+                [*self._words, *more], stderr=subprocess.PIPE, text=True, env=self._environment, start_new_session=True
             )
         )
         return self.all[-1]
@@ -98,6 +100,38 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
+@pytest.mark.parametrize("gate_opens", ["before", "after"])
+def test_a_worker_that_stood_still_says_that_others_have_its_games_and_goes_on_with_the_next(
+    study, out, gate, whole, share, workers, link, gate_opens
+):
+    first = workers.start("--at-once", "8")
+
+    def holding():
+        return len(link.xpending(KEYS[0], "workers")["consumers"])
+
+    def stop():
+        wait_until(lambda: journal_lines(out) >= 3, 60)
+        working.append(workers.start("--at-once", "16"))
+        wait_until(lambda: journal_lines(out) >= 4 and holding() == 2, 60)
+        first.send_signal(signal.SIGSTOP)
+        # the other takes what it held
+        wait_until(lambda: holding() == 1, 60)
+        if gate_opens == "before":
+            gate.touch()
+        first.send_signal(signal.SIGCONT)
+        if gate_opens == "after":
+            line = first.stderr.readline()
+            assert "silent for longer than its lease of 1 s; it goes on with the next" in line
+            gate.touch()
+
+    working: list[subprocess.Popen[str]] = []
+    done = run_here_while(stop, study, "--out", out, *share)
+    assert_through(done, working[0], whole, out)
+    assert (first.communicate(timeout=30)[1].splitlines()[-1], first.returncode) == (
+        f"wolfbus: this worker leaves agenda {AGENDA}: it has no more games", 0
+    )  # fmt: skip
+
+
 def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_die(
     study, out, gate, whole, share, redis_url, bus
 ):
@@ -132,18 +166,28 @@ def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_staye
     assert_through(run_here("--resume", "--out", out, *share), worker, whole, out)
 
 
-def test_another_study_cannot_have_the_same_agenda(study, out, share, agenda):
-    done = run_here(study, "--out", out, *share, code=2)
+@pytest.fixture
+def link(redis_url):
+    with redis.from_url(redis_url, decode_responses=True) as link:
+        yield link
+
+
+def test_another_study_cannot_have_the_same_agenda(study, tmp_path, out, share):
+    running = begin(study, "--out", out, *share)
+    wait_until((out / "study.json").exists, 60)
+    wait_until(lambda: "are on agenda" in running.stderr.readline(), 60)
+    done = run_here(study, "--seed", "12", "--out", tmp_path / "other", *share, code=2)
+    running.kill()
+    running.communicate()
     assert done.stderr.startswith(f"wolfbus: agenda {AGENDA} has the games of another study")
 
 
-def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, agenda):
+def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, link):
     def lose():
         wait_until(lambda: journal_lines(out) >= 2, 60)
-        agenda.remove()
+        link.delete(*KEYS)
         gate.touch()
 
-    agenda.remove()
     worker = workers.start()
     done = run_here_while(lose, study, "--out", out, *share)
     assert done.returncode == 1
@@ -152,85 +196,82 @@ def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(st
     assert worker.wait(30) == 0
 
 
+def test_the_lease_of_the_first_worker_holds_for_all(redis_url, gate, study, out, share, workers):
+    running = begin(study, "--out", out, *share)
+    first = workers.start()
+    wait_until(lambda: journal_lines(out) >= 1, 60)
+    with closing(Workers(redis_url, gate, "0.1")) as others:
+        line = others.start().stderr.readline()
+    assert line == f"wolfbus: --lease 0.1 does not hold: agenda {AGENDA} has a lease of 1 s, as its first worker said\n"
+    gate.touch()
+    _, error = running.communicate(timeout=60)
+    assert (running.returncode, first.wait(30)) == (0, 0), error
+
+
 @pytest.mark.parametrize("more", [["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]])
 def test_options_that_do_not_go_with_sharing_are_refused(study, out, share, more):
     done = run_here(study, "--out", out, *share, *more, code=2)
     assert "--share" in done.stderr
 
 
-# -- the agenda itself
+# -- the agenda itself, as its script keeps it
 
 
 @pytest.fixture
-def agenda(redis_url):
-    with closing(RedisAgenda(redis_url, AGENDA, lease_s=0.2)) as agenda:
-        agenda.planned = lambda number: PlannedGame(number, f"g-{number}", "", "", ())
-        agenda.open("study-1", "games = 3")
-        yield agenda
+def agenda(link):
+    """Do something with an agenda of three games."""
+    script = link.register_script(resources.files("wolfbus.bus.redis").joinpath("agenda.lua").read_text("utf-8"))
+
+    def agenda(*words):
+        return script(KEYS[:-1], words)
+
+    assert (agenda("post", 1, 2, 3), agenda("post", 2, 3)) == (3, 0)
+    return agenda
 
 
-def take(agenda, house, at_most=9):
-    found = []
-    wait_until(lambda: bool(found.extend(agenda.take(house, at_most)) or found), 10)
-    return found
+def take(agenda, who, count=9, lease_ms=60_000):
+    """Return entry, game, how often it was taken before, and by whom, of each game that somebody takes."""
+    return agenda("take", who, count, lease_ms)
 
 
-def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda):
-    agenda.post([1, 2, 3])
-    agenda.post([2, 3])
-    (slow,) = take(agenda, "slow", 1)
-    assert (slow.game.number, slow.times, slow.house) == (1, 0, "")
-    assert [each.game.number for each in agenda.take("quick", 9)] == [2, 3]
-    agenda.hold("quick", [each.entry for each in agenda.take("quick", 9)])
-    found = next(each for each in take(agenda, "quick") if each.game.number == 1)
-    assert (found.house, found.times) == ("slow", 1)
-    assert agenda.finish(found, "quick", ENDED)
-    assert not agenda.finish(slow, "slow", ENDED)
+def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link):
+    ((entry, *one),) = take(agenda, "slow", 1)
+    others = [entry for entry, *_ in take(agenda, "quick")]
+    assert one == ["1", 0, ""]
+    assert [game for _, game, *_ in take(agenda, "quick", lease_ms=0)] == ["1", "2", "3"]
+    # what the slow one held is the other's now, and cannot be given back by it
+    assert (agenda("hold", "slow", entry), agenda("give_back", "slow", entry)) == ([], [])
+    assert agenda("hold", "quick", entry, *others) == [entry, *others]
+    assert link.hget(KEYS[5], "1") == "quick"
+    assert agenda("finish", entry, 1, "quick", "{}") == "quick"
+    assert agenda("finish", entry, 1, "slow", "{}") == "quick"
     # said again after a break, it still counts
-    assert agenda.finish(found, "quick", ENDED)
-    assert [each.house for _, each in agenda.results("0-0")] == ["quick"]
+    assert agenda("finish", entry, 1, "quick", "{}") == "quick"
+    assert [fields["who"] for _, fields in link.xrange(KEYS[3])] == ["quick"]
+    assert agenda("hold", "quick", entry) == []
 
 
-@pytest.mark.parametrize("meanwhile", ["finished", "removed"])
-def test_a_game_that_is_over_while_it_is_taken_is_taken_by_nobody(agenda, monkeypatch, meanwhile):
-    agenda.post([1])
-    (slow,) = take(agenda, "slow")
-    agenda.give_back("slow", slow.entry)
-    asked = agenda._of_group
-
-    def claimed(*words):
-        found = asked(*words)
-        if words[0] == "XAUTOCLAIM":
-            agenda.finish(slow, "slow", ENDED) if meanwhile == "finished" else agenda.remove()
-        return found
-
-    monkeypatch.setattr(agenda, "_of_group", claimed)
-    assert agenda.take("quick", 1) == []
+def test_it_is_told_who_took_a_game_last_and_how_often_it_was_taken(agenda):
+    for who, before in (("a", [0, ""]), ("b", [1, "a"]), ("c", [2, "b"])):
+        ((_, game, *taken),) = take(agenda, who, 1, lease_ms=0)
+        assert (game, taken) == ("1", before)
 
 
 def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
-    agenda.post([1])
-    (taken,) = take(agenda, "a")
-    agenda.give_back("a", taken.entry)
-    assert [each.game.number for each in agenda.take("b", 9)] == [1]
-    agenda.remove()
-    assert not agenda.is_open
+    ((entry, *_),) = take(agenda, "a", 1)
+    assert [game for _, game, *_ in take(agenda, "b")] == ["2", "3"]
+    agenda("give_back", "a", entry)
+    # nobody died under it
+    assert take(agenda, "b") == [[entry, "1", 0, "a"]]
 
 
-def test_the_lease_of_the_first_worker_holds_for_all_so_that_none_takes_from_one_that_lives(agenda, redis_url):
-    with closing(RedisAgenda(redis_url, AGENDA)) as first, closing(RedisAgenda(redis_url, AGENDA, 0.001)) as hasty:
-        assert first.agree()
-        agenda.post([1])
-        first.planned = hasty.planned = agenda.planned
-        (taken,) = take(first, "first")
-        assert not hasty.agree()
-        assert hasty.lease_s == LEASE_S
-        agenda._of_group("XCLAIM", agenda._agenda, GROUP, "first", "0", taken.entry, "IDLE", "5000", "JUSTID")
-        assert hasty.take("hasty", 1) == []
-        agenda.remove()
-        # of another agenda under this name nothing is agreed yet
-        agenda.open("study-2", "games = 1")
-        assert hasty.agree()
+def test_nothing_is_agreed_taken_or_finished_on_an_agenda_that_is_gone(agenda, link):
+    assert (agenda("lease", 200), agenda("lease", 1)) == ("200", "200")
+    ((entry, *_),) = take(agenda, "a", 1)
+    link.delete(*KEYS)
+    words = [("lease", 1), ("hold", "a", entry), ("take", "a", 1, 1), ("finish", entry, 1, "a", "{}")]
+    assert [agenda(*each) for each in words] == ["", "", "", ""]
+    assert link.exists(*KEYS) == 0
 
 
 # -- on a Redis Cluster of three nodes

@@ -27,9 +27,9 @@ from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import Amount, BudgetLedger
     from players.llm.settings import Model
+    from players.spec import BrainContext
     from wolfbus.stage.people import People
 
 Wish: TypeAlias = tuple[str, Role]
@@ -192,8 +192,7 @@ def open_brain_context(
         PlayerError: a model that does not answer.
         CassetteError: a cassette that cannot be opened.
     """
-    from players.context import BrainContext
-    from players.spec import check
+    from players.spec import BrainContext, check
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
@@ -321,20 +320,13 @@ def _bad(reason: str) -> click.BadParameter:
     return click.BadParameter(reason, param_hint="--role")
 
 
-def tell_expected(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model], games: int) -> None:
+def tell_expected(took: Mapping[str, Any], games: int) -> None:
     """Tell on stderr what games will about take; nothing where no model plays, or only ones of this very process.
 
-    One game of the same rules and seats is played here and now by models that answer at once; its
-    prompts are the real ones, its replies are short. So calls and prompt tokens are those of a
-    middling game, and real replies are longer.
-
     Args:
-        config: the rules.
-        brains: brain of each seat, in seating order.
-        models: models by alias.
+        took: what a game takes, as `rehearse` returns it.
         games: how many games are to be played.
     """
-    took = _rehearse(config, brains, models)
     if not took.get("calls"):
         return
 
@@ -354,10 +346,23 @@ def _tokens(number: int) -> str:
     return f"{number / 1e6:.1f} M" if number >= 950_000 else f"{max(1, round(number / 1000))} k"
 
 
-def _rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any]:
-    """Play one game with models that answer at once; returns what its calls took, nothing if it did not end."""
-    from players.context import BrainContext
+def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any]:
+    """Play one game with models that answer at once; returns what its calls took.
+
+    Its prompts are the real ones, its replies are short. So calls and prompt tokens are those of a middling game, and
+    real replies are longer.
+
+    Args:
+        config: the rules.
+        brains: brain of each seat, in seating order.
+        models: models by alias.
+
+    Returns:
+        The sum over all calls, as `Accounts.summary` tells it; nothing where no model plays, or only ones of this very
+        process, or the game did not end.
+    """
     from players.llm.settings import model_of
+    from players.spec import BrainContext
     from wolfbus.cli.embedded import EmbeddedHouse
 
     asked = {words: model_of(words, models) for words in {each[4:] for each in brains if each.startswith("llm:")}}

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED, options
-from wolfbus.cli.brains import cast, load_config, open_brain_context, quiet_brains, tell_expected
+from wolfbus.cli.brains import cast, load_config, open_brain_context, quiet_brains, rehearse, tell_expected
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import play_back_with_keys, shown
 from wolfbus.cli.view import on_a_page
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.accounts import Accounts
+    from players.spec import BrainContext
     from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 
@@ -134,7 +134,7 @@ def play(
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
         brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
-            tell_expected(config, brains, loaded.models, 1)
+            tell_expected(rehearse(config, brains, loaded.models), 1)
         # whoever looks at the page is not made to wait here
         speed = _speed(0.0 if view else pace, brains)
         # a person at this terminal must not see what the others know

@@ -66,8 +66,8 @@ class StudyAgenda(Protocol):
             at_most: how many, > 0.
         """
 
-    def hold(self, house: str, entries: Sequence[str]) -> None:
-        """Say that a player still plays what it took."""
+    def hold(self, house: str, entries: Sequence[str]) -> list[str]:
+        """Say that a player still plays what it took; returns what of it is no longer its own."""
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""
@@ -131,8 +131,9 @@ class LocalAgenda:
             self._held.update(dict.fromkeys(numbers, house))
         return [Taken(str(each), self._games[each], self._times[each], "") for each in numbers]
 
-    def hold(self, house: str, entries: Sequence[str]) -> None:
+    def hold(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Need no sign of life: whoever is gone is told by `lose`."""
+        return []
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""

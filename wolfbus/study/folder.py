@@ -315,6 +315,9 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
         mine, its = told.get(name), there.get(name)
         if name == "design":
             mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))
+        elif name == "models" and mine and its:
+            # a price that nobody knew before changes no answer
+            mine = {alias: _as_priced(model, its.get(alias)) for alias, model in mine.items()}
         if (place := _first_difference(mine, its, name)) is not None:
             return place
     planned = there.get("games")
@@ -322,6 +325,12 @@ def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None
     if told["design"]["games"] < count:
         return f"games: {told['design']['games']} are told, and the folder's study has {count}; it can only grow"
     return None
+
+
+def _as_priced(model: Any, other: Any) -> Any:
+    """Return a model without its price where the other has none."""
+    unpriced = isinstance(model, dict) and isinstance(other, dict) and other.get("price") is None
+    return {**model, "price": None} if unpriced else model
 
 
 def _first_difference(mine: Any, its: Any, place: str) -> str | None:

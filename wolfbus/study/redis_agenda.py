@@ -18,19 +18,15 @@ from wolfbus.bus.redis.connection import RedisLink, Script, refusal
 from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
-from wolfbus.errors import BusError, ConfigError
+from wolfbus.errors import ConfigError
 from wolfbus.study.agenda import Finished, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 
-GROUP: Final = "workers"
 LEASE_S: Final = 15.0
 """Seconds after which another worker may take what a silent one holds, unless the first worker tells others."""
 
 _POSTED_AT_ONCE: Final = 1000
-
-_RELEASED_MS: Final = 86_400_000
-"""Idle time of what was given back, so that whoever looks next takes it."""
 
 
 class RedisAgenda:
@@ -57,8 +53,9 @@ class RedisAgenda:
         self._doing = f"agenda {name}"
         self._agenda = house_key(name, "agenda")
         self._study = house_key(name, "agenda:study")
-        self._houses = house_key(name, "agenda:houses")
-        self._rest = tuple(house_key(name, f"agenda:{each}") for each in ("known", "done", "results", "lease"))
+        self._results = house_key(name, "agenda:results")
+        parts = ("known", "done", "results", "lease", "houses")
+        self._keys = (self._agenda, *(house_key(name, f"agenda:{part}") for part in parts))
         self._script = Script("agenda")
 
     # -- who runs the study
@@ -83,7 +80,7 @@ class RedisAgenda:
             had = "a budget" if there["budget"] else "no budget"
             raise ConfigError(f"{self._doing} was begun with {had}, and its workers keep to that")
         self._ask("SET", self._study, told)
-        self._found()
+        self._run("post")
 
     def post(self, numbers: Iterable[int]) -> None:
         """Put games on the agenda that are not on it yet."""
@@ -93,7 +90,7 @@ class RedisAgenda:
 
     def results(self, after: str) -> Iterator[tuple[str, Finished]]:
         """Yield what came of games, each with its id, behind an id; "0-0" for all."""
-        found = self._ask("XRANGE", self._rest[2], f"({after}", "+", "COUNT", "1000")
+        found = self._ask("XRANGE", self._results, f"({after}", "+", "COUNT", "1000")
         for entry, fields in found:
             told = dict(zip(fields[::2], fields[1::2], strict=True))
             result = json.loads(told[b"result"])
@@ -105,7 +102,7 @@ class RedisAgenda:
 
     def remove(self) -> None:
         """Forget the agenda, so that its workers end."""
-        self._ask("DEL", self._study, self._agenda, self._houses, *self._rest)
+        self._ask("DEL", self._study, *self._keys)
 
     # -- who plays
 
@@ -147,35 +144,20 @@ class RedisAgenda:
             house: the worker, by the house in which it plays; no other process uses that name.
             at_most: how many, > 0.
         """
-        lease, count = str(self._lease_ms), str(at_most)
-        words = ("XAUTOCLAIM", self._agenda, GROUP, house, lease, "0-0", "COUNT", count)
-        entries = (self._of_group(*words) or [b"", []])[1]
-        if len(entries) < at_most:
-            count = str(at_most - len(entries))
-            read = ("XREADGROUP", "GROUP", GROUP, house, "COUNT", count, "STREAMS", self._agenda, ">")
-            entries += (self._of_group(*read) or [[b"", []]])[0][1]
-        taken = (self._taken(entry.decode(), fields[1].decode(), house) for entry, fields in entries)
-        return list(filter(None, taken))
+        entries = self._run("take", house, str(at_most), str(self._lease_ms))
+        return [
+            Taken(entry.decode(), self.planned(int(number)), times, before.decode())
+            for entry, number, times, before in entries
+        ]
 
-    def _taken(self, entry: str, number: str, house: str) -> Taken | None:
-        pending = self._of_group("XPENDING", self._agenda, GROUP, entry, entry, "1")
-        if not pending:
-            # whoever held it was only slow, and has just finished it; or the agenda is gone
-            return None
-        ((_, _, _, times),) = pending
-        before = self._ask("HGET", self._houses, number) or b""
-        self._ask("HSET", self._houses, number, house)
-        return Taken(entry, self.planned(int(number)), times - 1, before.decode())
-
-    def hold(self, house: str, entries: Sequence[str]) -> None:
-        """Say that a worker still plays what it took."""
-        if entries:
-            self._of_group("XCLAIM", self._agenda, GROUP, house, "0", *entries, "JUSTID")
+    def hold(self, house: str, entries: Sequence[str]) -> list[str]:
+        """Say that a worker still plays what it took; returns what of it is no longer its own."""
+        held = {entry.decode() for entry in self._run("hold", house, *entries)} if entries else set()
+        return [entry for entry in entries if entry not in held]
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""
-        idle = ("IDLE", str(_RELEASED_MS), "RETRYCOUNT", "0", "JUSTID")
-        self._of_group("XCLAIM", self._agenda, GROUP, house, "0", entry, *idle)
+        self._run("give_back", house, entry)
 
     def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
         """Tell what came of a game; returns whether this counts, and not what another told before."""
@@ -189,22 +171,6 @@ class RedisAgenda:
 
     # -- the server
 
-    def _found(self) -> None:
-        try:
-            self._ask("XGROUP", "CREATE", self._agenda, GROUP, "0", "MKSTREAM")
-        except BusError as error:
-            if "BUSYGROUP" not in str(error.__cause__):
-                raise
-
-    def _of_group(self, *words: str) -> Any:
-        """Ask something of the group; returns None where the agenda, and the group with it, is gone."""
-        try:
-            return self._ask(*words)
-        except BusError as error:
-            if "NOGROUP" not in str(error.__cause__):
-                raise
-            return None
-
     def _told(self) -> dict[str, Any]:
         told = self._ask("GET", self._study)
         return dict(json.loads(told)) if told is not None else {}
@@ -214,7 +180,7 @@ class RedisAgenda:
 
     def _run(self, *words: str) -> Any:
         def call(link: RedisLink) -> Any:
-            keys = ("5", self._agenda, *self._rest)
+            keys = (str(len(self._keys)), *self._keys)
             (reply,) = self._script.run(link, [(*keys, *words)])
             if isinstance(reply, ResponseError):
                 raise refusal(reply, self._doing) from reply

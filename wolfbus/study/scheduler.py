@@ -10,16 +10,17 @@ import queue
 import signal
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
+from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
     from wolfbus.study.progress import StudyProgress
@@ -54,6 +55,30 @@ StudyNews: TypeAlias = GameResult | Halt
 """A game is through, or no more can be played."""
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How many games a study's budget is expected to carry.
+
+    Attributes:
+        usd: the budget in US dollars; None for no limit.
+        tokens: the budget in tokens; None for no limit.
+        game: what one game is expected to take.
+    """
+
+    usd: float | None
+    tokens: int | None
+    game: Spent
+
+    def games(self, spent: Spent) -> int:
+        """Return how many games what is left carries; one at least, since a game may take less."""
+        shares = []
+        if self.usd is not None and self.game.spent_usd:
+            shares.append((self.usd - spent.spent_usd) / self.game.spent_usd)
+        if self.tokens is not None and self.game.spent_tokens:
+            shares.append((self.tokens - spent.spent_tokens) / self.game.spent_tokens)
+        return max(1, int(min(shares, default=MOST_GAMES)))
+
+
 class StudyPlayers(Protocol):
     """Whoever plays a study's games: this machine, agents of a house, or workers anywhere. What happens goes to a
     queue: of each game that it is through, and that no more can be played.
@@ -86,6 +111,7 @@ class StudyScheduler:
         pending: games to play, in order.
         news: where the players tell what happens.
         progress: shows how far it is.
+        forecast: what the budget carries: no more games are under way than that; None to have all played at once.
     """
 
     def __init__(
@@ -95,10 +121,13 @@ class StudyScheduler:
         pending: Iterable[PlannedGame],
         news: queue.SimpleQueue[StudyNews],
         progress: StudyProgress,
+        forecast: Forecast | None = None,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._pending = {game.number: game for game in pending}
+        self._unposted = deque(self._pending.values())
+        self._forecast = forecast
         self._news = news
         self._progress = progress
         self._players: StudyPlayers | None = None
@@ -124,14 +153,23 @@ class StudyScheduler:
             OSError: journal or manifest cannot be written.
         """
         self._players = players
-        players.post(list(self._pending.values()))
         while self._pending:
+            self._post()
             self._hear(_GLANCE_S)
             if self.halted is not None:
                 return
             self._progress.look()
             if time.monotonic() >= self._next_write:
                 self.write()
+
+    def _post(self) -> None:
+        """Have games played, as many as the budget is expected to carry."""
+        room = len(self._unposted)
+        if self._forecast is not None and self._players is not None:
+            under_way = len(self._pending) - len(self._unposted)
+            room = min(room, self._forecast.games(self._players.spent or Spent()) - under_way)
+        if room > 0 and self._players is not None:
+            self._players.post([self._unposted.popleft() for _ in range(room)])
 
     def break_off(self, reason: str) -> None:
         """Break off what is under way and wait a moment for it; none of it counts as played."""
@@ -173,7 +211,7 @@ class StudyScheduler:
         """Take in all news there is; wait a moment for some."""
         # news that was taken from the queue is noted, too
         with _uninterrupted():
-            for word in waiting_in(self._news, patience_s):
+            for word in drain(self._news, patience_s):
                 self._take_in(word)
 
     def _take_in(self, word: StudyNews) -> None:

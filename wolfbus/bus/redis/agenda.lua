@@ -1,17 +1,22 @@
 #!lua
--- The games of an agenda that several processes share: each is put on it once, and finished once.
+-- The games of an agenda that several workers share: each is put on it once, and finished once.
 --
 -- KEYS  agenda: a stream of games with one consumer group · known: a set of the games that were put on it · done: a hash
 --       of game to who finished it · results: a stream of what came of games ·
---       lease: ms for which a worker may be silent, as the first of them said
--- ARGV  post GAME… | lease MS | finish ENTRY GAME WHO RESULT
--- Returns how many games are new; the lease that holds; or who finished the game, first of all. Nobody, or no lease, "",
--- where there is no agenda any more.
+--       lease: ms for which a worker may be silent, as the first of them said · houses: a hash of game to who took it last
+-- ARGV  post GAME… | lease MS | take WHO COUNT MS | hold WHO ENTRY… | give_back WHO ENTRY | finish ENTRY GAME WHO RESULT
+-- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others took it
+-- before and the last of them; the entries that WHO still holds; or who finished the game, first of all. Nothing where
+-- there is no agenda any more.
 
-local agenda, known, done, results, lease, act = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1]
+local agenda, known, done, results, lease, houses, act =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], ARGV[1]
+local group = 'workers'
+local released_ms = 86400000 -- idle time of what was given back, so that whoever looks next takes it
 
 if act == 'post' then
   local new = 0
+  redis.pcall('XGROUP', 'CREATE', agenda, group, '0', 'MKSTREAM')
   for place = 2, #ARGV do
     if redis.call('SADD', known, ARGV[place]) == 1 then
       redis.call('XADD', agenda, '*', 'game', ARGV[place])
@@ -28,10 +33,42 @@ if act == 'lease' then
   return redis.call('GET', lease)
 end
 
+if act == 'take' then
+  local who, count = ARGV[2], tonumber(ARGV[3])
+  local entries = redis.call('XAUTOCLAIM', agenda, group, who, ARGV[4], '0-0', 'COUNT', count)[2]
+  if #entries < count then
+    local read = redis.call('XREADGROUP', 'GROUP', group, who, 'COUNT', count - #entries, 'STREAMS', agenda, '>')
+    for _, entry in ipairs(read and read[1][2] or {}) do entries[#entries + 1] = entry end
+  end
+  for place, entry in ipairs(entries) do
+    local id, game = entry[1], entry[2][2]
+    local times = redis.call('XPENDING', agenda, group, id, id, 1)[1][4] - 1
+    entries[place] = {id, game, times, redis.call('HGET', houses, game) or ''}
+    redis.call('HSET', houses, game, who)
+  end
+  return entries
+end
+
+if act == 'hold' or act == 'give_back' then
+  local who, held = ARGV[2], {}
+  for place = 3, #ARGV do
+    local id = ARGV[place]
+    if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 1 then
+      if act == 'hold' then
+        redis.call('XCLAIM', agenda, group, who, 0, id, 'JUSTID')
+      else
+        redis.call('XCLAIM', agenda, group, who, 0, id, 'IDLE', released_ms, 'RETRYCOUNT', 0, 'JUSTID')
+      end
+      held[#held + 1] = id
+    end
+  end
+  return held
+end
+
 local entry, game, who, result = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if redis.call('HSETNX', done, game, who) == 1 then
   redis.call('XADD', results, '*', 'game', game, 'who', who, 'result', result)
 end
-redis.call('XACK', agenda, 'workers', entry)
+redis.call('XACK', agenda, group, entry)
 redis.call('XDEL', agenda, entry)
 return redis.call('HGET', done, game)

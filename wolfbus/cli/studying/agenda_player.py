@@ -17,14 +17,14 @@ from wolfbus.cli.studying.reading import ended, failed, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import append_record
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
+    from players.spec import BrainContext
     from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
@@ -39,6 +39,7 @@ _GLANCE_S: Final = 0.1
 _HOLDS: Final = 3
 """How often a player says that it lives in the time after which it counts as dead."""
 _BREAK_S: Final = 5.0
+_OVERTAKEN: Final = "another worker plays it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,12 @@ class AgendaBus:
         """
         self.bus.expire(house, game, KEPT_S)
 
+    def drop(self, house: str, game: str, path: Path | None) -> None:
+        """Forget what there is of a game that was broken off, which this worker may take again."""
+        self.forget(house, game)
+        if path is not None:
+            path.unlink(missing_ok=True)
+
 
 class AgendaPlayer:
     """Plays what it takes from an agenda, and tells what came of it.
@@ -133,18 +140,28 @@ class AgendaPlayer:
     ) -> None:
         self._agenda = agenda
         self._orders = orders
+        self._brain_context = brain_context
         self._bus = bus
-        self._every_s = lease_s / _HOLDS
+        self._lease_s = lease_s
         self._held: dict[str, Taken] = {}
         self._news: queue.SimpleQueue[Game | WolfError | None] = queue.SimpleQueue()
         self._halt: Halt | None = None
+        self._open_house()
+
+    def _open_house(self) -> None:
+        orders = self._orders
         self._ending = False
+        self._overtaken: list[str] = []
         self._house = EmbeddedHouse(
-            orders.url, threads=orders.threads, brain_context=brain_context, done=self._news.put, keep_s=orders.keep_s
+            orders.url,
+            threads=orders.threads,
+            brain_context=self._brain_context,
+            done=self._news.put,
+            keep_s=orders.keep_s,
         )
         self._name = self._house.name
-        if brain_context is not None:
-            brain_context.fatal = self._fatal
+        if self._brain_context is not None:
+            self._brain_context.fatal = self._fatal
 
     def wake(self) -> None:
         """Have a look at the agenda now; any thread may call it."""
@@ -156,10 +173,22 @@ class AgendaPlayer:
         Returns:
             Why no more can be played; None otherwise.
         """
+        self._play(stopping)
+        while self._overtaken and self._halt is None and not stopping.requested and self._agenda.is_open:
+            # of its house the bus may have forgotten what others play now
+            games = ", ".join(self._overtaken)
+            reason = f"this one was silent for longer than its lease of {self._lease_s:g} s"
+            logger.warning("another worker has taken %s, for %s; it goes on with the next", games, reason)
+            self._open_house()
+            self._play(stopping)
+        return self._halt
+
+    def _play(self, stopping: Stopping) -> None:
+        """Play in one house."""
         hold_at = time.monotonic()
         hasty = True
         try:
-            while not stopping.asked and self._halt is None:
+            while not stopping.requested and self._halt is None and not self._overtaken:
                 if not self._held and not self._agenda.is_open:
                     break
                 if time.monotonic() >= hold_at:
@@ -169,17 +198,24 @@ class AgendaPlayer:
                     except BusError as error:
                         self._give_up(error)
                         break
-                    self._agenda.hold(self._name, [taken.entry for taken in self._held.values()])
-                    hold_at = time.monotonic() + self._every_s
+                    if not self._hold():
+                        break
+                    hold_at = time.monotonic() + self._lease_s / _HOLDS
                 self._take()
                 self._hear()
-            self._break_off(self._halt.why if self._halt is not None else stopping.why)
+            self._break_off(self._halt.why if self._halt is not None else stopping.why or _OVERTAKEN)
             hasty = self._halt is not None or bool(self._held)
         finally:
             if hasty:
                 self._house.abandon()
             self._house.close()
-        return self._halt
+        self._hear()
+
+    def _hold(self) -> bool:
+        """Say that this worker lives; returns whether all that it plays is still its own."""
+        lost = self._agenda.hold(self._name, [taken.entry for taken in self._held.values()])
+        self._overtaken += [game for game, taken in self._held.items() if taken.entry in lost]
+        return not self._overtaken
 
     def _take(self) -> None:
         room = self._orders.at_once - len(self._held)
@@ -202,7 +238,7 @@ class AgendaPlayer:
 
     def _hear(self) -> None:
         """Take in what has happened; wait a moment for something."""
-        for news in waiting_in(self._news, _GLANCE_S):
+        for news in drain(self._news, _GLANCE_S):
             if isinstance(news, Game):
                 self._over(news)
             elif news is not None:
@@ -240,15 +276,19 @@ class AgendaPlayer:
         no_room = isinstance(cause, OSError) and cause.errno in _NO_ROOM
         if isinstance(error, BusError | BudgetSpent) or no_room or self._house.is_over:
             self._give_up(error)
-        if not self._ending and self._halt is None:
+        if not (self._ending or self._overtaken or self._halt):
             self._finish(game, failed(game, str(error), seconds))
             return
         taken = self._held.pop(game.game)
-        self._forget_at(self._name, game.game)
+        if self._bus is not None:
+            self._bus.drop(self._name, game.game, self._orders.record(game))
         self._agenda.give_back(self._name, taken.entry)
 
     def _give_up(self, reason: WolfError) -> None:
-        if not self._ending:
+        if self._ending or self._overtaken:
+            return
+        # a game that another has taken is refused on the bus
+        if not isinstance(reason, BusError) or self._hold():
             self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
 
     def _fatal(self, reason: WolfError) -> None:

@@ -136,7 +136,7 @@ class HousePlayers:
                 early = self._early.pop(planned.game, None)
                 if early is None:
                     self._asked[planned.game] = planned
-                    self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
+                    self._agenda.add(AgendaItem(planned.game, planned.seed, planned.brains or None))
             if early is not None:
                 self._tell(early)
 
@@ -159,7 +159,7 @@ class HousePlayers:
         why = None
         try:
             ended = moderate(settings, self._stopping, Health(None), self._take)
-            if ended.how != "closed" or self._asked:
+            if ended.outcome != "closed" or self._asked:
                 why = ended.reason
         except WolfError as error:
             why = str(error)
@@ -167,7 +167,7 @@ class HousePlayers:
             why = f"the moderator failed: {type(error).__name__}: {error}"
             raise
         finally:
-            if why is not None and not self._stopping.asked:
+            if why is not None and not self._stopping.requested:
                 self._halt(why)
 
     def _halt(self, why: str) -> None:

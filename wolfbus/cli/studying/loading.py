@@ -146,7 +146,7 @@ def _study_of(
     chosen = settings.players
     seats: tuple[str, ...] | None = None
     if isinstance(chosen, str):
-        seats = expand(chosen, config.seats, known=not house)
+        seats = expand(chosen, config.seats, buildable=not house)
     elif chosen is not None:
         seats = brains_of_seats(chosen, config, source, " under [rules]")
     brains = seats if seats is not None else settings.agents or ()

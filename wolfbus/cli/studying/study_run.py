@@ -19,7 +19,7 @@ import click
 
 import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import open_brain_context, quiet_brains
+from wolfbus.cli.brains import open_brain_context, quiet_brains, rehearse, tell_expected
 from wolfbus.cli.studying.agenda_player import Orders
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.reading import take_stock
@@ -30,12 +30,12 @@ from wolfbus.study.journal import Spent
 from wolfbus.study.manifest import FILE, FORMAT, VERSION
 from wolfbus.study.plan import Plan, PlannedGame
 from wolfbus.study.progress import StudyProgress
-from wolfbus.study.scheduler import Halt, StudyNews, StudyPlayers, StudyScheduler
+from wolfbus.study.scheduler import Forecast, Halt, StudyNews, StudyPlayers, StudyScheduler
 from wolfbus.study.showing import design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import Amount
+    from players.spec import BrainContext
 
 _PATIENCE_S: Final = 5.0
 
@@ -155,9 +155,9 @@ class StudyRun:
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
-                    self._tell_what_is_expected(pending)
+                    forecast = self._expect(pending)
                     alone = self._workers(len(pending)) == 1
-                    ending = self._conduct(folder, pending, brain_context, before)
+                    ending = self._conduct(folder, pending, forecast, brain_context, before)
                     if alone and brain_context is not None and brain_context.accounts is not None:
                         self.took = brain_context.accounts.lines()
                     return ending
@@ -167,14 +167,20 @@ class StudyRun:
                 self.halted = Halt(str(spent), budget=True)
                 return "halted"
 
-    def _tell_what_is_expected(self, pending: Sequence[PlannedGame]) -> None:
-        """Tell before anything is spent what the games that are missing will about take."""
-        options = self.options
-        if options.quiet or options.houses or options.replay_cassette is not None or not pending:
-            return
-        from wolfbus.cli.brains import tell_expected
-
-        tell_expected(self.study.config, pending[0].brains, self.study.models, len(pending))
+    def _expect(self, pending: Sequence[PlannedGame]) -> Forecast | None:
+        """Tell before anything is spent what the games that are missing will about take, and return what is carried."""
+        options, settings = self.options, self.study.settings
+        has_budget = settings.budget is not None or settings.budget_tokens is not None
+        if options.houses or options.replay_cassette is not None or not pending or (options.quiet and not has_budget):
+            return None
+        took = rehearse(self.study.config, pending[0].brains, self.study.models)
+        if not options.quiet:
+            tell_expected(took, len(pending))
+        if not has_budget or not took.get("calls"):
+            return None
+        tokens = took["prompt_tokens"] + took["completion_tokens"]
+        game = Spent(spent_usd=took["cost_usd"] or 0.0, spent_tokens=tokens)
+        return Forecast(settings.budget, settings.budget_tokens, game)
 
     # -- what is there
 
@@ -243,8 +249,8 @@ class StudyRun:
         if how.houses:
             yield None
         elif how.share is not None:
-            from players.context import BrainContext
             from players.llm.budget import Budget
+            from players.spec import BrainContext
 
             # workers have the brains, and see whether theirs can be made
             with BrainContext(self.study.models) as unasked:
@@ -261,11 +267,16 @@ class StudyRun:
                 yield brain_context
 
     def _conduct(
-        self, folder: StudyFolder, pending: list[PlannedGame], brain_context: BrainContext | None, before: Amount
+        self,
+        folder: StudyFolder,
+        pending: list[PlannedGame],
+        forecast: Forecast | None,
+        brain_context: BrainContext | None,
+        before: Amount,
     ) -> Ending:
         news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
         with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
-            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress)
+            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress, forecast)
             left = len(pending)
             pending.clear()
             hasty = True
