@@ -10,7 +10,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.measures.primary import TELLING, verdict
-from wolfbus.document.blocks import (
+from wolfbus.document import (
     Block,
     Cell,
     Figure,
@@ -22,9 +22,9 @@ from wolfbus.document.blocks import (
     columns,
     plain,
     warning,
+    written,
 )
-from wolfbus.document.formats import UNDEFINED, between, count, in_unit, listed, number, quantity
-from wolfbus.document.writers import written
+from wolfbus.formats import UNDEFINED, between, count, in_unit, listed, number, quantity
 from wolfbus.printable import shortened
 
 _COLUMNS: Final = (

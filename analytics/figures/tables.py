@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures.chart import DARK_HEATS, HEATS, PERCENTS, SIZE, SMALL, WIDTH, Axes, Drawing, KeyEntry, width_of
-from wolfbus.document.formats import between, in_unit, listed, number, percent, quantity
+from wolfbus.formats import between, in_unit, listed, number, percent, quantity
 from wolfbus.printable import told_apart
 from wolfbus.vocabulary import ROLES
 
@@ -250,7 +250,7 @@ class Panel:
     Attributes:
         heading: what is estimated.
         axis: what it is measured in, and what 0 means.
-        unit: as in `wolfbus.document.formats`.
+        unit: as in `wolfbus.formats`.
         rows: for each name an estimate ``{"value", "low", "high"}``.
         colour: name in the palette.
     """

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from wolfbus.document.formats import UNDEFINED, count, listed, number, quantity
+from wolfbus.formats import UNDEFINED, count, listed, number, quantity
 from wolfbus.printable import told_apart
 
 if TYPE_CHECKING:

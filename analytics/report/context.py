@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
 from analytics import at, look
-from wolfbus.document.blocks import Cell, Figure, LinkText, Target
-from wolfbus.document.formats import Ends, between, count, in_unit, visible
+from wolfbus.document import Cell, Figure, LinkText, Target
+from wolfbus.formats import Ends, between, count, in_unit, visible
 from wolfbus.printable import cut_middle, told_apart
 
 if TYPE_CHECKING:

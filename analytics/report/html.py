@@ -22,8 +22,8 @@ from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import EntryJudgement, IndexedGame, Matching, StatementEntry
 from analytics.rows import GameRows
-from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.document.formats import percent, quantity, visible, words
+from wolfbus.document import Block, Figure, LinkText, Part, Section, TableBlock
+from wolfbus.formats import percent, quantity, visible, words
 from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 

@@ -16,9 +16,8 @@ from analytics.report.html import Index, page
 from analytics.report.sections import answer, design, evidence, methods, tables
 from analytics.report.sections.methods import bibtex, cite
 from wolfbus import __version__
-from wolfbus.document.blocks import Section
-from wolfbus.document.formats import visible
-from wolfbus.document.writers import escaped, section_markdown
+from wolfbus.document import Section, escaped, section_markdown
+from wolfbus.formats import visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.answer,

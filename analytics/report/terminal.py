@@ -9,9 +9,8 @@ from analytics import Result
 from analytics.report.caveats import fillers, missing_answers, protocols, smoothing
 from analytics.report.context import Context
 from analytics.report.sections import design, tables
-from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
-from wolfbus.document.formats import count, number, quantity
-from wolfbus.document.writers import written
+from wolfbus.document import Block, Cell, Row, Section, TableBlock, columns, plain, warning, written
+from wolfbus.formats import count, number, quantity
 from wolfbus.printable import shortened
 
 _ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
-from wolfbus.document.formats import count, percent, quantity, seconds
+from wolfbus.formats import count, percent, quantity, seconds
 from wolfbus.usage import Distribution, Usage
 
 

@@ -14,7 +14,7 @@ from analytics.report.report import ORDER, Report
 from analytics.rows import GameRows
 from tests.analytics.script import gathered, held_by, named
 from tests.game.driver import play
-from wolfbus.document.blocks import Figure, Row, TableBlock
+from wolfbus.document import Figure, Row, TableBlock
 
 AGENTS = ("llm:big", "llm:small")
 

@@ -16,7 +16,7 @@ from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
 from analytics.report.context import Context, drawing, estimate, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
-from wolfbus.document.blocks import (
+from wolfbus.document import (
     Block,
     Bullets,
     Cell,
@@ -29,7 +29,7 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.formats import between, count, in_unit, listed, percent, quantity, words
+from wolfbus.formats import between, count, in_unit, listed, percent, quantity, words
 from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}

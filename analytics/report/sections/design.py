@@ -11,8 +11,8 @@ from analytics.report.caveats import SHOWN, caveats, smoothing
 from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, phrase, table
 from wolfbus.config import GameConfig
-from wolfbus.document.blocks import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.document.formats import UNDEFINED, count, listed, quantity, visible
+from wolfbus.document import Block, Bullets, Cell, Section, TableBlock, plain, warning
+from wolfbus.formats import UNDEFINED, count, listed, quantity, visible
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them

@@ -16,8 +16,8 @@ from analytics import Result, look
 from analytics.measures.primary import LEADS, TELLING
 from analytics.report.context import Context, estimate, value
 from analytics.report.specs import Line, phrase, specs, table
-from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, plain
-from wolfbus.document.formats import UNDEFINED, count, in_unit, number, percent, quantity
+from wolfbus.document import Block, Cell, Heading, Section, TableBlock, plain
+from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
 
 _NAMES: Final = 8
 """Names that are shown: those that meet most more, or less, suspicion."""

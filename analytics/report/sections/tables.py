@@ -20,8 +20,8 @@ from analytics.figures.tables import confusion, production_by_role, suspicion_he
 from analytics.measures.bootstrap import around_mean
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value
 from analytics.report.specs import Line, phrase, table
-from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, note, plain
-from wolfbus.document.formats import UNDEFINED, count, in_unit, number, percent, quantity
+from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
+from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
 from wolfbus.vocabulary import ROLES, Verdict
 
 if TYPE_CHECKING:

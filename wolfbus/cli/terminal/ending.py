@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.view import WordClaims
-from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
-from wolfbus.document.formats import percent
-from wolfbus.document.writers import written
+from wolfbus.document import Cell, Row, TableBlock, TableColumn, written
+from wolfbus.formats import percent
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
