@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from moderator.engine.context import GameOver, HouseContext
 from moderator.house.games import Games
 from tests.isolation.outside import Plan
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus import Commit, Entry, streams
 from wolfbus.messages.codec import decode_delivery, pack, plain
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Ask

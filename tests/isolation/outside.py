@@ -17,8 +17,7 @@ import msgpack
 from moderator.engine.context import GameOver
 from moderator.house.games import Games
 from tests.moderator.process import HOUSE, Process
-from wolfbus.bus import Bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Bus, Entry, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import decode_delivery, pack, plain

@@ -14,9 +14,7 @@ from moderator.engine.seating import deal
 from moderator.house.games import Games
 from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus import Bus, BusReader, BusWriter, Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
 from wolfbus.messages.base import Seat

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from analytics.archive import AnalyticsSettings, Results, serve
 from tests.services.guests import Running
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus import Bus, Commit, Entry, streams
 from wolfbus.errors import BusError
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
 from wolfbus.messages.events import Opened

@@ -12,8 +12,7 @@ import pytest
 
 from tests.proxy import Proxy
 from tests.stage.served import Events, data, fetched, leave, names, sealed, slowed
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import encode

@@ -19,7 +19,7 @@ from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.cli.view import on_a_page, people_of
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import GameFeed
+from wolfbus.stage import GameFeed
 
 OTHERS = "tests.llm.human.person:Canary"
 CANARY = re.compile(rb"CANARY-(?:reason|thought|raw|whisper)")

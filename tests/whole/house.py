@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig

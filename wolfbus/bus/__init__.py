@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader, Unpacked
+from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader, Unpacked, every_entry
+from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import ConfigError
 
-__all__ = ["Bus", "Commit", "Entry", "Owner", "Reader", "Unpacked", "open_bus"]
+__all__ = [
+    "Bus",
+    "BusReader",
+    "BusWriter",
+    "Commit",
+    "Entry",
+    "Owner",
+    "Reader",
+    "Unpacked",
+    "every_entry",
+    "open_bus",
+]
 
 
 def open_bus(url: str) -> Bus:
