@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from moderator.house import GameReport, ModeratorSettings
-from moderator.service import serve
+from moderator.service import moderate
 from players.scripted import ScriptedBrain
 from tests.waiting import wait_until
 from wolfbus.bus import Bus, Entry, open_bus, streams
@@ -265,7 +265,7 @@ class Moderating(Running):
     def __init__(self, url: str, **settings: Any) -> None:
         self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
         service_settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
-        super().__init__(lambda stopping, health: serve(service_settings, stopping, health, self.results.put))
+        super().__init__(lambda *services: int(moderate(service_settings, *services, self.results.put).failed))
 
     def result(self, timeout: float = 15.0) -> GameReport:
         wait_until(lambda: not self.results.empty() or self.ended, timeout)
