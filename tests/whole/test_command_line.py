@@ -15,7 +15,7 @@ import click
 import pytest
 
 from tests.golden.running import wolfbus
-from tests.ops.heard import run
+from tests.ops.commands import run
 from tests.proving import prove
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import COMMANDS, GROUPS, cli
