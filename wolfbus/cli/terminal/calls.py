@@ -72,7 +72,7 @@ def _row(entry: RecordedCall, model: str) -> tuple[str, ...]:
         f"{entry.time:.3f}",
         _when(entry),
         name_of(call.seat),
-        _asked_for(call),
+        _purpose(call),
         printable(",".join(map(str, entry.about)), 24) or _ABSENT,
         model,
         str(call.attempts),
@@ -85,7 +85,7 @@ def _row(entry: RecordedCall, model: str) -> tuple[str, ...]:
     )
 
 
-def _asked_for(call: Call) -> str:
+def _purpose(call: Call) -> str:
     return sort_of(call) + (", again" if call.reask else "")
 
 
@@ -160,7 +160,7 @@ def _facts(entry: RecordedCall) -> Iterator[str]:
     call, tokens = entry.call, _tokens(entry.call)
     tries = counted(call.attempts, "attempt")
     for label, words in (
-        ("asked for", _asked_for(call)),
+        ("asked for", _purpose(call)),
         *(("request", name) for name in call.requests),
         ("seat", name_of(call.seat)),
         ("model", call.model),

@@ -109,10 +109,10 @@ class GameEnding:
         if not beats:
             return []
         last = beats[-1]
-        after = [*_detection(beats), *_suspected(last), *self._own_seats(last), *calls]
+        closing = [*_detection(beats), *_suspected(last), *self._own_seats(last), *calls]
         table = written([self._table(beats)]).splitlines()
-        course = _fitted(list(_course(beats)), LINES - 4 - len(table) - len(after))
-        return [*table, *course, *after]
+        course = _fitted(list(_course(beats)), LINES - 4 - len(table) - len(closing))
+        return [*table, *course, *closing]
 
     def _table(self, beats: Sequence[Beat]) -> TableBlock:
         statements, deceptive, lies = Counter[str](), Counter[str](), Counter[str]()
