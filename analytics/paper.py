@@ -101,9 +101,11 @@ class _Transcript:
             self.book.state(
                 statement.number, round_, statement.phase, turns[statement.phase], statement.speaker, statement.text
             )
-            if statement.own is not None:
-                outcome, reading, label = self.read(statement.own)
-                self.book.reply(statement.speaker, "assess_own", outcome, reading, self.fault(statement.own, outcome))
+            if statement.own_analysis is not None:
+                outcome, reading, label = self.read(statement.own_analysis)
+                self.book.reply(
+                    statement.speaker, "assess_own", outcome, reading, self.fault(statement.own_analysis, outcome)
+                )
                 self.book.label(statement.number, outcome, reading, label)
             for observer, analysis in statement.others.items():
                 outcome, reading, label = self.read(analysis)
