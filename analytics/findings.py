@@ -97,7 +97,7 @@ are over games.
 
 
 class Metrics:
-    """Takes in games one by one, in any order. What it keeps does not grow with
+    """Adds up games one by one, in any order. What it keeps does not grow with
     statements, judgements or agents: totals, and by game the few numbers that intervals and spreads
     are over.
 
@@ -111,7 +111,7 @@ class Metrics:
         self._sums = Sums({} if pooled else SINGLE)
 
     def add(self, game: GameRows, block: str | None = None) -> None:
-        """Take in one game.
+        """Add one game.
 
         Args:
             game: its rows.

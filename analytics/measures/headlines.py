@@ -247,7 +247,7 @@ def _calibration(score: Score) -> Iterator[Measure]:
     n, square, deceptive = (cube("error", score=score, part=part) for part in ("n", "square", "deceptive"))
     brier, constant = square / n, (deceptive / n).then(lambda share: share * (1 - share))
     skill = Formula((brier / constant).then(lambda part: 1 - part), n)
-    bins = cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
+    bins = cube("bins", ("bin", range(BINS)), ("part", ("stated", "deceptive", "n")), score=score)
     error = bins.then(lambda parts: ratio(abs(parts[..., 0] - parts[..., 1]).sum(axis=-1), parts[..., 2].sum(axis=-1)))
     unjudged = "no judgement counts whose statement has a self-label"
     guess = "always saying the share of deceptive statements"

@@ -23,7 +23,7 @@ BY: Final = ("model", "kind", "role", "brain")
 
 
 class Ledger:
-    """Takes in games one by one, in any order and any partition; keeps a few numbers a game."""
+    """Counts games one by one, in any order and any partition; keeps a few numbers a game."""
 
     def __init__(self) -> None:
         self._settings: dict[str, set[float]] = {
@@ -40,7 +40,7 @@ class Ledger:
         self._paths: list[float] = []
 
     def add(self, game: GameRows) -> None:
-        """Take in one game."""
+        """Count one game."""
         for name, values in self._settings.items():
             values.add(getattr(game, name))
         self._replies.update(game.replies)

@@ -260,6 +260,20 @@ def cells_of(counts: Array) -> Array:
     return cells
 
 
+def recentred(drawn: Array, exact: float | None, coarse: Array, lowest: float = 0.0) -> Array:
+    """Return an area in draws, moved by what cells that hold several scores make of the pooled value.
+
+    Args:
+        drawn: the area in every draw, of cells.
+        exact: the pooled area of scores; None where it is undefined.
+        coarse: the pooled area of cells.
+        lowest: what it may be at least.
+    """
+    import numpy as np
+
+    return drawn if exact is None else np.clip(drawn + (exact - float(coarse)), lowest, 1)
+
+
 # -- figures
 
 
