@@ -1,9 +1,9 @@
 """`SessionArchive`: carries the records of a session from the bus into files, and folds them on the way.
 
-It only ever waits for the disk. What it wants of the bus it asks of its `Subscriptions`.
+It only ever waits for the disk; its `Subscriptions` do what it needs of the bus.
 
 A bus that died may come back without its last moments, and nobody says so: streams end earlier, or have passed the
-place where they were read and tell another story. So whatever does not go together (a record and its file, a record and
+place where they were read and hold other entries. So whatever does not go together (a record and its file, a record and
 the news of its end) is read again from its beginning, both of them, before a record is given up. The moderator is told
 which end a message of ours is about.
 """
@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 
 
 class Subscriptions(Protocol):
-    """Brings what is followed on the bus to an archive; none of it waits."""
+    """Subscribes an archive to streams of the bus, and sends its messages; none of it waits."""
 
     def follow(self, game: str, after: str) -> None:
-        """Have the entries of a game's record after this id brought to `SessionArchive.receive_record`."""
+        """Send the entries of a game's record after this id to `SessionArchive.receive_record`."""
 
     def unfollow(self, game: str) -> None:
-        """Have no more of them brought."""
+        """Send no more of them."""
 
     def follow_news(self) -> None:
-        """Have the ``games`` stream brought to `SessionArchive.receive_news`, from its beginning."""
+        """Send the ``games`` stream to `SessionArchive.receive_news`, from its beginning."""
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
@@ -80,7 +80,7 @@ class SessionArchive:
         house: the house's name, for the results.
         folder: where records are archived; one of a session's game that is there is gone on with.
         past: names of sessions that are no concern of ours; the first other one is.
-        subscriptions: brings what is followed.
+        subscriptions: follows streams for it.
     """
 
     def __init__(self, house: str, folder: Path, past: Collection[str], subscriptions: Subscriptions) -> None:
@@ -97,7 +97,7 @@ class SessionArchive:
     # -- what games there are
 
     def receive_news(self, entries: Sequence[Entry]) -> None:
-        """Take in entries of the ``games`` stream."""
+        """Process entries of the ``games`` stream."""
         begun: list[str] = []
         self._news_lost = False
         for news in (news for entry in entries for news in self._news.feed(entry)):
@@ -132,7 +132,7 @@ class SessionArchive:
         if name in self._games and game.error is None and not game.rereading:
             if archive.lines:
                 logger.info("%s: going on behind line %d", archive.path, archive.lines, extra={"game": name})
-            # the last line that is there comes once more, and proves that the bus still tells the same story
+            # the last line that is there comes once more, and proves that the bus still holds the same record
             self._follow(name, game, max(archive.lines - 1, 0))
 
     def _close(self, news: GameClosed) -> None:
@@ -156,7 +156,7 @@ class SessionArchive:
     # -- their records
 
     def receive_record(self, name: str, entries: Sequence[Entry]) -> None:
-        """Take in entries of a game's record."""
+        """Process entries of a game's record."""
         if (carried := self._carried(name)) is None:
             return
         game, archive = carried
@@ -197,7 +197,7 @@ class SessionArchive:
             self._reread_record(name, carried[0], reason)
 
     def _reread_news(self, reason: str) -> None:
-        """Read from the beginning which games there are; whatever was told of their ends is told again, if it holds."""
+        """Read from the beginning which games there are; how they ended comes again, if it holds."""
         logger.warning("%s; what games there are is read again", reason)
         self._news.start_again()
         for game in self._games.values():
@@ -245,7 +245,7 @@ class SessionArchive:
         self._conclude()
 
     def _fail(self, name: str, reason: str) -> None:
-        """Give up a game's record; the moderator hears of it when the game is over."""
+        """Give up a game's record; the moderator is told when the game is over."""
         game = self._games[name]
         game.error = reason
         logger.error("%s", reason, extra={"game": name})
@@ -356,7 +356,7 @@ class SessionArchive:
             self._subscriptions.finish()
 
     def results(self) -> Results:
-        """Bring all to the disk, and return what came of it."""
+        """Write all to the disk, and return what came of it."""
         for game in self._games.values():
             if game.archive is not None:
                 self._close_file(game.archive)
@@ -374,7 +374,7 @@ class SessionArchive:
                 self._error = f"nothing is known of {counted(len(missing), 'game')} of the session; {first}"
             if not closed.games and self._error is None:
                 self._error = "no game was played" + (f": {closed.reason}" if closed.reason else "")
-        # first, for a record that cannot be counted any more is told as such
+        # first, for it marks records that cannot be counted any more
         metrics = self._index.metrics(self._news.session, self._games)
         return Results(
             self._house,

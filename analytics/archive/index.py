@@ -28,7 +28,7 @@ ERROR_SHOWN: Final = 300
 """Characters of an error that a message of the house holds at most."""
 
 FAILINGS_AT_MOST: Final = 1000
-"""Games that are not as they should be, of those that nobody asks about any more, that are told one by one."""
+"""Games that are not as they should be, of those that nobody asks about any more, that are listed one by one."""
 
 FORGOTTEN: Final = ".forgotten"
 """What the name of a record ends with whose game is none of the session's any more."""
@@ -55,7 +55,7 @@ class ArchiveIndex:
         folder: where the records are.
 
     Attributes:
-        settled: games whose records are whole, and that are no longer told one by one.
+        settled: games whose records are whole, and that are no longer listed one by one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -87,7 +87,7 @@ class ArchiveIndex:
         return sum(not archived.fine for archived in self._listed())
 
     def _listed(self) -> list[ArchivedGame]:
-        """Return the games that are told one by one."""
+        """Return the games that are listed one by one."""
         return [*self._failings, *(game.archived for game in self._games.values())]
 
     def put(self, archived: ArchivedGame, closed: GameClosed | None, rows: GameRows | None, size: int) -> None:
@@ -132,7 +132,7 @@ class ArchiveIndex:
         self._in_rolling.add(game)
 
     def acknowledgement(self, game: str) -> Archived | None:
-        """Return what the moderator is to be told of a game; None of one that it did not close."""
+        """Return the acknowledgement of a game for the moderator; None of one that it did not close."""
         archived, closed = self._games[game].archived, self._games[game].closed
         if closed is None:
             return None
@@ -229,7 +229,7 @@ class ArchiveIndex:
         return [number for number in range(self._settled_to + 1, games + 1) if number not in numbers]
 
     def games(self) -> list[ArchivedGame]:
-        """Return what became of every game that is told one by one, by number."""
+        """Return what became of every game that is listed one by one, by number."""
         return sorted(self._listed(), key=lambda game: game.number)
 
     def metrics(self, session: str, without: Collection[str]) -> Result:

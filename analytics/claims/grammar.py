@@ -27,7 +27,7 @@ def roles(words: StatementWords, place: int, pending: Inspecting | None) -> Iter
     Args:
         words: the statement.
         place: the place of that word.
-        pending: the inspection told of last.
+        pending: the last inspection.
     """
     many = words.is_(place, "roles")
     result = _result(words, place, pending) if not many else None
@@ -101,8 +101,8 @@ def _role_of(
 
 
 def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
-    """Return whose role is told by the words around it, None standing for the speaker, and where that begins; nobody
-    if none are told.
+    """Return whose role the words around it tell, None for the speaker, and where that begins; nobody if they tell
+    none.
     """
     wolf = words.word(place) == "werewolf"
     for table in ("own", "own_unless_wolf"):
@@ -128,7 +128,7 @@ def _pronoun(words: StatementWords, pronoun: int, place: int) -> tuple[list[int 
 
 
 def _plural_subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
-    """Return who is told to have a role in the plural: "Raj and Bea are Werewolves", "Raj is one of the Werewolves"."""
+    """Return who has a role in the plural: "Raj and Bea are Werewolves", "Raj is one of the Werewolves"."""
     for table in ("several", "one_of"):
         if match := words.near(place, table):
             return [*words.players(match.start("who"), match.end("who"))], match.start()

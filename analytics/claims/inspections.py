@@ -19,7 +19,7 @@ def inspection(words: StatementWords, place: int, pending: Inspecting | None) ->
     Args:
         words: the statement.
         place: the place.
-        pending: the inspection told of last.
+        pending: the last inspection.
     """
     inspected = None
     if words.player(place) is not None:
@@ -110,7 +110,7 @@ def _by_showing(words: StatementWords, place: int) -> Inspecting | None:
 
 
 def _inspected_by_noun(words: StatementWords, place: int) -> Inspecting | None:
-    """Return "my inspection", with whom it was of if that is told right before or after."""
+    """Return "my inspection", with whom it was of if that stands right before or after."""
     if subject := words.near(place, "subject_of_my"):
         return _inspecting_who(words, subject, place, place + 1)
     if (mention := words.near(place, "my_inspection")) is None:
@@ -233,7 +233,7 @@ def cleared(words: StatementWords, place: int, pending: Inspecting) -> int | Non
 
 
 def inspection_around(words: StatementWords, begin: int, place: int, target: int) -> tuple[int, int] | None:
-    """Return where an inspection of a target is told of around its role, begin and end: "Raj is a Werewolf, I checked
+    """Return where words around a target's role tell of its inspection, begin and end: "Raj is a Werewolf, I checked
     him"; None if none is.
 
     Args:
@@ -259,7 +259,7 @@ def inspection_around(words: StatementWords, begin: int, place: int, target: int
 
 
 def _seen_by(words: StatementWords, verb: int, target: int) -> tuple[int, int] | None:
-    """Return where an inspection is told of by a verb behind a role, begin and end; None if none is."""
+    """Return where a verb behind a role tells of an inspection, begin and end; None if it does not."""
     by = statement.by_speaker(words, verb)
     if by is None:
         return None

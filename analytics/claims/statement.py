@@ -234,7 +234,7 @@ def by_speaker(words: StatementWords, verb: int) -> int | None:
 
 
 def _speaker_goes_on(words: StatementWords, verb: int) -> bool:
-    """Return whether the subject that is left out is the speaker: nobody else was told of in the sentence, or the
+    """Return whether the subject that is left out is the speaker: nobody else was named in the sentence, or the
     speaker's own deed was.
     """
     another = False
@@ -359,7 +359,7 @@ class _BackwardScan:
 
 
 def is_said_by_speaker(words: StatementWords, place: int) -> bool:
-    """Return whether it is the speaker who says what a word of saying brings."""
+    """Return whether the speaker itself says what follows a word of saying."""
     if words.reads(place, "told_me"):
         clause = range(max(place - 8, 0), place)
         if not any(words.player(index) is not None or words.is_(index, "sayer") for index in clause):

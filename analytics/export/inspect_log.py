@@ -146,7 +146,7 @@ def _metadata(game: ExportedGame) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Takes in the games of one study, or of none, that the same agents played, and makes their log.
+    """Collects the games of one study, or of none, that the same agents played, and makes their log.
 
     Args:
         library: inspect_ai.
@@ -173,7 +173,7 @@ class LogBuilder:
         self._usage = UsageBook(self.library)
 
     def add(self, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
-        """Take in one game."""
+        """Add one game."""
         self.samples.append(sample_of(self.library, game, prompts))
         self._metrics.add(game.rows)
         self._usage.add(game)
@@ -187,7 +187,7 @@ class LogBuilder:
 
     @property
     def model(self) -> str:
-        """What Inspect is told is the model; see `model_of`."""
+        """The model that Inspect shows; see `model_of`."""
         return model_of(self.agents, self._called)
 
     @property

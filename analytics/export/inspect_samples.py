@@ -1,4 +1,4 @@
-"""What Inspect is told of one game, in its own classes: scores, what model calls took, chat and events."""
+"""One game in the classes of Inspect: scores, what model calls took, chat and events."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class UsageBook:
         self.agents: dict[str, Any] = {}
 
     def add(self, game: ExportedGame) -> None:
-        """Take in the calls of a game."""
+        """Add the calls of a game."""
         for row in game.rows.call_rows:
             usage = usage_of(self._library, row.call)
             for book, name in ((self.models, row.model), (self.roles, row.role), (self.agents, row.agent)):
@@ -133,7 +133,7 @@ class UsageBook:
 
 
 def model_of(agents: Iterable[str], called: Mapping[str, Collection[str]]) -> str:
-    """Return what Inspect is told is the model of some agents: theirs, all of them with ``+`` between if there are
+    """Return what Inspect shows as the model of some agents: theirs, all of them with ``+`` between if there are
     several, an agent's own name where it called none.
 
     Args:

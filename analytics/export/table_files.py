@@ -62,12 +62,12 @@ class CsvFile:
         return count
 
     def finish(self) -> None:
-        """Hand all bytes to the file, which stays open."""
+        """Write all bytes to the file, which stays open."""
         self._text.flush()
         self._text.detach()
 
     def abandon(self) -> None:
-        """Do nothing: the file is not whole and will be thrown away."""
+        """Do nothing: the file is not whole and will be removed."""
 
 
 def pyarrow() -> Any:
@@ -119,12 +119,12 @@ class ParquetFile:
         return count
 
     def finish(self) -> None:
-        """Hand all bytes to the file, which stays open."""
+        """Write all bytes to the file, which stays open."""
         self._write()
         self._writer.close()
 
     def abandon(self) -> None:
-        """Forget everything; the file is not whole and will be thrown away. Call it before the file is closed."""
+        """Discard everything; the file is not whole and will be removed. Call it before the file is closed."""
         self._rows = []
         try:
             self._writer.close()

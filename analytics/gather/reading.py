@@ -36,7 +36,7 @@ def read_rows(
 
     Args:
         lines: the lines with their ``\n``.
-        fold: takes in what holds; new.
+        fold: new; it folds what holds.
         prover: re-executes the record; None not to.
         watch: called with every event that holds; may raise RecordError or RulesError to end the record before it.
         lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.

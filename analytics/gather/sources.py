@@ -30,7 +30,7 @@ class Source:
         kind: a "record" of ours, or a log of the "paper"'s code; None if it is neither, or cannot be read.
         game: the game's id, by its first line; None where that does not tell.
         size: bytes.
-        problem: why it is of no use, None if it may be.
+        problem: why it cannot be read, None if it may.
         noted: what the study to which it belongs has noted of its game; None if it belongs to none.
         stray: why it is no record of the study in whose folder it stands; None if it is one, or in none.
     """
@@ -145,7 +145,7 @@ def _studies_under(folder: Path) -> dict[Path, StudySource]:
 
 def _under(folder: Path, studies: Mapping[Path, StudySource]) -> list[Source]:
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES) and not path.is_dir())
-    # records stand in few folders
+    # records are in few folders
     is_records = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
     peeked = (
         _peek(path)
@@ -250,7 +250,7 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
 
     Raises:
         RecordError: as `find` does.
-        ConfigError: what is told of published logs concerns none of the files.
+        ConfigError: an option for published logs was given, and none of the files is one.
     """
     sources, studies = find(paths)
     if (roles is not None or as_recorded) and not any(source.kind == "paper" for source in sources):
@@ -312,7 +312,7 @@ def _in_study(source: Source, home: StudySource | None, studies: Sequence[StudyS
 
 
 def _named(source: Source, roles: Path | None) -> Source:
-    """Return a source with its game, which of a published log stands in another file."""
+    """Return a source with its game, which for a published log is in another file."""
     if source.kind != "paper":
         return source
     try:

@@ -60,7 +60,7 @@ def value(
         within: its 95 % interval.
         paper: the paper's value, in the same unit.
         link: the statements behind it.
-        reason: why it is undefined; a general sentence stands in.
+        reason: why it is undefined; a general sentence unless given.
     """
     under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
     lacking = None if number is not None else (reason or "there is nothing to compute it from")
@@ -266,7 +266,7 @@ class Context:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents' names, fit to show and told apart."""
+        """The agents' names, fit to show, all different."""
         brief = [_brief(agent) for agent in self.agents]
         names = [name if brief.count(name) == 1 else agent for agent, name in zip(self.agents, brief, strict=True)]
         shortened = told_apart(names, NAME_SHOWN, shorten_name)

@@ -101,7 +101,7 @@ class Index:
         self._size = 0
 
     def add(self, game: IndexedGame) -> bool:
-        """Take in one game; return False, and leave it out, if the index would become too large."""
+        """Add one game; return False, and leave it out, if the index would become too large."""
         markup: Markup = _macros().game(game)
         if self._size + len(markup) > SIZE:
             return False

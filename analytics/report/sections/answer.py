@@ -136,7 +136,7 @@ def _wins(by_side: Mapping[str, Any]) -> Cell:
 
 
 def _links(context: Context) -> Prose:
-    """Say where to see a game, whether the records hold, and how to cite."""
+    """Return where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
     records, whole = len(context.files), len(context.files) - len(context.problems)
     # one over other records, or over some that are missing, would be taken for theirs; what was run names each

@@ -43,7 +43,7 @@ def design(findings: Result, context: Context) -> Section:
 
 
 def _checks(checks: Sequence[StudyCheck]) -> Iterator[Block]:
-    """Say what was checked of the records, and what that does and does not show."""
+    """Yield what was checked of the records, and what that does and does not show."""
     for check in checks:
         which = f"Study {visible(check.study)}: " if check.study is not None and len(checks) > 1 else ""
         headless = check.study is not None and check.compared and "head" not in check.compared
@@ -135,7 +135,7 @@ def _agents(findings: Result, context: Context) -> TableBlock:
 
 
 def _logs(findings: Result, files: Sequence[FileNote]) -> Iterator[Block]:
-    """Say that published logs are among the files, and in which reading."""
+    """Yield a line if published logs are among the files, and in which reading."""
     logs = sum(note.published for note in files)
     if logs:
         logs_in_words = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
