@@ -11,8 +11,7 @@ from typing import Final
 
 from moderator.engine.deadlines import NightTime, Presence
 from moderator.engine.referee import Referee, check_legal
-from moderator.engine.seating import deal
-from moderator.rules.game import Steps
+from moderator.rules.game import Steps, deal
 from moderator.rules.table import Answers
 from wolfbus.audience import Herald
 from wolfbus.bus import streams

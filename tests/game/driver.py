@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from moderator.engine.reexecution import Verifier
-from moderator.engine.seating import deal
-from moderator.rules.game import Steps
+from moderator.rules.game import Steps, deal
 from wolfbus.agent import Answer
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw

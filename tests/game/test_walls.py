@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from tests.game.driver import Question, legal_answer
 from tests.isolation.outside import Outside, Plan, play
 from tests.players.table import Hearers

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from moderator.engine.context import GameOver, HouseContext
-from moderator.house.games import Games
+from moderator.house import GameOver, Games, HouseContext
 from tests.isolation.outside import Plan
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry

@@ -14,8 +14,7 @@ from typing import Any
 
 import msgpack
 
-from moderator.engine.context import GameOver
-from moderator.house.games import Games
+from moderator.house import GameOver, Games
 from tests.moderator.process import HOUSE, Process
 from wolfbus.bus import Bus, streams
 from wolfbus.bus.protocol import Entry

@@ -15,8 +15,8 @@ from itertools import permutations
 
 import pytest
 
-from moderator.engine.seating import deal
-from moderator.house.settings import ModeratorSettings
+from moderator.house import ModeratorSettings
+from moderator.rules.game import deal
 from tests.isolation import clock
 from tests.isolation.outside import NAMES, Outside, Plan, Roles, clear, is_end, opening, play
 from wolfbus.audience import Herald

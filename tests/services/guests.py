@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from moderator.house.settings import GameReport, ModeratorSettings
+from moderator.house import GameReport, ModeratorSettings
 from moderator.service import serve
 from players.scripted import ScriptedBrain
 from tests.waiting import wait_until

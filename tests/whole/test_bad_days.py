@@ -11,10 +11,10 @@ import pytest
 
 import tests.whole.brains
 from tests.game.test_walls import Game
+from tests.proving import prove
 from tests.proxy import Proxy
 from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.cli.embedded import EmbeddedHouse
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import WolfError
 from wolfbus.messages.codec import decode_delivery
@@ -122,7 +122,7 @@ def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url
     assert game.over.error is None, game.over.error
     with under_way("memory://", tmp_path / "same", GameConfig()) as same:
         pass
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False)
+    proof = prove(tmp_path / "game.ndjson")
     assert proof.digest == same.over.digest
 
 
@@ -131,7 +131,7 @@ def test_a_redis_that_lost_everything_ends_the_game_with_a_reason(tmp_path):
         with under_way(server.url + "?patience=0.5", tmp_path, HASTY, at=40) as game:
             server.restart()
         assert game.over.error is not None or game.over.ended is not None
-    assert prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False).events >= 40
+    assert len(prove(tmp_path / "game.ndjson").records) >= 40
 
 
 def test_a_redis_that_stays_full_ends_the_game_after_the_patience_and_says_what_to_do(tmp_path):

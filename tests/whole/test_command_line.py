@@ -16,10 +16,9 @@ import pytest
 
 from tests.golden.running import wolfbus
 from tests.ops.heard import run
+from tests.proving import prove
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import COMMANDS, GROUPS, cli
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
-from wolfbus.errors import RecordError
 from wolfbus.testing.redis_server import RedisServer
 
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
@@ -117,12 +116,8 @@ def test_every_line_that_is_edited_dropped_doubled_or_swapped_is_named(tmp_path)
 
     def problem(edited: list[bytes]) -> str:
         path.write_bytes(b"".join(edited))
-        try:
-            proof = prove(open_source(str(path)), ProofCriteria(), keep=False)
-        except RecordError as error:
-            return str(error)
-        assert not proof.verified
-        return proof.problems[0]
+        (fault,) = prove(path).problems
+        return fault
 
     assert len(lines) > 60
     for at, line in enumerate(lines):

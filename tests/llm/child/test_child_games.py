@@ -12,8 +12,8 @@ import pytest
 from tests.agents.parts import NAMES
 from tests.golden.running import wolfbus
 from tests.players.table import CONFIGS
+from tests.proving import Proof
 from tests.whole.house import HASTY, play_many
-from wolfbus.cli.proof import Proof
 from wolfbus.config import GameConfig
 from wolfbus.reading import Question, read
 from wolfbus.vocabulary import KINDS

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.llm.human.person import seated
+from tests.proving import Proof
 from tests.whole.house import play_many
-from wolfbus.cli.proof import Proof
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Judgement
 from wolfbus.vocabulary import Role
