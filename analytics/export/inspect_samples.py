@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from analytics import Result, at
 from analytics.export.tables import ExportedGame
-from analytics.rows import JudgementRow, Noted, StatementRow, Step
+from analytics.rows import JudgementRow, StatementRow, Step, TimedEvent
 from analytics.rows.fields import call_id, statement_id
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Call, ChatRole, ModelCall
@@ -218,9 +218,9 @@ class Transcript:
             yield self._event(noted, spans)
         yield from self._ends(spans, [], time)
 
-    def _noted(self) -> list[Noted[Any]]:
+    def _noted(self) -> list[TimedEvent[Any]]:
         rows = self._game.rows
-        calls = (Noted(row.line, row.time, row.call) for row in rows.call_rows)
+        calls = (TimedEvent(row.line, row.time, row.call) for row in rows.call_rows)
         return sorted([*rows.course, *calls], key=lambda noted: noted.line)
 
     def _begin(self, spans: list[str], name: str, time: float) -> Any:
@@ -251,7 +251,7 @@ class Transcript:
             "working_start": time,
         }
 
-    def _event(self, noted: Noted[Any], spans: list[str]) -> Any:
+    def _event(self, noted: TimedEvent[Any], spans: list[str]) -> Any:
         place = self._place(spans, noted.time, str(noted.line))
         if isinstance(noted.event, ModelCall):
             return self._call(noted.event, noted.line, place)

@@ -56,7 +56,7 @@ _NOBODY = "the wolves went for nobody"
 
 
 @dataclass(frozen=True, slots=True)
-class Noted(Generic[E]):
+class TimedEvent(Generic[E]):
     """An event and where it stands.
 
     Attributes:

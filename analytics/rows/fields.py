@@ -291,8 +291,8 @@ def call_id(game: str, line: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What comes with an answer beside what counts of it: exports show it.
+class AnswerDetails:
+    """What an answer holds besides what counts of it; exports show it.
 
     Attributes:
         line: line of the record on which the answer stands; None where there are no lines.
@@ -309,4 +309,4 @@ class Beside:
     thought: str | None = None
 
 
-NOTHING: Final = Beside()
+NO_DETAILS: Final = AnswerDetails()
