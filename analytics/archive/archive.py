@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from analytics.archive.index import LIVE_GAMES, ArchiveIndex, picture
+from analytics.archive.index import LIVE_GAMES, ArchiveIndex, game_snapshot
 from analytics.archive.record import GameArchive, UnsettledGame
 from analytics.archive.results import ArchivedGame, Results
 from analytics.archive.session import SessionNews
@@ -57,7 +57,7 @@ class ArchiveView:
     """How things stand.
 
     Attributes:
-        live: the rolling picture for those who watch, plain values; None if nothing happened since the last view.
+        live: the snapshot for those who watch, plain values; None if nothing happened since the last view.
         waited_for: games whose last lines do not come though they, or the whole house, have closed: lines that are
             here, and lines there should be (None if nobody knows); game "" is the ``games`` stream, if it lost
             something.
@@ -140,7 +140,7 @@ class SessionArchive:
             if self._index.is_closed_as(news):
                 return
             logger.warning("game %s was closed anew, in another way", news.game, extra={"game": news.game})
-            self._games[news.game] = UnsettledGame(self._index.take_back(news.game), news)
+            self._games[news.game] = UnsettledGame(self._index.remove(news.game), news)
             self._open(news.game)
             return
         game = self._games.get(news.game)
@@ -343,12 +343,12 @@ class SessionArchive:
         return ArchiveView(live, waited_for, len(self._games), self._index.archived, failed)
 
     def _live(self) -> dict[str, Any]:
-        pictures: list[dict[str, Any]] = []
+        snapshots: list[dict[str, Any]] = []
         for game in reversed(self._games.values()):
             archive = game.archive
-            if archive is not None and archive.lines and archive.unmeasured is None and len(pictures) < LIVE_GAMES:
-                pictures.append(picture(archive.rows(), archive.position, archive.lines))
-        return self._index.picture(self._news.session, len(self._games), pictures)
+            if archive is not None and archive.lines and archive.unmeasured is None and len(snapshots) < LIVE_GAMES:
+                snapshots.append(game_snapshot(archive.rows(), archive.position, archive.lines))
+        return self._index.session_snapshot(self._news.session, len(self._games), snapshots)
 
     def _conclude(self) -> None:
         """End the service if the house has closed and every game is settled, as far as it can be."""
@@ -367,7 +367,7 @@ class SessionArchive:
             for name in self._index:
                 if not self._news.has_opening(name):
                     self._index.set_aside(name)
-            self._index.inspect()
+            self._index.check_files()
             missing = self._index.missing(closed.games)
             if missing and not closed.failed and self._error is None:
                 first = f"the first is number {missing[0]}"

@@ -50,7 +50,7 @@ class AnalyticsSettings:
         house: the house's name.
         folder: where records, metrics and report go.
         name: the service's name in the house.
-        check_s: seconds between two checks: live pictures, and what is waited for.
+        check_s: seconds between two checks: live snapshots, and what is waited for.
     """
 
     url: str = field(repr=False)
@@ -143,8 +143,8 @@ class ArchiveService:
         self._house, self._check_s = settings.house, settings.check_s
         self._member = member
         self._stopping = stopping
-        self._pictures = 0
-        self._shows = True
+        self._snapshots = 0
+        self._may_show = True
         self._view = ArchiveView()
         self._archive_lock = threading.Lock()
         self._check_lock = threading.Lock()
@@ -275,18 +275,18 @@ class ArchiveService:
         return self._view
 
     def _post(self, view: ArchiveView) -> None:
-        """Post a picture to the house's live stream; a ticket that does not allow it is no reason to keep records any
+        """Post a snapshot to the house's live stream; a ticket that does not allow it is no reason to keep records any
         less.
         """
-        if view.live is None or not self._shows:
+        if view.live is None or not self._may_show:
             return
-        self._pictures += 1
+        self._snapshots += 1
         bus, stream = self._member.bus, streams.live(self._house)
         try:
-            bus.post(stream, Entry(pack(view.live), "live", self._member.name, "", self._pictures))
+            bus.post(stream, Entry(pack(view.live), "live", self._member.name, "", self._snapshots))
             bus.cap(stream, LIVE_KEPT)
         except NotAllowed as error:
-            self._shows = False
+            self._may_show = False
             logger.info("nothing is shown live: %s", error)
 
     def _check_stream(self, game: str, lines: int, due: int | None) -> None:

@@ -103,23 +103,23 @@ def read_game(
         return FileNote(path, None, 0, False, source.problem or "not a wolfbus record"), None
     try:
         if source.kind == "paper":
-            return _paper(source, criteria, keep_text=keep_text)
+            return _read_paper_log(source, criteria, keep_text=keep_text)
         # who looks at every line, or proves it, is to see all of it
         lenient = watch is None and criteria.prover is None
         digest_of: DigestOf = "events"
         if lenient and source.noted is not None and "digest" in source.noted.compared:
-            note, rows = _record(source, criteria, keep_text=keep_text, lenient=True, digest_of="lines")
+            note, rows = _read_record(source, criteria, keep_text=keep_text, lenient=True, digest_of="lines")
             if note.problem is None:
                 return note, rows
             # the lines' own bytes prove a digest; that it is another one, only the events do
         elif lenient and source.noted is None and not digest:
             digest_of = "nothing"
-        return _record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient, digest_of=digest_of)
+        return _read_record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient, digest_of=digest_of)
     except WolfError as error:
         return FileNote(path, source.game, 0, False, str(error).removeprefix(f"{path}: ")), None
 
 
-def _record(
+def _read_record(
     source: Source,
     criteria: Criteria,
     *,
@@ -158,7 +158,7 @@ def _difference(source: Source, checked: Checked) -> str | None:
     return None if source.noted is None else source.noted.difference(checked)
 
 
-def _paper(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[FileNote, GameRows]:
+def _read_paper_log(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[FileNote, GameRows]:
     meta = criteria.roles or meta_beside(source.path)
     with closing(open_lines(source.path)) as lines:
         log = read_paper_log(lines, meta, name=str(source.path))
@@ -245,7 +245,7 @@ def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
         study.id,
         len(ended | by_game.keys()),
         len(whole),
-        _in_all([note.compared for note in whole]),
+        _common([note.compared for note in whole]),
         sum(note.problem is None and note.proven is True for note in by_game.values()) if proofs else None,
         study_hash(study.notes.heads({game: note.head for game, note in by_game.items() if game and not note.problem})),
     )
@@ -274,5 +274,5 @@ def checks(studies: Sequence[StudySource], files: Sequence[FileNote]) -> Iterato
         yield loose
 
 
-def _in_all(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _common(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(name for name in (compared[0] if compared else ()) if all(name in names for names in compared))

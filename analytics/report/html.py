@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
-from analytics.report.entries import EntryJudgement, IndexedGame, Matching, StatementEntry
+from analytics.report.entries import EntryIndex, EntryJudgement, IndexedGame, StatementEntry
 from analytics.rows import GameRows
 from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
 from wolfbus.document.formats import of, percent, visible, words
@@ -152,7 +152,7 @@ class Index:
         self, context: Context, selections: Iterable[Selection]
     ) -> Iterator[tuple[str, str, list[str], bool]]:
         """Yield what script replaces: how many statements each link of a number means, and the first of them."""
-        matching, agents = Matching(self._entries), context.names
+        matching, agents = EntryIndex(self._entries), context.names
         for selection in dict.fromkeys(selections):
             if selection.anchor == INDEX:
                 continue

@@ -48,7 +48,14 @@ def answer(findings: Result, context: Context) -> Section:
         Prose(tuple(sentence(findings, context))),
         _links(context),
         *map(warning, islice(caveats(findings, context), SHOWN)),
-        drawing("answer-figure", partial(drawn, abilities, context), caption, abilities, empty, table="answer-table"),
+        drawing(
+            "answer-figure",
+            partial(abilities_figure, abilities, context),
+            caption,
+            abilities,
+            empty,
+            table="answer-table",
+        ),
         agents(findings, context),
     ]
     return Section("answer", "In short", tuple(blocks))
@@ -92,7 +99,7 @@ def _groups(findings: Result) -> int:
     return look(findings, "abilities", "role", "components") or 1
 
 
-def drawn(abilities: Result, context: Context) -> str | None:
+def abilities_figure(abilities: Result, context: Context) -> str | None:
     """Return both abilities of every agent as a figure."""
     rows: dict[str, Any] = abilities.get("agents") or {}
     places = {name: row.get("component") or 0 for name, row in rows.items()}
@@ -258,7 +265,7 @@ _TEXT = 140
 _SEAT = 32
 
 
-def chosen_example(games: Sequence[IndexedGame]) -> IndexedGame | None:
+def typical_game(games: Sequence[IndexedGame]) -> IndexedGame | None:
     """Return the finished game whose number of statements is the median, the first of equals; None if there is none."""
     finished = sorted((game for game in games if game.rows.finished), key=lambda game: len(game.entries))
     return finished[len(finished) // 2] if finished else None

@@ -278,7 +278,7 @@ def figure1(findings: Result, context: Context) -> Section:
         _points(findings, context, data, "figure1-points", "Figure 1's numbers"),
         table("rounds/figure1-moved", findings, context, lines=moved),
         _points(findings, context, data.get("all_observers") or {}, "figure1-all", all_of_it),
-        table("rounds/figure1-paper", findings, context, lines=_text(context.published.get("figure1") or {})),
+        table("rounds/figure1-paper", findings, context, lines=_paper_lines(context.published.get("figure1") or {})),
         table("rounds/slopes", findings, context, rows=slopes),
         _separable(findings, context),
     ))  # fmt: skip
@@ -335,7 +335,7 @@ def _separable(findings: Result, context: Context) -> TableBlock:
     return table("rounds/separable", findings, context, lines=lines, notes=(note, papers))
 
 
-def _text(published: Mapping[str, Any]) -> Iterator[Line]:
+def _paper_lines(published: Mapping[str, Any]) -> Iterator[Line]:
     """Yield what the paper's text says of its figure, which has no table."""
     for role in ROLES:
         words, final = look(published, "suspicion", role), look(published, "final_round", role)
