@@ -41,7 +41,7 @@ def ends(estimated: Mapping[str, Any] | None) -> Ends:
     return look(estimated, "low"), look(estimated, "high")
 
 
-def value(
+def value_cell(
     number: float | None,
     unit: str = "share",
     *,
@@ -68,7 +68,7 @@ def value(
     return Cell(shown(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
 
 
-def estimate(
+def estimate_cell(
     estimated: Mapping[str, Any] | None,
     unit: str = "share",
     *,
@@ -77,8 +77,8 @@ def estimate(
 ) -> Cell:
     """Return the cell of an estimate ``{"value", "low", "high", "n", "reason"}``."""
     if not estimated:
-        return value(None, unit, paper=paper, reason="it was not computed")
-    cell = value(
+        return value_cell(None, unit, paper=paper, reason="it was not computed")
+    cell = value_cell(
         *(estimated.get("value"), unit),
         n=estimated.get("n"),
         within=ends(estimated),
@@ -93,7 +93,7 @@ def estimate(
     return replace(cell, under=under, lacking=str(lacking))
 
 
-def counted(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
+def count_cell(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
     """Return the cell of a whole number."""
     published = "" if paper is None else count(paper)
     reason = "" if number is None else None

@@ -13,7 +13,7 @@ from analytics import Result, look
 from analytics.figures.tables import Panel, forest
 from analytics.measures.primary import LEADS
 from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
-from analytics.report.context import Context, drawing, estimate, metric, over_all
+from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
 from wolfbus.document.blocks import (
@@ -134,7 +134,7 @@ def agents(findings: Result, context: Context) -> TableBlock:
 
 def _wins(by_side: Mapping[str, Any]) -> Cell:
     """Return the wins with both sides in one cell."""
-    wins = [estimate(by_side.get(side)) for side in ("werewolves", "villagers")]
+    wins = [estimate_cell(by_side.get(side)) for side in ("werewolves", "villagers")]
     return Cell(
         " / ".join(cell.text for cell in wins),
         " / ".join(cell.under.partition(" · ")[0] for cell in wins),

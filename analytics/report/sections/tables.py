@@ -18,7 +18,7 @@ from analytics.figures import curves
 from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
 from analytics.measures.bootstrap import around_mean
-from analytics.report.context import Context, Selection, drawing, metric, over_all, value
+from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
 from analytics.report.specs import Line, phrase, table
 from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, note, plain
 from wolfbus.document.formats import UNDEFINED, count, number, of, percent, shown
@@ -139,7 +139,7 @@ def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
             why = row.get("reason") or needs
             folds = row.get("fold_thresholds")
             under = f"folds {shown(min(folds), 'score')} to {shown(max(folds), 'score')}" if folds else ""
-            median = value(row.get("threshold"), "score", reason=why)
+            median = value_cell(row.get("threshold"), "score", reason=why)
             cells = {"median": median if median.reason else Cell(median.text, under), "scored": row.get("held_out")}
             lines.append(Line(Cell(f"{label} (held out)"), {**row, **cells}, {"rule": rule, "why": why}))
     for rule, (label, threshold) in _UNFITTED.items():
@@ -305,7 +305,8 @@ def _point(point: Result | None, role: str, round_: int) -> Cell:
     if point is None or point["mean"] is None:
         return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
     within = around_mean(point["mean"], point["sem"], point["n"])
-    return value(point["mean"], n=point["n"], within=within, link=Selection(role=role, round=round_, judged="judged"))
+    link = Selection(role=role, round=round_, judged="judged")
+    return value_cell(point["mean"], n=point["n"], within=within, link=link)
 
 
 def _change(step: Result, name: str) -> Cell:
