@@ -13,14 +13,14 @@ NAMES = ("Ana", "Raj", "Bea", "Tom", "Mia", "Old Joe")
 _SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
 
 
-def _claim(told: dict[str, Any]) -> Claim:
-    if "accuses" in told:
-        return AccusationClaim(target=told["accuses"])
-    if "protected" in told:
-        return ProtectionClaim(target=told["protected"], round=told.get("round"))
-    if "is" in told:
-        return RoleClaim(target=told["is"], role=told["role"])
-    return InspectionClaim(target=told["saw"], role=told["role"], round=told.get("round"))
+def _claim(row: dict[str, Any]) -> Claim:
+    if "accuses" in row:
+        return AccusationClaim(target=row["accuses"])
+    if "protected" in row:
+        return ProtectionClaim(target=row["protected"], round=row.get("round"))
+    if "is" in row:
+        return RoleClaim(target=row["is"], role=row["role"])
+    return InspectionClaim(target=row["saw"], role=row["role"], round=row.get("round"))
 
 
 Claimed = tuple[tuple[str, tuple[Claim, ...]], ...]

@@ -68,11 +68,11 @@ def test_names_of_one_word_are_found_as_they_are_beside_names_of_several(text):
     )
 )
 def test_any_text_is_read_and_claims_are_about_players(text):
-    found = claims_in(text, SPEAKER, NAMES)
-    assert all(claim.target in NAMES for claim in found)
-    assert all(claim.target != SPEAKER for claim in found if isinstance(claim, InspectionClaim))
-    assert len(set(found)) == len(found)
-    assert found == claims_in(text, SPEAKER, NAMES)
+    claims = claims_in(text, SPEAKER, NAMES)
+    assert all(claim.target in NAMES for claim in claims)
+    assert all(claim.target != SPEAKER for claim in claims if isinstance(claim, InspectionClaim))
+    assert len(set(claims)) == len(claims)
+    assert claims == claims_in(text, SPEAKER, NAMES)
 
 
 @pytest.mark.parametrize("opening", OPENINGS)
