@@ -10,8 +10,7 @@ from moderator.rules.game import deal
 from wolfbus import __version__
 from wolfbus.config import GameConfig
 from wolfbus.draws import shuffled
-from wolfbus.messages.base import Seat
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.printable import printable
 from wolfbus.vocabulary import Kind
 

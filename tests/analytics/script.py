@@ -17,7 +17,6 @@ from analytics.fold import fold
 from analytics.gather import FileNote, GameRows, Gathered, StudySource
 from analytics.measures.study import Study
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
     AnsweredAssessOther,
@@ -30,6 +29,7 @@ from wolfbus.messages.events import (
     Ended,
     Exile,
     Opened,
+    Seat,
     Silence,
     Statement,
     Tally,

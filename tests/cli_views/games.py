@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.game.driver import Missing, Question, play
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal.playback import Display, open_display
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
@@ -46,10 +46,10 @@ HOSTILE_NAMES = ("[red]Ada[b]", "漢字漢字漢字漢字漢字漢字漢字漢�
 
 
 def recorded(events: Iterable[AnyEvent]) -> list[Recorded]:
-    herald, records = Herald(), []
+    audiences, records = AudienceFilter(), []
     for number, event in enumerate(events, 1):
-        records.append(Recorded(number, number / 4, herald.audience(event), event))
-        herald.tell(event)
+        records.append(Recorded(number, number / 4, audiences.audience(event), event))
+        audiences.feed(event)
     return records
 
 
@@ -129,9 +129,9 @@ def state_of(records: Sequence[Recorded], until: int | None = None) -> GameState
 
 def view_of(records: Sequence[Recorded], seat: str, until: int | None = None) -> SeatView:
     """Return what a seat knows after so many events, from what it is told."""
-    herald, view = Herald(), SeatView(seat)
+    audiences, view = AudienceFilter(), SeatView(seat)
     for each in records[:until]:
-        told = herald.tell(each.event)
+        told = audiences.feed(each.event)
         for public in told.public:
             view.hear_public(public)
         for private in (fact for name, fact in told.private if name == seat):

@@ -18,9 +18,8 @@ from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
-from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.messages.house import RollCall
 from wolfbus.record.line import Recorded, seal
 

@@ -17,7 +17,7 @@ from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import WolfError
-from wolfbus.messages.codec import decode_delivery
+from wolfbus.messages.codec import decode_mail
 from wolfbus.service.lifecycle import Health
 from wolfbus.testing.redis_server import RedisServer
 
@@ -154,6 +154,6 @@ def test_batch_numbers_tell_nobody_who_was_asked_at_night():
         rules = {"seers": 0, "doctors": 0, **counts, "debate_turns": 1}
         game = Game(GameConfig(names=names, roles=dict(zip(names, roles, strict=True)), **rules), "walls")
         game.play()
-        facts = [fact.fact for body in game.inbox["A"] for part in decode_delivery(body).seats for fact in part.facts]
+        facts = [fact.fact for body in game.inbox["A"] for part in decode_mail(body).seats for fact in part.facts]
         seen.add(next(fact.batch for fact in facts if fact.type == "answered" and fact.kind == "bid"))
     assert len(seen) == 1, seen

@@ -261,7 +261,7 @@ def test_the_help_groups_every_command_by_what_it_is_for(tmp_path):
 
 def test_what_a_brain_prints_is_no_result(tmp_path):
     (tmp_path / "loud.py").write_text(
-        "from players.baselines import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
+        "from players.scripted import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
         "    def answer(self, ask, view):\n        print('thinking')\n        return super().answer(ask, view)\n"
     )
     said = wolfbus(tmp_path, "play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1")

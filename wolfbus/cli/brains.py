@@ -24,7 +24,7 @@ from wolfbus.config import GameConfig, config_from_table, read_toml_file
 from wolfbus.document.formats import money
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.vocabulary import ROLES, SCRIPTS, Role
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount, BudgetLedger
@@ -37,8 +37,6 @@ RoleRequest: TypeAlias = tuple[str, Role]
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 """Of a config file, beside the rules."""
-_FILLING: Final = frozenset({"scripted", "random", "silent"})
-"""Brains that fill seats: among them, who asks for a role means any other."""
 _SHOWN: Final = 60
 _SEED: Final = "r23"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
@@ -294,7 +292,8 @@ def _only_candidate(brains: Sequence[str], role: Role) -> str:
     if "human" in brains:
         return "human"
     everybody = set(brains)
-    candidates = everybody - _FILLING or everybody
+    # scripts fill seats: among them, who asks for a role means any other
+    candidates = everybody - SCRIPTS or everybody
     if len(candidates) > 1:
         first = min(candidates)
         raise _bad_role(f"whose is it? Write BRAIN={role}, such as {first}={role} (players are {_listed(brains)})")

@@ -20,6 +20,7 @@ from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
 from wolfbus.errors import WolfError
+from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
@@ -156,7 +157,7 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
     """Return how fast a game that is over at once is shown, 0 for as it is played."""
     if pace is not None:
         return pace
-    instant = all(brain.partition(":")[0] in {"scripted", "random", "silent"} for brain in brains)
+    instant = all(brain.partition(":")[0] in SCRIPTS for brain in brains)
     return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
 
 

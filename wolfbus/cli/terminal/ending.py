@@ -19,14 +19,14 @@ from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
-from wolfbus.vocabulary import ROLES
+from wolfbus.vocabulary import ROLES, SCRIPTS
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
 _WIDTH: Final = 118
 _REASON: Final = 160
 """Characters of a reason that are told."""
-_BUILT_IN: Final = frozenset({"scripted", "random", "silent", "llm"})
+_BUILT_IN: Final = SCRIPTS | {"llm"}
 _COLUMNS: Final = (
     *(TableColumn(name, wide=True) for name in ("", "Role", "In the end")),
     *(TableColumn(name) for name in ("Statements", "Deceptive*", "With a lie", "Suspected")),

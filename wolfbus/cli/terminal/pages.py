@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.wording import names_of
 from wolfbus.errors import ConfigError
@@ -98,7 +98,7 @@ def _suspicion_table(state: GameState) -> Iterator[str]:
 
 def _moment(state: GameState, moment: Moment) -> Iterator[str]:
     if isinstance(moment, Utterance):
-        statement = moment.said
+        statement = moment.spoken
         turn = f"debate {statement.turn}, " if statement.phase == "debate" else ""
         yield f"    {turn}{wording.who(state, statement.speaker)}{wording.vote_of(state, statement)}:"
         more = len(statement.text) - TEXT_SHOWN
@@ -143,7 +143,7 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
     Raises:
         ConfigError: no such seat, or the game has not been opened by then.
     """
-    herald, view = Herald(), SeatView(seat)
+    audiences, view = AudienceFilter(), SeatView(seat)
     opened = False
     for recorded in records:
         if until is not None and recorded.n > until:
@@ -156,7 +156,7 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
                 raise ConfigError(
                     f"no seat {printable(seat, NOTE_SHOWN)!r} in this game; its seats are {names_of(names)}"
                 )
-        facts = herald.tell(event)
+        facts = audiences.feed(event)
         for public in facts.public:
             view.hear_public(public)
         for name, private in facts.private:

@@ -278,7 +278,7 @@ def _divider(state: GameState, title: str, width: int, name: SeatName | None = N
 
 
 def _utterance(state: GameState, utterance: Utterance, console: Console, width: int, most: int) -> Lines:
-    statement = utterance.said
+    statement = utterance.spoken
     indent = name_width(state, 9 if width < 60 else 14) + 1
     words = spoken(statement.text)
     tally = state.tallies.get(statement.round) if statement.phase == "vote" else None

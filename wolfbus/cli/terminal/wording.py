@@ -365,5 +365,5 @@ class PlainLines:
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed
-        whose = "" if statement.said.phase == "debate" else f"{name_of(statement.said.speaker)} · "
+        whose = "" if statement.spoken.phase == "debate" else f"{name_of(statement.spoken.speaker)} · "
         return f"  {whose}{assessment_in_words(statement)}"
