@@ -48,11 +48,11 @@ def _result(words: StatementWords, place: int, pending: InspectionWords | None) 
         who, night = words.other(match.start("who")), words.night(place, match.end(), place)
         is_meant = who is not None and meant(words, match.start(), of_self=True)
         return [FoundClaim("inspection", who, role, night)] if is_meant else []
-    if not closes(words, place + 1) or words.near(place, "no_result") is not None:
+    if not closes(words, place + 1) or words.near(place, "no_result"):
         return None
-    if role != "Werewolf" and words.near(place, "called_on") is not None:
+    if role != "Werewolf" and words.near(place, "called_on"):
         return None
-    if role == "Seer" and words.near(place, "as_seer") is not None:
+    if role == "Seer" and words.near(place, "as_seer"):
         return None
     target = result_of(words, pending, place) if pending is not None else None
     if pending is not None and target is not None:

@@ -27,7 +27,7 @@ def inspection(words: StatementWords, place: int, pending: InspectionWords | Non
     elif words.in_class(place, "inspected", "saw", "inspect"):
         inspected = _inspected_by_verb(words, place)
     elif words.in_class(place, "inspecting"):
-        inspected = _whom(words, place, place - 1) if words.near(place, "by_inspecting") is not None else None
+        inspected = _whom(words, place, place - 1) if words.near(place, "by_inspecting") else None
     elif words.in_class(place, "turned"):
         inspected = _by_turning(words, place)
     if inspected is None and words.in_class(place, "learned"):
@@ -45,7 +45,7 @@ def _inspecting(words: StatementWords, begin: int, end: int, target: int | None,
 
 def _inspected_by_verb(words: StatementWords, place: int) -> InspectionWords | None:
     """Return "I checked Raj", "Raj, whom I checked", "Raj was checked by me", "I checked: …"."""
-    if words.in_class(place, "inspect") and words.near(place, "inspect_done") is None:
+    if words.in_class(place, "inspect") and not words.near(place, "inspect_done"):
         return None
     if passive := words.near(place, "inspected_by_me"):
         return _inspecting_who(words, passive, place, place + 3)
@@ -58,7 +58,7 @@ def _inspected_by_verb(words: StatementWords, place: int) -> InspectionWords | N
     for table in ("whom_before", "it_was"):
         if before := words.near(place, table):
             return _inspecting_who(words, before, place, max(place + 1, before.end()), begin)
-    if begin != place and words.near(place, "nobody_yet") is not None:
+    if begin != place and words.near(place, "nobody_yet"):
         return _inspecting(words, begin, place + 1, None, place)
     return None
 
@@ -106,7 +106,7 @@ def _by_showing(words: StatementWords, place: int) -> InspectionWords | None:
     if match := words.near(place, "whose_shown"):
         return _inspecting(words, match.start("who"), match.end(), words.player(match.start("who")), place)
     match = words.near(place, "shown_me")
-    if match is None or words.players(place - 4, place) or words.near(place, "shown_by_somebody") is not None:
+    if match is None or words.players(place - 4, place) or words.near(place, "shown_by_somebody"):
         return None
     return _inspecting(words, place, match.end(), None, place)
 
@@ -167,7 +167,7 @@ _BEHIND: Final = 14
 
 def result_of(words: StatementWords, pending: InspectionWords, place: int) -> int | None:
     """Return who turns out by an inspection to be what the word at a place says, if only joining words lie between."""
-    if not 0 <= place - pending.end <= _FAR or words.near(place, "i_am") is not None:
+    if not 0 <= place - pending.end <= _FAR or words.near(place, "i_am"):
         return None
     targets = {pending.target, *(other for other, _ in pending.also)} - {None}
     named = pending.target if len(targets) < 2 else None
@@ -257,7 +257,7 @@ def inspection_around(words: StatementWords, begin: int, place: int, target: int
             return None
         if words.in_class(index, "seen_it") and index not in words.silent:
             return _seen_by(words, index, target)
-        if words.in_class(index, "inspection") and words.near(index, "my_proof") is not None:
+        if words.in_class(index, "inspection") and words.near(index, "my_proof"):
             return index, index + 3
     return None
 
@@ -268,7 +268,7 @@ def _seen_by(words: StatementWords, verb: int, target: int) -> tuple[int, int] |
     if by is None:
         return None
     if by == verb:
-        return (verb, verb + 1) if words.near(verb, "seen_alone") is not None else None
+        return (verb, verb + 1) if words.near(verb, "seen_alone") else None
     match = words.near(verb, "whom")
     end = match.end() if match is not None else verb + 1
     about = words.other(match.start("who")) if match is not None and "who" in match.groupdict() else None
@@ -286,7 +286,7 @@ def protections(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield the protections that the word at a place tells of."""
     if words.in_class(place, "protected", "protect", "watched", "kept", "protecting"):
         yield from _protected_by_verb(words, place)
-    if words.in_class(place, "protection") and words.near(place, "my_protection") is not None:
+    if words.in_class(place, "protection") and words.near(place, "my_protection"):
         yield from _protected_by_noun(words, place)
 
 
@@ -305,7 +305,7 @@ def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim
     begin = _begins(words, place)
     if begin is None or not meant(words, begin, of_self=True):
         return
-    if words.near(place, "myself_protected") is not None or words.word(place) == "self-protected":
+    if words.near(place, "myself_protected") or words.word(place) == "self-protected":
         yield from protected(words.speaker, words.nights(begin, place + 1, place))
         return
     match = words.near(place, "whom_kept" if words.in_class(place, "kept") else "whom_protected")
@@ -328,7 +328,7 @@ def _begins(words: StatementWords, place: int) -> int | None:
     if words.in_class(place, "protecting"):
         match = words.near(place, "i_was_at")
         return match.start("me") if match is not None else None
-    if words.in_class(place, "protect") and words.near(place, "protect_done") is None:
+    if words.in_class(place, "protect") and not words.near(place, "protect_done"):
         return None
     return statement.by_speaker(words, place)
 

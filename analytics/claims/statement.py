@@ -230,7 +230,7 @@ def by_speaker(words: StatementWords, verb: int) -> int | None:
     """
     if match := words.near(verb, "by_me"):
         return match.start("me")
-    return verb if words.near(verb, "no_subject") is not None and _speaker_goes_on(words, verb) else None
+    return verb if words.near(verb, "no_subject") and _speaker_goes_on(words, verb) else None
 
 
 def _speaker_goes_on(words: StatementWords, verb: int) -> bool:
@@ -244,9 +244,9 @@ def _speaker_goes_on(words: StatementWords, verb: int) -> bool:
         deed = word in _DONE
         if another:
             # it goes on only with an earlier deed of the speaker's
-            if deed and words.near(place, "by_me") is not None:
+            if deed and words.near(place, "by_me"):
                 return True
-            if deed and words.near(place, "no_subject") is None:
+            if deed and not words.near(place, "no_subject"):
                 return False
             another = not deed
         elif word in {"i", "me", "my"} or (deed and words.player(place + 1) is not None):
@@ -332,7 +332,7 @@ class _BackwardScan:
         ):
             return False
         if self.of_self:
-            if words.near(begin, "apart") is not None and words.word(place + 1) not in {",", ":"}:
+            if words.near(begin, "apart") and words.word(place + 1) not in {",", ":"}:
                 return False
             if (
                 (self.colon or self.telling)

@@ -146,11 +146,11 @@ def _studies_under(folder: Path) -> dict[Path, StudySource]:
 def _sources_under(folder: Path, studies: Mapping[Path, StudySource]) -> list[Source]:
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES) and not path.is_dir())
     # records are in few folders
-    is_records = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
+    is_study = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
     peeked = (
         _peek(path)
         for path in files
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not is_records[path.parent]
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not is_study[path.parent]
     )
     return [
         source for source in peeked if source.kind is not None or source.size == 0 or _is_record_of(source, studies)

@@ -57,13 +57,18 @@ def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdi
     assert count > 0.5 * expected > 10
 
 
-def seer_speaks(text: str, *attached: ScoredClaim) -> tuple[ScoredClaim, ...]:
+def statement(speaker: str, text: str, *attached: ScoredClaim):
+    """A statement of the first day, after Sia has inspected Wim, with the claims that the speaker attaches."""
     game = Script().dawn()
     game.events.insert(-1, Inspection(round=1, seat="Sia", target="Wim", role="Werewolf"))
-    number = game.say("Sia", text=text)
+    number = game.say(speaker, text=text)
     if attached:
         game.events.append(ClaimTruth(statement=number, claims=attached))
-    return game.rows().statements[0].claims
+    return game.rows().statements[0]
+
+
+def seer_speaks(text: str, *attached: ScoredClaim) -> tuple[ScoredClaim, ...]:
+    return statement("Sia", text, *attached).claims
 
 
 def test_a_claim_in_words_is_scored_and_marked():
@@ -100,9 +105,7 @@ def test_what_the_speaker_attached_is_not_found_again():
 )
 def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str, borne_out: bool):
     attached = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
-    game = Script().dawn()
-    game.events.append(ClaimTruth(statement=game.say("Vic", text=text), claims=(attached,)))
-    row = game.rows().statements[0]
+    row = statement("Vic", text, attached)
     assert (row.claims, row.unheard) == (((attached,), ()) if borne_out else ((), (attached,)))
     assert row.truth == ("true" if borne_out else None)
 
@@ -119,18 +122,13 @@ def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str,
 )
 def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: str | None):
     claims = [AccusationClaim(target=name) for name in ("Wim", "Wes", "Vic")[: len(verdicts)]]
-    scored = tuple(ScoredClaim(claim=claim, verdict=verdict) for claim, verdict in zip(claims, verdicts, strict=True))
-    game = Script().dawn()
-    number = game.say("Von", text=" ".join(f"{claim.target} is a Werewolf." for claim in claims) or "Well.")
-    game.events.append(ClaimTruth(statement=number, claims=scored))
-    assert game.rows().statements[0].truth == truth
+    scored = [ScoredClaim(claim=claim, verdict=verdict) for claim, verdict in zip(claims, verdicts, strict=True)]
+    text = " ".join(f"{claim.target} is a Werewolf." for claim in claims) or "Well."
+    assert statement("Von", text, *scored).truth == truth
 
 
 def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think_so_errs():
-    game = Script().dawn()
-    for speaker in ("Wim", "Sia"):
-        game.say(speaker, text="Vic is a Werewolf.")
-    assert [row.truth for row in game.rows().statements] == ["lie", "mistake"]
+    assert [statement(speaker, "Vic is a Werewolf.").truth for speaker in ("Wim", "Sia")] == ["lie", "mistake"]
 
 
 def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
@@ -138,10 +136,9 @@ def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
     game.say("Vic", text="Val is the Seer.")
     game.events.append(Inspection(round=2, seat="Sia", target="Wim", role="Werewolf"))
     game.say("Sia", text="I inspected Wim and he is a Werewolf.")
-    before = Script().dawn()
-    before.say("Sia", text="I inspected Wim and he is a Werewolf.")
     assert [row.claims[0].verdict for row in game.rows().statements] == ["mistake", "true"]
-    assert before.rows().statements[0].claims[0].verdict == "lie"
+    (early,) = seer_speaks("I inspected Wes and he is a Werewolf.")
+    assert early.verdict == "lie"
 
 
 def test_who_left_is_revealed_only_where_the_rules_say_so():
