@@ -69,15 +69,6 @@ _NAME: Final = 40
 _FIRST: Final = 5
 """Statements that a selection links to for readers without script."""
 
-_JUDGED: Final = {
-    "tp": "flags it, rightly",
-    "fp": "flags it, wrongly",
-    "tn": "passes it, rightly",
-    "fn": "passes it, wrongly",
-    "flag": "flags it",
-    "pass": "passes it",
-    "none": "no judgement that counts",
-}
 _CHOICES: Final = {
     "tp": "deceptive, flagged (TP)",
     "fp": "truthful, flagged (FP)",
@@ -87,7 +78,6 @@ _CHOICES: Final = {
     "scored": "judged, with a self-label",
     "judged": "judged",
 }
-_TRUTHS: Final = {"true": "every checkable claim is true", "mistake": "a mistake", "lie": "a lie", "none": ""}
 
 
 class Index:
@@ -172,7 +162,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.globals |= {"LONG": _ROWS, "JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
+    environment.globals |= {"LONG": _ROWS, "TEXT_SHOWN": TEXT_SHOWN}
     environment.filters |= {
         "breadth": _breadth,
         "claim_in_words": _claim,
