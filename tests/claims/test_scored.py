@@ -137,8 +137,8 @@ def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
     game.events.append(Inspection(round=2, seat="Sia", target="Wim", role="Werewolf"))
     game.say("Sia", text="I inspected Wim and he is a Werewolf.")
     assert [row.claims[0].verdict for row in game.rows().statements] == ["mistake", "true"]
-    (early,) = seer_speaks("I inspected Wes and he is a Werewolf.")
-    assert early.verdict == "lie"
+    (claim,) = seer_speaks("I inspected Wes and he is a Werewolf.")
+    assert claim.verdict == "lie"
 
 
 def test_who_left_is_revealed_only_where_the_rules_say_so():
