@@ -9,7 +9,7 @@ from typing import Final
 
 from moderator.engine.seating import Offer
 from moderator.house.roster import OUTSIDE
-from wolfbus.document.formats import listed
+from wolfbus.formats import listed
 from wolfbus.printable import counted, printable
 
 AGAIN_S: Final = 10.0

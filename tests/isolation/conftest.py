@@ -19,7 +19,7 @@ from wolfbus.bus import open_bus
 from wolfbus.cli import run
 from wolfbus.errors import BusError
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import read_bus
+from wolfbus.tickets import read_bus
 
 HOUSE = "main"
 WHO = "--agents ada,gone --players bruno --analytics keeper --spectator watcher"

@@ -27,7 +27,7 @@ from players.human.words import UnreadNews
 from players.llm.prompts.story import Story
 from tests.players.table import Hearers
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage import GameFeed, all_viewers
 table, records = Hearers(), list(read_record(open_lines(record)))
 for recorded in records:
     table.tell(recorded.event)
@@ -36,7 +36,7 @@ news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for
 print("beats of it:", *news)
 for view in table.views.values():
     story = Story()
-    story.grow(view)
+    story.update(view)
     print(story.text, *UnreadNews().since(view), sep="\\n")
 """
 

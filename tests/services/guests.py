@@ -14,8 +14,7 @@ from moderator.house import GameReport, ModeratorSettings
 from moderator.service import moderate
 from players.scripted import ScriptedBrain
 from tests.waiting import wait_until
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus import Bus, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_mail, encode, pack, plain, unpack, validate
