@@ -12,7 +12,7 @@ from wolfbus.bus import open_bus
 from wolfbus.cli import run
 from wolfbus.errors import BusError
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import read_bus
+from wolfbus.tickets import read_bus
 
 
 class Clerk:
@@ -25,8 +25,8 @@ class Clerk:
         """Run a command, with the ticket of somebody or as the user `default`; return all that it says."""
         bus = f"@{self._folder / by}.ticket" if by else self._url
         command, *rest = shlex.split(words)
-        given = ["--bus", bus, *([] if command == "list" else ["--out", str(self._folder)])]
-        assert run(["tickets", command, *given, *rest]) == status
+        options = ["--bus", bus, *([] if command == "list" else ["--out", str(self._folder)])]
+        assert run(["tickets", command, *options, *rest]) == status
         return "".join(self._capsys.readouterr())
 
 
