@@ -14,7 +14,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from players.llm.provider import Completion, Endpoint, Model, ProviderReply, Request
-from tests.llm.scripted import URL
+from tests.llm.scripted import URL, ScriptedProvider
 from tests.waiting import wait_until
 from wolfbus.errors import GivenUp, PlayerError
 
@@ -177,9 +177,20 @@ def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock:
     mocked = Mocked(clock)
     mocked.provider.answer = broken_off_once
     came = mocked.one()
-    assert (came.error, came.text) == ("the gateway failed: RuntimeError", None)
+    assert (came.error, came.text, came.attempts) == ("the gateway failed: RuntimeError", None, 1)
     assert "the provider cancelled work of its own" in caplog.text
     assert mocked.one().text == OK.text
+
+
+def test_a_provider_that_is_faulty_does_not_answer_a_probe(make_gateway: MakeGateway, caplog: Any) -> None:
+    async def fail(_request: Request) -> ProviderReply:
+        raise ZeroDivisionError
+
+    gateway = make_gateway(providers=lambda _endpoint, _keys: ScriptedProvider(fail)).gateway
+    with pytest.raises(PlayerError, match=r"^tiny does not answer: the gateway failed: ZeroDivisionError$"):
+        gateway.probe([Model(model="tiny")])
+    assert "ZeroDivisionError" in caplog.text
+    assert gateway.accounts.summary()["total"]["failed"] == 1
 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
