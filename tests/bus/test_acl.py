@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -121,6 +122,27 @@ def test_an_agent_can_do_its_work(enter: Enter, a_game: Bus, redis_server: Redis
     wait_blocked(redis_server)
     reader.close()
     assert reading.result() == []
+    nothing_was_denied(redis_server)
+    bus.close()
+
+
+def test_an_agent_that_may_not_unblock_is_woken_at_once_without_trying(
+    enter: Enter, redis_bus: Bus, redis_server: RedisServer
+) -> None:
+    bus = open_bus(enter(rights("agent", "ann")))
+    reader = following(bus, IN_ANN)
+    redis_bus.append(IN_ANN, entries(3))
+    redis_bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(IN_ANN, entries(3))]
+    for _ in range(2):
+        reading = InThread(lambda: reader.read(SOON_S))
+        wait_blocked(redis_server)
+        started = time.monotonic()
+        reader.follow(OUT)
+        assert reading.result() == [(OUT, entries(1))]
+        assert time.monotonic() - started < 1
+    redis_bus.append(IN_ANN, entries(1, start=4))
+    assert reader.read(SOON_S) == [(IN_ANN, entries(1, start=4))]
     nothing_was_denied(redis_server)
     bus.close()
 
