@@ -52,8 +52,8 @@ def enter(redis_server: RedisServer, redis_url: str) -> Iterator[Enter]:
     """Give a user exactly these rights and return the address by which it comes in."""
 
     def admit(rules: Sequence[str]) -> str:
-        said = redis_server.command("ACL", "SETUSER", "guest", "reset", "on", ">pw", *rules)
-        assert said == b"+OK\r\n", said
+        reply = redis_server.command("ACL", "SETUSER", "guest", "reset", "on", ">pw", *rules)
+        assert reply == b"+OK\r\n", reply
         redis_server.command("ACL", "LOG", "RESET")
         return redis_url.replace("redis://", "redis://guest:pw@")
 
@@ -328,8 +328,10 @@ def test_whoever_is_not_let_in_is_told_in_one_line(redis_server: RedisServer) ->
         server.command("ACL", "SETUSER", "guest", "on", ">pw", *rights("agent", "ann"))
         server.command("ACL", "SETUSER", "default", "off")
         for user in ("", "guest:wrong@", "nobody:wrong@"):
-            told = "does not accept this user and password" if user else "asks for a password, and the address has none"
-            with pytest.raises(BusError, match=told) as caught:
+            reason = (
+                "does not accept this user and password" if user else "asks for a password, and the address has none"
+            )
+            with pytest.raises(BusError, match=reason) as caught:
                 open_bus(server.url.replace("redis://", f"redis://{user}"))
             assert not isinstance(caught.value, BusDown)
             assert "\n" not in str(caught.value)

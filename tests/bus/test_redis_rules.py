@@ -92,8 +92,8 @@ def test_what_a_stranger_wrote_is_handed_on_as_far_as_it_can_be_read(redis_bus: 
     redis_server.command("XADD", OUT, "1-1", "hello", "there")
     redis_server.command("XADD", OUT, "1-2", "body", "B", "n", "many", "type", "bid")
     redis_server.command("XADD", OUT, "1-3", "n", "9" * 400)
-    ((_, found),) = reader.read(SOON_S)
-    assert [(one.id, one.type, one.body) for one in found] == [("1-1", "", b""), ("1-2", "bid", b"B"), ("1-3", "", b"")]
+    ((_, batch),) = reader.read(SOON_S)
+    assert [(one.id, one.type, one.body) for one in batch] == [("1-1", "", b""), ("1-2", "bid", b"B"), ("1-3", "", b"")]
 
 
 def test_connections_bear_a_name_and_readers_have_their_own(redis_bus: Bus, redis_server: RedisServer) -> None:
@@ -140,7 +140,7 @@ def test_tls_with_a_certificate_of_ones_own_will_do(tls_server: RedisServer) -> 
     wait_blocked(tls_server)
     reader.follow(OUT)
     bus.append(OUT, entries(500))
-    assert sum(len(found) for _, found in reading.result()) > 0
+    assert sum(len(batch) for _, batch in reading.result()) > 0
     reader.close()
     bus.close()
 

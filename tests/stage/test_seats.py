@@ -46,14 +46,14 @@ class Table(contextlib.ExitStack):
     def __init__(self, out: Path, people: int) -> None:
         super().__init__()
         self.path = out / f"{self.game}.ndjson"
-        self.told = Told()
-        self.links = self.told.links
+        self.stderr = Told()
+        self.links = self.stderr.links
         self.persons: list[Person] = []
         self.brains = ("human",) * people + (OTHERS,) * (8 - people)
 
     def __enter__(self) -> Self:
         self.callback(self.part)
-        self.enter_context(contextlib.redirect_stderr(self.told))
+        self.enter_context(contextlib.redirect_stderr(self.stderr))
         page = self.enter_context(on_a_page(self.game, self.path.parent, "127.0.0.1", 0, persons=True))
         # it stays for no Ctrl-C
         self.callback(signal.raise_signal, signal.SIGTERM)
@@ -93,8 +93,8 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             assert fetched(one.url, f"{other.place}/data.json", Cookie=cookie)[0] == 403
         for wrong in ({"token": "x"}, {"token": None}, {"token": "\ud800"}, {}, [1]):
             assert one.post("/seat/sit", wrong)[0] in {400, 403}
-        told = one.post(f"{other.place}/answer", {"id": "x", "content": None})
-        assert told[0] == 403
+        reply = one.post(f"{other.place}/answer", {"id": "x", "content": None})
+        assert reply[0] == 403
         answer = {"id": "x", "content": None}
         elsewhere = fetched(
             one.url, f"{one.place}/answer", "POST", answer, Origin="http://evil.example", Cookie=one.cookie
@@ -123,14 +123,18 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
         for person in (one, other):
             me = person.last["me"]
             assert person.last["role"] == roles[me]
-            found = {each.decode() for each in CANARY.findall(person.raw)}
-            assert found <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
+            canaries = {canary.decode() for canary in CANARY.findall(person.raw)}
+            assert canaries <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
             expected = GameFeed(f"seat:{me}", records).page()["beats"]
             assert without_time(person.last["beats"]) == without_time(expected)
-            own = [each.event for each in records if each.event.type == "answered" and each.event.seat == me]
-            said = {event.kind for event in own if event.outcome == "accepted"}
-            assert said == person.kinds
-            assert "assess_other" in said
+            answers = [
+                recorded.event
+                for recorded in records
+                if recorded.event.type == "answered" and recorded.event.seat == me
+            ]
+            accepted = {event.kind for event in answers if event.outcome == "accepted"}
+            assert accepted == person.kinds
+            assert "assess_other" in accepted
             # the end: now everything may be seen
             assert person.last["watch"] == ["public", "everything"]
             assert json.loads(person.get("/data.json?as=everything")[2])["viewer"] == "everything"
@@ -162,7 +166,7 @@ def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(tmp_path):
             {"id": "\udc00"},
         ):
             assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None, **half})[0] == 400
-        assert [each["id"] for each in first_asks(one)] == [ask["id"]]
+        assert [question["id"] for question in first_asks(one)] == [ask["id"]]
         assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 200
         assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 409
 
@@ -179,7 +183,7 @@ def first_asks(person: Person) -> list[dict]:
 
 
 def test_seats_of_games_long_over_are_forgotten_and_no_other():
-    told, people = Told(), people_of(lambda: "")
+    stderr, people = Told(), people_of(lambda: "")
 
     async def sit() -> None:
         people.start(asyncio.get_running_loop())
@@ -189,9 +193,9 @@ def test_seats_of_games_long_over_are_forgotten_and_no_other():
             seat.leave()
             await seat.change(20)
 
-    with contextlib.redirect_stderr(told):
+    with contextlib.redirect_stderr(stderr):
         asyncio.run(sit())
-    going_on, *over = (people.redeem(told.links.get().partition("#")[2]) for _ in range(67))
+    going_on, *over = (people.redeem(stderr.links.get().partition("#")[2]) for _ in range(67))
     assert going_on is not None
     assert people.seat(going_on.id, going_on.secret) is going_on
     assert over[0] is None
