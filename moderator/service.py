@@ -33,12 +33,12 @@ LOSSES: Final = 3
 LOSSES_WITHIN_S: Final = 60.0
 
 
-def serve(
+def moderate(
     settings: ModeratorSettings,
     stopping: Stopping,
     health: Health,
-    report: Callable[[GameReport], None] = lambda _result: None,
-) -> int:
+    report: Callable[[GameReport], None] = lambda _report: None,
+) -> TermEnd:
     """Moderate a house until its session closes, or somebody asks to stop.
 
     Args:
@@ -48,20 +48,14 @@ def serve(
         report: called with the result of every game, from this thread.
 
     Returns:
-        Exit code: 0, or 1 if a game failed, could not be archived, found too few agents, or the bus was lost.
+        How the last term ended; `failed` if a game failed, could not be archived, found too few agents, or the bus was
+        lost.
 
     Raises:
         ConfigError: the bus's address cannot be understood.
         BusError: the bus cannot be reached, or refuses what a moderator needs; one clear line.
         WolfError: the house is in the middle of games that are not on the agenda.
     """
-    return int(moderate(settings, stopping, health, report).failed)
-
-
-def moderate(
-    settings: ModeratorSettings, stopping: Stopping, health: Health, report: Callable[[GameReport], None]
-) -> TermEnd:
-    """Do what `serve` does; returns how the last term of office ended."""
     holder = _holder_name()
     ended: TermEnd | None = None
     losses: deque[float] = deque()
@@ -112,16 +106,7 @@ def _term(
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             stack.callback(tickets.close)
-        claim = stand_by(
-            bus,
-            settings.house,
-            holder,
-            settings.lease_s,
-            stopping,
-            health,
-            is_known=before is not None,
-            news_before=before.news_before if before is not None else None,
-        )
+        claim = stand_by(bus, settings, holder, stopping, health, before)
         if isinstance(claim, TermEnd):
             return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):

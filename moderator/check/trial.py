@@ -65,13 +65,13 @@ class Check:
         name: what is checked.
         make: makes it, and returns what was seen, in one line.
         lenient: whether no fault is worse than a warning: no game by the rules gets there.
-        of_silent: whether it can be made of an agent that answers no more.
+        even_if_silent: whether it can be made of an agent that answers no more.
     """
 
     name: str
     make: Callable[[Trial], str]
     lenient: bool = False
-    of_silent: bool = False
+    even_if_silent: bool = False
 
 
 class Trial:
@@ -95,7 +95,7 @@ class Trial:
     ) -> None:
         self.terms = terms
         self.ledger = FindingLedger(watch)
-        self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._take, self._send)
+        self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._receive, self._send)
         self.games: dict[str, TrialGame] = {}
         self._why_gone = why_gone
         self._run = f"check-{secrets.token_hex(3)}"
@@ -137,7 +137,7 @@ class Trial:
         silent = False
         for check in checks:
             with self.ledger.check(check.name, lenient=check.lenient) as finding:
-                if silent and not check.of_silent:
+                if silent and not check.even_if_silent:
                     finding.skip("it had stopped answering")
                     continue
                 try:
@@ -191,7 +191,7 @@ class Trial:
         return scene
 
     def settle(self, seconds: float | None = None) -> None:
-        """Take in what comes without being asked for."""
+        """Process messages that nothing asked for."""
         self.house.process_for(self.terms.settle_s if seconds is None else seconds)
 
     def _check_alive(self, games: Sequence[TrialGame]) -> None:
@@ -210,7 +210,7 @@ class Trial:
         game = self.games.get(commit.game)
         return commit if game is None else game.send(commit)
 
-    def _take(self, entry: Entry, at: float) -> None:
+    def _receive(self, entry: Entry, at: float) -> None:
         """Give a message to the game it is for; those for games of others are none of ours."""
         game = self.games.get(entry.game)
         if game is not None:
@@ -275,18 +275,20 @@ class Scene:
         yield Statement(statement=turn, round=1, phase="debate", turn=turn, speaker=speaker, text=text)
         return turn
 
-    def ask(self, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None) -> Script[Any]:
-        """Put a question to the seat and wait for its answer, which is returned; it is that of the scene's game."""
-        return self._ask(self.seat, kind, legal, about)
-
-    def pause(self, seconds: float) -> Script[Any]:
+    def pause(self, seconds: float) -> Script[AnyAnswered]:
         """Let a while pass: a rival takes it to answer a question."""
         self.trial.house.rivals.pause_s = seconds
-        return self._ask(self.others[0], "speak")
+        return self.ask("speak", seat=self.others[0])
 
-    def _ask(
-        self, seat: SeatName, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None
+    def ask(
+        self,
+        kind: Kind,
+        legal: Sequence[SeatName | None] | None = None,
+        about: int | None = None,
+        seat: SeatName | None = None,
     ) -> Script[AnyAnswered]:
+        """Put a question to a seat, the scene's own unless named, and wait for its answer, which is returned."""
+        seat = seat or self.seat
         # its turn is counted up, so that no two questions are the same
         self._questions += 1
         asking = Asking(kind=kind, seats=(seat,), legal=None if legal is None else tuple(legal))

@@ -30,9 +30,9 @@ from moderator.engine.reports import SideEvent
 from moderator.rules.game import Step
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, tell_if_alive
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.protocol import Commit
 from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.base import slim
@@ -226,7 +226,8 @@ class ModeratorActor(PooledActor):
         self._commit(self._steps.advance(joined))
 
     def _commit(self, step: Step) -> None:
-        reports, self._side_events = self._referee.reports.write(self._side_events, step.events, self._answers.values())
+        shorten = self._referee.reports.shortener.shorten
+        reports, self._side_events = shorten(self._side_events, step.events, self._answers.values())
         events: tuple[AnyEvent, ...] = (*reports, *step.events)
         requests: list[OpenRequest] = []
         for event in events:
@@ -260,7 +261,7 @@ class ModeratorActor(PooledActor):
         self._newcomers = {}
         try:
             with self._pool.blocking():
-                record = read_back(self._context.bus, self._context.name, self._opened.game, Herald.HEARD)
+                record = read_back(self._context.bus, self._context.name, self._opened.game, AudienceFilter.EVENT_TYPES)
                 posts = self._builder.deliveries.of_catch_up((recorded.event for recorded in record), asks)
         except BusDown as error:
             logger.warning("game %s: %s cannot be told of it yet: %s", self._opened.game, ", ".join(asks), error)
@@ -270,12 +271,9 @@ class ModeratorActor(PooledActor):
             # of a bus in memory, where a record is dropped behind its readers
             logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)
         else:
-            self._post(posts)
-
-    def _post(self, posts: list[tuple[str, Entry]]) -> None:
-        if posts:
-            self._landing = _Landing(self._builder.posts_only(posts), self._waits_for)
-            self._send(self._landing.commit)
+            if posts:
+                self._landing = _Landing(self._builder.posts_only(posts), self._waits_for)
+                self._send(self._landing.commit)
 
     def _commit_done(self, error: BusError | None) -> None:
         tell_if_alive(self.actor_ref, Committed(error))

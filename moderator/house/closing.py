@@ -2,7 +2,7 @@
 
 Everybody waits for a moderator until the news is on the ``games`` stream that the session is closed, and a goodbye in
 the mailbox. So a moderator that breaks down by an error of its own closes the house too; and one that was killed after
-it had closed the house, but before it let go of it, has perhaps not taken tickets back, nor said goodbye to all:
+it had closed the house, but before it released it, has perhaps not taken tickets back, nor said goodbye to all:
 whoever is started in its place does that and leaves, for nothing else is left to do.
 """
 
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from moderator.engine.context import HouseContext, house_entry, outbox_cursors
+from moderator.engine.context import HouseContext, house_entry
 from moderator.house.games import Games
 from moderator.house.housekeeping import trim_all
 from moderator.house.lease import Claim, TermEnd
@@ -94,7 +94,7 @@ class Closing:
         self._error: BusError | None = None
 
     def send_failed(self, error: BusError) -> None:
-        """Take note that something could not be told on the ``games`` stream."""
+        """Record that something could not be posted on the ``games`` stream."""
         self._error = error
 
     def advance(self, now: float) -> TermEnd | None:
@@ -105,11 +105,10 @@ class Closing:
         """
         self._session.catch_up(self._bus, self._house)
         self._began = now if self._began is None else self._began
-        if self._announced_at is None:
-            # what agents say now is accounted for, and can be cut away at the end
-            self._games.send_cursors()
         if self._announced_at is not None:
             return self._finish(now, self._announced_at)
+        # what agents say now is accounted for, and can be cut away at the end
+        self._games.send_cursors()
         if self._session.under_way:
             # the word that these have failed is still on its way
             return self._check_overdue(now, self._began)
@@ -184,7 +183,7 @@ class Closing:
         line = f"waiting until analytics has archived {counted(missing, 'game')}"
         if not present:
             line += "; no analytics service is here"
-        if self._waiting.due(line, now):
+        if self._waiting.is_due(line, now):
             logger.info("%s", line)
             # what it has said of them may have been lost with a Redis's last second
             for agent in present:
@@ -224,7 +223,7 @@ class Closing:
         """Leave as little as can be on the bus; nobody plays any more."""
         members = sorted(self._roster.members.items())
         seen = [(streams.inbox(self._house, name), member.join.seen) for name, member in members]
-        trim_all(self._bus, [*sorted(outbox_cursors(self._bus, self._house).items()), *seen])
+        trim_all(self._bus, [*sorted(self._bus.cursors(self._house).items()), *seen])
 
 
 def finish_closed(
@@ -289,7 +288,7 @@ def _say_goodbye(bus: Bus, house: str, epoch: int, everybody: set[str], reason: 
 
 
 class CloseWatchdog:
-    """Closes a bus that does not let go some seconds after a term should have ended, on a thread of its own.
+    """Closes a bus that still blocks some seconds after a term should have ended, on a thread of its own.
 
     Args:
         bus: the bus.

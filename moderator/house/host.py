@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from moderator.engine.context import GameOver, HouseContext, outbox_cursors
+from moderator.engine.context import GameOver, HouseContext
 from moderator.house.closing import BROKE_DOWN, END_S, CloseWatchdog, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import Housekeeper
@@ -48,7 +48,7 @@ class Host:
     """Moderates a house that was claimed.
 
     Args:
-        bus: where it is; closed before its time if it does not let go.
+        bus: where it is; closed early if it holds up the end of the term.
         settings: what the service was told.
         claim: by which it is ours.
         stopping: asked when this process should end.
@@ -270,9 +270,9 @@ class Host:
                 self._closing = self._closing_for(given_up or "all games are over", failed=given_up is not None)
         if self._closing is not None:
             self._term_end = self._term_end or self._closing.advance(now)
-        self._tell_health()
+        self._report_health()
 
-    def _tell_health(self) -> None:
+    def _report_health(self) -> None:
         running = len(self._scheduler.running)
         state = "closing" if self._closing is not None else "playing" if running else "waiting for agents"
         failed = self._session.failed + self._session.lost
@@ -313,7 +313,7 @@ class Host:
                 logger.info("no analytics service is here: records stay on the bus")
 
     def _check_owner(self, error: BusError) -> None:
-        """See whose the house is, since the bus has refused something to us."""
+        """Find out whose the house is, since the bus has refused something to us."""
         if not isinstance(error, Fenced):
             self._lose_bus(error)
             return
@@ -352,12 +352,12 @@ class Host:
         self._lobby.admit_new_tickets()
         self._lobby.sum_up()
         self._games.send_cursors()
-        dealt = outbox_cursors(self._bus, self._name)
+        cursors = self._bus.cursors(self._name)
         self._session.catch_up(self._bus, self._name)
         self._summaries.update()
         news = max(self._session.news, NEWS_AT_LEAST)
         agents = set(self._lobby.names) - self._settings.local_agents
-        self._housekeeper.tidy_house(agents, dealt, news, self._settings.mailbox)
+        self._housekeeper.tidy_house(agents, cursors, news, self._settings.mailbox)
 
     # -- ending
 

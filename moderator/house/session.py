@@ -72,7 +72,7 @@ class HouseSession(session.Session):
         return len(self._ids)
 
     def feed(self, entry: Entry) -> News | None:
-        """Take in one entry of the stream, and return what it says."""
+        """Process one entry of the stream; returns what it says."""
         self._ids.append(parse_id(entry.id))
         news = super().feed(entry)
         if news is None:
@@ -150,7 +150,7 @@ class HouseSession(session.Session):
             if not remaining:
                 before = opened.id
             remaining.append(opened)
-        if self._standing_before(before) < at_least or any(number <= games for number in self.missing):
+        if self._count_before(before) < at_least or any(number <= games for number in self.missing):
             return None
         left = [opened.outcome for opened in remaining]
         return SessionSoFar(
@@ -165,7 +165,7 @@ class HouseSession(session.Session):
 
     def cut_at(self, before: str) -> None:
         """Forget what stood on the stream before this id: it is summed up, and is cut away."""
-        del self._ids[: self._standing_before(before)]
+        del self._ids[: self._count_before(before)]
         until = parse_id(before)
         for game, opened in list(self._opened_games.items()):
             if parse_id(opened.id) >= until:
@@ -173,7 +173,7 @@ class HouseSession(session.Session):
             self._cut_number = max(self._cut_number, opened.number)
             del self._opened_games[game]
 
-    def _standing_before(self, id_: str) -> int:
+    def _count_before(self, id_: str) -> int:
         """Return how many of the session's entries stand on the stream before this id."""
         return bisect_left(self._ids, parse_id(id_))
 
@@ -198,7 +198,7 @@ class HouseSession(session.Session):
         return next(iter(self.left_out), self.games + 1)
 
     def begin(self, number: int, game: str) -> None:
-        """Count a game in that is about to begin, by its number in the session and its id."""
+        """Add a game that is about to begin, by its number in the session and its id."""
         self.games = max(self.games, number)
         self.under_way[game] = number
         self.missing.add(number)
@@ -274,7 +274,7 @@ class Archives:
         self._keep_s = keep_s
 
     def recall(self) -> None:
-        """Strike out what earlier moderators have seen archived; raises BusError."""
+        """Settle what earlier moderators have seen archived; raises BusError."""
         for game in list(self.session.closed):
             if not self._bus.head(self._house, game):
                 self.session.settle(game)
@@ -298,7 +298,7 @@ class Archives:
         return True
 
     def receive(self, agent: str, archived: Archived) -> None:
-        """Take note of what an analytics service says of a record; raises BusError."""
+        """Receive what an analytics service says of a record; raises BusError."""
         if archived.game in self.session.under_way:
             # analytics read of the game's end before we did
             self.session.catch_up(self._bus, self._house)

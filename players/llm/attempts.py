@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
 from players.llm.limits import Permit
-from players.llm.loop import loop_time, seconds_shown
+from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import (
     TOKENS,
     WORDS,
@@ -92,19 +92,19 @@ class Attempts:
             WolfError: the budget ends here, or it cannot be kept.
         """
         if self._began >= self._question.deadline:
-            return self._completion(error="the request's time was over before it was asked", timed_out=True)
+            return self.completion(error="the request's time was over before it was asked", timed_out=True)
         try:
             async with asyncio.timeout_at(self._question.deadline):
                 return self._completed(await self._reply())
         except TimeoutError:
             if self._cut_reply is not None:
                 return self._completed(self._cut_reply)
-            return self._completion(error=self._out_of_time(), timed_out=True)
+            return self.completion(error=self._out_of_time(), timed_out=True)
         except Failed as failed:
             if self._cut_reply is not None:
                 return self._completed(self._cut_reply)
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
-            return self._completion(error=f"{failed.failure.line}{tries}")
+            return self.completion(error=f"{failed.failure.line}{tries}")
 
     def _out_of_time(self) -> str:
         if self._attempts:
@@ -113,14 +113,10 @@ class Attempts:
         waits_for = self._waits_for or f"its turn at {self._server.url}"
         return f"waited {self._queue_s:.1f} s for {waits_for}, and was never sent"
 
-    def ended(self, reason: str) -> Completion:
-        """Return what came of it when it was ended from outside."""
-        return self._completion(error=reason)
-
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_within(self._model.max_tokens)
         if reply.cut and not self._probes:
-            # should the second time bring nothing, half a reply is worth more than none
+            # should the second attempt fail, half a reply is worth more than none
             self._cut_reply = reply
             reply = await self._reply_within(2 * self._model.max_tokens)
         return reply
@@ -156,7 +152,7 @@ class Attempts:
         Raises:
             Failed: none does.
         """
-        left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
+        time_left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
         if busy and failure.wait is not None:
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
@@ -167,13 +163,15 @@ class Attempts:
             self._tries += 1
             if self._tries >= self._limit or not failure.again:
                 raise Failed(failure)
-        if failure.wait is not None and failure.wait >= left:
+        if failure.wait is not None and failure.wait >= time_left:
             raise Failed(_too_long(failure, failure.wait))
         wait = failure.wait or 0.0
         # in a queue never nothing, as a draw in other cases may be: there is no bound on these attempts but time
-        least = self._backoff.bound(1) / 2 if queued else 0.0
-        delay = min(max(least, self._backoff.delay(self._busy_replies if queued else self._tries)), (left - wait) / 2)
-        if delay < least and wait < least:
+        shortest = self._backoff.bound(1) / 2 if queued else 0.0
+        delay = min(
+            max(shortest, self._backoff.delay(self._busy_replies if queued else self._tries)), (time_left - wait) / 2
+        )
+        if delay < shortest and wait < shortest:
             raise Failed(failure)
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
         await asyncio.sleep(delay if busy else wait + delay)
@@ -267,9 +265,15 @@ class Attempts:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
         error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
         words = {name: getattr(reply, name) for name in WORDS}
-        return replace(self._completion(error=error), **words)
+        return replace(self.completion(error=error), **words)
 
-    def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
+    def completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
+        """Return what came of it so far.
+
+        Args:
+            error: why there is no reply; None if there is one.
+            timed_out: whether the deadline passed.
+        """
         latency = 0.0
         if self._sent_at is not None:
             latency = loop_time() - self._sent_at - (self._queue_s - self._queue_before)
@@ -288,7 +292,7 @@ class Attempts:
 
 
 def _too_long(failure: Failure, wait: float) -> Failure:
-    line = f"{failure.line}; it asks to wait for {seconds_shown(wait)} s, longer than this call can"
+    line = f"{failure.line}; it asks to wait for {format_seconds(wait)} s, longer than this call can"
     return replace(failure, line=line)
 
 

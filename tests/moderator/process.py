@@ -8,18 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moderator.engine.context import Cursors, GameOver, HouseContext
 from moderator.engine.reexecution import Verifier, read_back
-from moderator.engine.seating import deal
-from moderator.house.games import Games
+from moderator.house import GameOver, Games, HouseContext
+from moderator.rules.game import deal
 from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import Bus, BusReader, BusWriter, Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
-from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.messages.house import RollCall
 from wolfbus.record.line import Recorded, seal
 
@@ -44,11 +42,11 @@ class MortalBus:
         told: whether the process still hears that the last one landed.
     """
 
-    def __init__(self, url: str, steps: int | None = None, *, told: bool = False) -> None:
+    def __init__(self, url: str, steps: int | None = None, *, acknowledged: bool = False) -> None:
         self.bus: Bus = open_bus(url)
         self.url = url
         self.left = steps
-        self.told = told
+        self.acknowledged = acknowledged
         self.died = threading.Event()
         self.landed: list[Commit] = []
         self.before: Callable[[Commit], BusError | None] = lambda _: None
@@ -73,7 +71,7 @@ class MortalBus:
                     if self.left <= 0:
                         self.died.set()
                         self.on_death()
-                        if not self.told:
+                        if not self.acknowledged:
                             raise BusDown("this process died before it heard that its step landed")
         return results
 
@@ -86,7 +84,6 @@ class Process:
         steps: see `MortalBus`.
         told: see `MortalBus`.
         bus: the bus to use instead.
-        every_s: see `Cursors`.
     """
 
     def __init__(
@@ -94,11 +91,10 @@ class Process:
         url: str,
         steps: int | None = None,
         *,
-        told: bool = False,
+        acknowledged: bool = False,
         bus: MortalBus | None = None,
-        every_s: float | None = None,
     ) -> None:
-        self.bus = bus or MortalBus(url, steps, told=told)
+        self.bus = bus or MortalBus(url, steps, acknowledged=acknowledged)
         self.overs: queue.SimpleQueue[GameOver | None] = queue.SimpleQueue()
         self.bus.on_death = lambda: self.overs.put(None)
         self.failures: queue.SimpleQueue[BusError] = queue.SimpleQueue()
@@ -109,8 +105,7 @@ class Process:
         self._writer = BusWriter(self.bus, on_error=self.failures.put).start()
         self._reader = BusReader(self.bus, on_error=self.failures.put).start()
         epoch = self.bus.claim(HOUSE, f"process-{id(self)}")
-        cursors = Cursors() if every_s is None else Cursors(every_s)
-        context = HouseContext(HOUSE, epoch, self.bus, self._reader, self._writer, self._pool, self._timers, cursors)
+        context = HouseContext(HOUSE, epoch, self.bus, self._reader, self._writer, self._pool, self._timers)
         self.house = Games(context, self._hear, lambda error, _stream: self.failures.put(error), self.backwards.put)
 
     def _hear(self, agent: str, entry: Entry) -> None:
@@ -172,10 +167,10 @@ def events_of(bus: Bus, game: str = "g") -> list[AnyEvent]:
 
 def replies_of(bus: Bus, agents: Sequence[str]) -> Counter[str]:
     """How often each request was answered on the agents' out streams."""
-    found: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
     for agent in agents:
         for entry in bus.entries(streams.outbox(HOUSE, agent), limit=100_000):
             value = unpack(entry.body)
             if value["type"] == "reply":
-                found[value["request"]] += 1
-    return found
+                answers[value["request"]] += 1
+    return answers

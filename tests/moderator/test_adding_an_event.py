@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.moderator.growing import grown_by, patch_of, run_in
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 
 PLAY = """
 import pathlib
@@ -36,7 +36,7 @@ news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for
 print("beats of it:", *news)
 for view in table.views.values():
     story = Story()
-    story.grow(view)
+    story.update(view)
     print(story.text, *UnreadNews().since(view), sep="\\n")
 """
 
@@ -44,7 +44,7 @@ COME_BACK = """
 import threading
 from tests.moderator.conftest import Stage
 from tests.moderator.process import events_of, opened
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 
 def whole(url):
     with Stage() as stage:
@@ -71,12 +71,12 @@ with Stage() as stage:
     (fresh,) = stage.agents(url, "two", joins=True)
     over = process.over()
     assert (over.error, over.digest) == (None, whole("memory://undisturbed"))
-    catch_up = fresh.heard[0]
+    catch_up = fresh.deliveries[0]
     print(catch_up.type, *(fact.fact.type for fact in catch_up.facts))
     print(*(fact.fact.type for part in catch_up.seats for fact in part.facts))
-    herald = Herald()
-    telling = {event.type for event in events_of(bus) if (told := herald.tell(event)).public or told.private}
-    print(*telling - Herald.HEARD)
+    audiences = AudienceFilter()
+    telling = {event.type for event in events_of(bus) if (told := audiences.feed(event)).public or told.private}
+    print(*telling - AudienceFilter.EVENT_TYPES)
 """
 
 
@@ -99,17 +99,17 @@ def test_agents_that_come_back_are_told_of_it_and_the_game_is_the_same(grown: Pa
 
 
 def test_whoever_may_know_it_has_a_plain_line_of_it(grown: Path):
-    told = run_in(grown, PLAY)
+    output = run_in(grown, PLAY)
     (record,) = (grown / "runs").glob("*.ndjson")
     events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     assert {"howl", "omen"} <= {event["type"] for event in events}
     seer = next(event["seat"] for event in events if event["type"] == "omen")
-    assert "\nhowl: round 1.\n" in told
-    assert f"\nbeats of it: {sum(event['type'] == 'howl' for event in events)}\n" in told
-    assert f"- Only you know: omen: round 1, seat {seer}, about {seer}.\n" in told
-    assert f"Only you learn: omen: round 1, seat {seer}, about {seer}.\n" in told
+    assert "\nhowl: round 1.\n" in output
+    assert f"\nbeats of it: {sum(event['type'] == 'howl' for event in events)}\n" in output
+    assert f"- Only you know: omen: round 1, seat {seer}, about {seer}.\n" in output
+    assert f"Only you learn: omen: round 1, seat {seer}, about {seer}.\n" in output
 
 
 def test_nothing_that_is_told_is_left_out_of_what_catch_ups_are_made_of():
-    assert {"opened", "asked", "answered", "statement", "inspection", "ended"} <= Herald.HEARD
-    assert Herald.HEARD.isdisjoint({"model_call", "prompt_text", "rejected", "night_outcome"})
+    assert {"opened", "asked", "answered", "statement", "inspection", "ended"} <= AudienceFilter.EVENT_TYPES
+    assert AudienceFilter.EVENT_TYPES.isdisjoint({"model_call", "prompt_text", "rejected", "night_outcome"})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from wolfbus.config import GameConfig
 from wolfbus.study.plan import Plan, players_spec
 from wolfbus.vocabulary import ROLES

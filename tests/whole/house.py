@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.proving import Proof, prove
 from wolfbus.bus import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
-from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 
 HASTY = GameConfig(absent_grace=0.02, deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.15)))
@@ -29,20 +29,20 @@ def play_many(
             assert game.over is not None
             assert game.over.error is None, game.over.error
             assert game.over.ended is not None
-    return [prove(open_source(str(folder / f"{seed}.ndjson")), ProofCriteria(), keep=True) for seed in seeds]
+    return [prove(folder / f"{seed}.ndjson") for seed in seeds]
 
 
 def outcomes(proofs: Sequence[Proof]) -> Counter[str]:
     """Return how often each outcome, fault and reason of rejection stands in the records."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for proof in proofs:
         for recorded in proof.records:
             event = recorded.event
-            found[event.type] += 1
+            counts[event.type] += 1
             if event.type == "answered":
-                found[event.outcome] += 1
+                counts[event.outcome] += 1
                 if event.fault:
-                    found[event.fault] += 1
+                    counts[event.fault] += 1
             elif event.type == "rejected":
-                found[event.reason] += 1
-    return found
+                counts[event.reason] += 1
+    return counts

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from tests.golden.running import wolfbus
+from tests.proving import prove
 from tests.whole.test_command_line import started
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.vocabulary import ROLES
@@ -28,35 +28,23 @@ def played(folder: Path, players: str, *roles: str, rules: str = ""):
     """Play a game; return its seats, and the digest that `play` told."""
     folder.mkdir(exist_ok=True)
     (folder / "rules.toml").write_text(rules)
-    words = [
-        "play",
-        "--seed",
-        "7",
-        "--players",
-        players,
-        "--json",
-        "--out",
-        ".",
-        "--game",
-        "cast",
-        "--config",
-        "rules.toml",
-    ]
-    said = wolfbus(folder, *words, *(f"--role={role}" for role in roles))
-    assert said.code == 0, said.err
+    options = {"seed": 7, "players": players, "out": ".", "game": "cast", "config": "rules.toml"}
+    words = [f"--{name}={value}" for name, value in options.items()] + [f"--role={role}" for role in roles]
+    result = wolfbus(folder, "play", "--json", *words)
+    assert result.code == 0, result.err
     record = folder / "cast.ndjson"
-    proof = prove(open_source(str(record)), ProofCriteria(), keep=False)
+    proof = prove(record)
     assert proof.verified, proof.problems
-    told = json.loads(said.out)["digest"]
-    assert proof.digest == told
-    return next(iter(read_record(open_lines(record)))).event.seats, told
+    digest = json.loads(result.out)["digest"]
+    assert proof.digest == digest
+    return next(iter(read_record(open_lines(record)))).event.seats, digest
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_the_one_agent_that_fills_no_seats_gets_the_role_and_the_record_proves_it(tmp_path, role):
-    own = "players.scripted:ScriptedBrain"
-    seats, _ = played(tmp_path, f"scripted*5,{own},random*2", role)
-    assert [seat.role for seat in seats if seat.brain == own] == [role]
+    agent = "players.scripted:ScriptedBrain"
+    seats, _ = played(tmp_path, f"scripted*5,{agent},random*2", role)
+    assert [seat.role for seat in seats if seat.brain == agent] == [role]
     # names and roles are those that the seed gives whoever plays
     assert [(seat.name, seat.role) for seat in seats] == list(deal(GameConfig(), "7"))
 

@@ -1,6 +1,4 @@
-"""`wolfbus check-agent`: puts an agent that we did not write through every request and edge, and tells what it did
-wrong.
-"""
+"""`wolfbus check-agent`: puts an agent through every request and edge of the protocol, and prints what it did wrong."""
 
 from __future__ import annotations
 
@@ -12,10 +10,10 @@ import secrets
 import shlex
 import shutil
 import subprocess
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +26,7 @@ from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.options import Number, seconds_option, shared_bus, stream_name
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import ConfigError
 from wolfbus.printable import counted, printable
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.redis import LocalRedis
@@ -36,10 +34,10 @@ from wolfbus.service.redis import LocalRedis
 if TYPE_CHECKING:
     from moderator.check import Finding
 
-PRIVATE: Final = "auto"
+AUTO: Final = "auto"
 _CHECK_WIDTH: Final = 34
 _SHOWN: Final = 300
-_GOING_S: Final = 5.0
+_EXIT_S: Final = 5.0
 _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FAIL", "red"), "skip": ("--", None)}
 
 
@@ -75,7 +73,7 @@ _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FA
     metavar="SECONDS",
     help="Time for an answer; an agent that asks a model may want more.",
 )
-@seconds_option("--wait", least=0.05, default=30.0, help="How long to wait for it to join.")
+@seconds_option("--wait", minimum=0.05, default=30.0, help="How long to wait for it to join.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
 @click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
 def check_agent(
@@ -114,8 +112,8 @@ def check_agent(
         result = {"findings": [finding.plain() for finding in findings], "failed": verdicts["fail"]}
         click.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
-        said = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, (mark, _) in _MARKS.items() if verdicts[verdict])
-        click.echo(f"{counted(len(findings), 'check')} in {time.monotonic() - began:.1f} s: {said}")
+        counts = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, (mark, _) in _MARKS.items() if verdicts[verdict])
+        click.echo(f"{counted(len(findings), 'check')} in {time.monotonic() - began:.1f} s: {counts}")
     return 1 if verdicts["fail"] else 0
 
 
@@ -127,31 +125,26 @@ def _try_program(
     url = f"memory://check-{secrets.token_hex(4)}"
     # how our own member keeps time is no question here
     terms = replace(terms, again_s=0.2, settle_s=0.2)
-    failed: list[WolfError] = []
     stopping = Stopping()
-    # nor is what it says of messages that nobody knows a fault of the program
-    with BrainContext() as brain_context, contextlib.ExitStack() as ending, _silenced("wolfbus.agent"):
+    introduction = introduce("program", brain="outside:program", version=shlex.join(command)[:200], seats=seats)
+    membership = Membership(url, house, introduction, grace_s=0.0)
+    with contextlib.ExitStack() as stack:
+        # nor are messages of an unknown kind, which it logs, a fault of the program
+        logger = logging.getLogger("wolfbus.agent")
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL)
+        brain_context = stack.enter_context(BrainContext())
         check((brain,), brain_context)
         bus = open_bus(url)
-        ending.callback(bus.close)
-        introduction = introduce("program", brain="outside:program", version=shlex.join(command)[:200], seats=seats)
-        membership = Membership(url, house, introduction, grace_s=0.0)
-
-        def play() -> None:
-            try:
-                serve(membership, brain, brain_context, stopping)
-            except WolfError as error:
-                failed.append(error)
-
-        player = threading.Thread(target=play, name="check-agent-player")
-        player.start()
+        stack.callback(bus.close)
+        threads = stack.enter_context(ThreadPoolExecutor(1, "check-agent-player"))
+        player = threads.submit(serve, membership, brain, brain_context, stopping)
         try:
             findings = try_agent(bus, house, introduction.agent, terms, show)
         finally:
             stopping.ask("the trial is over")
-            player.join()
-    if failed:
-        raise failed[0]
+        # it may have failed
+        player.result()
     return findings
 
 
@@ -159,37 +152,25 @@ def _try_member(
     url: str, house: str, name: str | None, command: Sequence[str], terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try an agent that joins over Redis."""
-    with contextlib.ExitStack() as ending:
-        if url == PRIVATE:
-            url = ending.enter_context(LocalRedis()).url
+    with contextlib.ExitStack() as stack:
+        if url == AUTO:
+            url = stack.enter_context(LocalRedis()).url
         if not command:
             where = f"house {house} on {shown_url(url)}"
             click.echo(f"waiting {terms.join_s:g} s for an agent to join {where}", err=True)
         bus = open_bus(url)
-        ending.callback(bus.close)
-        process = ending.enter_context(_started(command, url, house, name)) if command else None
+        stack.callback(bus.close)
+        process = stack.enter_context(_agent_process(command, url, house, name)) if command else None
 
-        def gone() -> str | None:
+        def exit_note() -> str | None:
             code = None if process is None else process.poll()
             return None if code is None else f"`{shlex.join(command)}` exited with code {code}"
 
-        return try_agent(bus, house, name, terms, show, gone)
+        return try_agent(bus, house, name, terms, show, exit_note)
 
 
 @contextlib.contextmanager
-def _silenced(package: str) -> Iterator[None]:
-    """Have a package log nothing for now."""
-    logger = logging.getLogger(package)
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
-@contextlib.contextmanager
-def _started(command: Sequence[str], url: str, house: str, name: str | None) -> Iterator[subprocess.Popen[bytes]]:
+def _agent_process(command: Sequence[str], url: str, house: str, name: str | None) -> Iterator[subprocess.Popen[bytes]]:
     """Run an agent's process; it has a while to leave by itself, then it is ended."""
     words = [word.replace("{bus}", url).replace("{house}", house) for word in command]
     program = shutil.which(words[0])
@@ -202,7 +183,7 @@ def _started(command: Sequence[str], url: str, house: str, name: str | None) -> 
     try:
         yield process
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GOING_S)
+            process.wait(_EXIT_S)
     finally:
         process.kill()
         process.wait()
@@ -211,7 +192,7 @@ def _started(command: Sequence[str], url: str, house: str, name: str | None) -> 
 def _print(finding: Finding) -> None:
     """Print a finding: what it says of the agent may hold the agent's own words."""
     mark, colour = _MARKS[finding.verdict]
-    shown = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
-    click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {shown}")
+    text = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
+    click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {text}")
     for fault in finding.fault_lines:
         click.echo(f"        {printable(fault, _SHOWN)}")

@@ -35,7 +35,7 @@ _END_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Snapshot:
     """What there is to show.
 
     Attributes:
@@ -45,6 +45,11 @@ class Shown:
 
     picture: dict[str, Any] | None
     closed: bool
+
+    @property
+    def games(self) -> list[dict[str, Any]]:
+        """The games under way."""
+        return list((self.picture or {}).get("games", ()))
 
 
 @click.command()
@@ -58,22 +63,22 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     Needs a running `wolfbus analytics`. For researchers: it tells players too much. Leaves when the house closes; exits
     1 if nothing was ever shown.
     """
-    with Stopping() as stopping, contextlib.ExitStack() as around:
+    with Stopping() as stopping, contextlib.ExitStack() as stack:
         bus = await_bus(url, stopping)
         if bus is None:
             return 1
-        around.callback(bus.close)
-        show = around.enter_context(_screen(plain=plain or once, as_json=as_json))
+        stack.callback(bus.close)
+        show = stack.enter_context(_screen(plain=plain or once, as_json=as_json))
         seen = False
-        for shown in _pictures(bus, house, stopping):
-            if shown.picture is not None:
+        for snapshot in _snapshots(bus, house, stopping):
+            if snapshot.picture is not None:
                 seen = True
-                show(shown)
+                show(snapshot)
                 if once:
                     return 0
-            if shown.closed:
+            if snapshot.closed:
                 break
-            if shown.picture is None:
+            if snapshot.picture is None:
                 click.echo(f"wolfbus: nothing is posted in house {house} yet; waiting for its analytics", err=True)
                 if once:
                     return 1
@@ -82,52 +87,52 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     return 0 if seen else 1
 
 
-def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
-    """Yield how it stands now, and then whenever that changes, until the session closes or somebody asks to stop."""
+def _snapshots(bus: Bus, house: str, stopping: Stopping) -> Iterator[Snapshot]:
+    """Yield the newest snapshot, and then every new one, until the session closes or somebody asks to stop."""
     live, games = streams.live(house), streams.games(house)
-    closed, after = False, "0-0"
+    closed, games_id = False, "0-0"
     for entry in every_entry(bus, games):
-        closed, after = _closed(closed, entry), entry.id
+        closed, games_id = _is_closed(closed, entry), entry.id
     newest = None
-    at = "0-0"
+    live_id = "0-0"
     for entry in every_entry(bus, live):
-        newest, at = entry, entry.id
+        newest, live_id = entry, entry.id
     picture = _read(newest)
-    shown = Shown(picture, closed and _at_rest(picture))
-    yield shown
+    snapshot = Snapshot(picture, closed and _is_idle(picture))
+    yield snapshot
     reader = bus.reader()
-    reader.follow(games, after)
-    reader.follow(live, at)
+    reader.follow(games, games_id)
+    reader.follow(live, live_id)
     until = time.monotonic() + _END_S
     try:
-        while not shown.closed and not stopping.wait(0):
+        while not snapshot.closed and not stopping.wait(0):
             try:
-                found = dict(reader.read(_BLOCK_S))
+                entries = dict(reader.read(_BLOCK_S))
             except StreamLost:
                 # the bus lost its last second, or the house began anew: whatever comes next is the truth
                 for stream in (games, live):
                     reader.follow(stream, bus.last_id(stream))
                 continue
-            for entry in found.get(games, ()):
-                closed = _closed(closed, entry)
+            for entry in entries.get(games, ()):
+                closed = _is_closed(closed, entry)
                 until = time.monotonic() + _END_S
-            posted = found.get(live, ())
+            posted = entries.get(live, ())
             late = closed and time.monotonic() >= until
             if posted or late:
                 picture = _read(posted[-1]) if posted else picture
                 # analytics posts how it ended a moment after the moderator has closed the house
-                shown = Shown(picture, closed and (late or _at_rest(picture)))
-                yield shown
+                snapshot = Snapshot(picture, closed and (late or _is_idle(picture)))
+                yield snapshot
     finally:
         reader.close()
 
 
-def _at_rest(picture: dict[str, Any] | None) -> bool:
+def _is_idle(picture: dict[str, Any] | None) -> bool:
     """Return whether no game is under way in a picture."""
     return picture is None or picture.get("running") == 0
 
 
-def _closed(before: bool, entry: Entry) -> bool:
+def _is_closed(before: bool, entry: Entry) -> bool:
     return {"house_opened": False, "house_closed": True}.get(entry.type, before)
 
 
@@ -141,9 +146,9 @@ def _read(entry: Entry | None) -> dict[str, Any] | None:
         return None
 
 
-def _print_json(shown: Shown) -> None:
+def _print_json(snapshot: Snapshot) -> None:
     try:
-        line = json.dumps({**(shown.picture or {}), "closed": shown.closed}, allow_nan=False)
+        line = json.dumps({**(snapshot.picture or {}), "closed": snapshot.closed}, allow_nan=False)
     except (ValueError, TypeError) as error:
         # msgpack holds more than JSON does: numbers that are none, bytes
         click.echo(f"wolfbus: a picture cannot be told as JSON: {error}", err=True)
@@ -152,26 +157,26 @@ def _print_json(shown: Shown) -> None:
 
 
 @contextlib.contextmanager
-def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Shown], None]]:
+def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Snapshot], None]]:
     if as_json:
         yield _print_json
         return
 
     if plain or not sys.stdout.isatty():
-        yield lambda shown: click.echo("\n".join(lines(shown.picture or {}, closed=shown.closed)) + "\n")
+        yield lambda snapshot: click.echo("\n".join(_lines(snapshot)) + "\n")
         return
     console = Console()
     with Live(console=console, auto_refresh=False, screen=True) as live:
-        last: list[Shown] = []
+        last: Snapshot | None = None
 
-        def show(shown: Shown) -> None:
-            last[:] = [shown]
-            rows = panel(shown.picture or {}, closed=shown.closed, width=console.width, height=console.height - 1)
-            live.update(Group(*rows), refresh=True)
+        def show(snapshot: Snapshot) -> None:
+            nonlocal last
+            last = snapshot
+            live.update(Group(*_panel(snapshot, console.width, console.height - 1)), refresh=True)
 
         yield show
-    for shown in last:
-        console.print(Group(*panel(shown.picture or {}, closed=shown.closed, width=console.width, height=1000)))
+    if last is not None:
+        console.print(Group(*_panel(last, console.width, 1000)))
 
 
 _WINNERS: Final = {"villagers": "villagers", "werewolves": "Werewolves", "nobody": "nobody"}
@@ -179,24 +184,25 @@ _NAME: Final = 14
 """Cells of a player and its suspicion."""
 
 
-def lines(picture: Mapping[str, Any], *, closed: bool) -> list[str]:
+def _lines(snapshot: Snapshot) -> list[str]:
     """Return a picture as plain lines."""
-    told = [_head(picture, closed=closed), *_figures(picture)]
-    for game in picture.get("games", ()):
-        met = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
-        told.append(f"  {_where(game)}: {met or 'nobody judged yet'}")
-    return told
+    rows = _summary(snapshot)
+    for game in snapshot.games:
+        suspicions = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
+        rows.append(f"  {_game_state(game)}: {suspicions or 'nobody judged yet'}")
+    return rows
 
 
-def panel(picture: Mapping[str, Any], *, closed: bool, width: int, height: int) -> Lines:
+def _panel(snapshot: Snapshot, width: int, height: int) -> Lines:
     """Return a picture as coloured lines that fit a terminal; games that do not fit are counted."""
-    rows: Lines = [line((_head(picture, closed=closed), STRONG)), *(line(text) for text in _figures(picture)), Text()]
-    games = list(picture.get("games", ()))
+    head, *figures = _summary(snapshot)
+    rows: Lines = [line((head, STRONG)), *map(line, figures), Text()]
+    games = snapshot.games
     if games:
         rows.append(section("Suspicion towards the living, smoothed, mean over observers", width, "00 to 99"))
     room = max(1, (height - len(rows) - 1) // 2)
     for game in games[:room]:
-        rows.append(fit(line((_where(game), FAINT)), width))
+        rows.append(fit(line((_game_state(game), FAINT)), width))
         parts: list[Any] = ["  "]
         for name, value in _by_suspicion(game)[: max(1, (width - 2) // _NAME)]:
             parts += [
@@ -210,36 +216,36 @@ def panel(picture: Mapping[str, Any], *, closed: bool, width: int, height: int) 
     return rows
 
 
-def _head(picture: Mapping[str, Any], *, closed: bool) -> str:
-    state = "has closed" if closed else f"{counted(int(picture.get('running', 0)), 'game')} running"
-    return f"Session {printable(str(picture.get('session', '')), 64)}: {picture.get('over', 0)} over, {state}"
-
-
-def _figures(picture: Mapping[str, Any]) -> list[str]:
+def _summary(snapshot: Snapshot) -> list[str]:
+    """Return the session's state, and who won and how well lies are detected."""
+    picture = snapshot.picture or {}
+    state = "has closed" if snapshot.closed else f"{counted(int(picture.get('running', 0)), 'game')} running"
+    head = f"Session {printable(str(picture.get('session', '')), 64)}: {picture.get('over', 0)} over, {state}"
     winners, scores = picture.get("winners", {}), picture.get("headline", {})
-    won = ", ".join(f"{_WINNERS.get(name, name)} {count}" for name, count in winners.items())
+    won = "  won: " + ", ".join(f"{_WINNERS.get(name, name)} {count}" for name, count in winners.items())
     if not scores.get("n"):
-        return [f"  won: {won}"]
+        return [head, won]
     over = counted(int(scores["n"]), "judgement")
     accuracy, constant = _number(scores.get("accuracy")), _number(scores.get("constant_accuracy"))
     balanced, area = _number(scores.get("balanced_accuracy")), _number(scores.get("auc"))
     return [
-        f"  won: {won}",
+        head,
+        won,
         f"  detection over {over}: accuracy {accuracy}, a constant guess has {constant}",
         f"  balanced accuracy {balanced}, AUC of suspicion {area}",
     ]
 
 
-def _where(game: Mapping[str, Any]) -> str:
-    at = f"round {game['round']}, {game['phase']}" if game.get("round") else "begins"
-    said = f"{counted(int(game['statements']), 'statement')}, {counted(int(game['judgements']), 'judgement')}"
-    out = f", out: {', '.join(name_of(name) for name in game['left'])}" if game["left"] else ""
-    return f"{printable(str(game['game']), 64)} {at}, {said}{out}"
+def _game_state(game: Mapping[str, Any]) -> str:
+    stage = f"round {game['round']}, {game['phase']}" if game.get("round") else "begins"
+    counts = f"{counted(int(game['statements']), 'statement')}, {counted(int(game['judgements']), 'judgement')}"
+    losses = f", out: {', '.join(name_of(name) for name in game['left'])}" if game["left"] else ""
+    return f"{printable(str(game['game']), 64)} {stage}, {counts}{losses}"
 
 
 def _by_suspicion(game: Mapping[str, Any]) -> list[tuple[str, float | None]]:
-    met = game.get("suspicion", {}).items()
-    return sorted(met, key=lambda pair: -1.0 if pair[1] is None else pair[1], reverse=True)
+    suspicions = game.get("suspicion", {}).items()
+    return sorted(suspicions, key=lambda pair: -1.0 if pair[1] is None else pair[1], reverse=True)
 
 
 def _number(value: float | None) -> str:

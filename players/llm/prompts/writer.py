@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, form_in_words, part_name, worded_form
+from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, part_name, worded_form
 from players.llm.prompts.quoting import one_line, reply_shown
 from players.llm.prompts.story import Story
 from players.llm.provider import Form, Message
@@ -56,8 +56,8 @@ def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = Fal
         with_label: whether the statement that the reply makes is to be labelled in it, too.
     """
     together = with_label or len(asks) > 1
-    when = "night" if asks[0].phase == "night" else "day"
-    lines = ["", f"QUESTION, {when} {asks[0].round}"]
+    phase = "night" if asks[0].phase == "night" else "day"
+    lines = ["", f"QUESTION, {phase} {asks[0].round}"]
     if not _TARGETS.isdisjoint(ask.kind for ask in asks):
         lines.append(_suspicion(view))
     if together:
@@ -172,10 +172,10 @@ class PromptWriter:
         """
         asks = _ordered(asks, with_label=with_label)
         story = self._story
-        fresh = story.grow(view)
+        fresh = story.update(view)
         form = _form(asks, view, with_label=with_label)
         # what is of this moment, and the form, which all questions of a kind share
-        texts = (question_text(asks, view, with_label=with_label), form_in_words(form.template))
+        texts = (question_text(asks, view, with_label=with_label), form.words)
         heads = [self._once(PromptText(role="user", text=text), fresh) for text in texts]
         return Prompt(
             messages=(

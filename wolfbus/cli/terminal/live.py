@@ -49,7 +49,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
     head = _header(state, width, elapsed)
     if height >= 30:
         head.append(line(""))
-    foot = [line((spent, FAINT))] if (spent := usage_in_words(state.usage)) and height > len(head) else []
+    foot = [line((usage, FAINT))] if (usage := usage_in_words(state.usage)) and height > len(head) else []
     room = height - len(head) - len(foot)
     if width < _TWO_COLUMNS:
         side = players(state, width)
@@ -62,7 +62,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
         main = transcript(state, console, main_width, room)
         columns = zip_longest(_side(state, side_width, room), main, fillvalue=line(""))
         body = [fit(left, side_width) + line(" " * _GAP) + right for left, right in columns]
-    return [fit(each, width) for each in [*[*head, *body][: height - len(foot)], *foot]]
+    return [fit(text, width) for text in [*[*head, *body][: height - len(foot)], *foot]]
 
 
 def _side(state: GameState, width: int, room: int) -> Lines:
@@ -81,7 +81,10 @@ def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
     opened = state.opened
     clock = "" if elapsed is None else clock_of(elapsed)
     if opened is None:
-        return [_ends(line(("wolfbus", STRONG)), line((clock, FAINT)), width), line(("waiting for the game…", FAINT))]
+        return [
+            _justified(line(("wolfbus", STRONG)), line((clock, FAINT)), width),
+            line(("waiting for the game…", FAINT)),
+        ]
     title = line(("wolfbus", STRONG), "  ", opened.game, (f"  seed {printable(opened.seed, 40)}", FAINT))
     wolves = state.living_wolves
     alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(state.living) - wolves} others alive"
@@ -91,9 +94,9 @@ def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
         if where.cell_len + cell_len(alive) + 2 > width:
             alive = shorter
     return [
-        _ends(title, line((clock, FAINT)), width),
-        _ends(where, line(alive), width),
-        fit(line((_news(state), FAINT)), width),
+        _justified(title, line((clock, FAINT)), width),
+        _justified(where, line(alive), width),
+        fit(line((_progress(state), FAINT)), width),
     ]
 
 
@@ -112,31 +115,31 @@ def _where(state: GameState) -> Text:
     return text
 
 
-def _news(state: GameState) -> str:
+def _progress(state: GameState) -> str:
     parts: list[str] = []
     waiting = state.waiting_for()
     if state.floor is not None:
         parts.append(f"{name_of(state.floor)} has the floor")
         waiting.pop("speak", None)
     if waiting:
-        asked = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
-        parts.append("waiting for " + ", ".join(asked))
+        answers = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
+        parts.append("waiting for " + ", ".join(answers))
     if state.absent:
         parts.append(f"not answering: {names_of(state.absent)}")
     parts += rejections_in_words(state)
     return " · ".join(parts)
 
 
-def _ends(left: Text, right: Text, width: int) -> Text:
+def _justified(left: Text, right: Text, width: int) -> Text:
     """Return one line with `left` and `right` at its two ends; the left end yields where they meet."""
     return fit(left, max(0, width - right.cell_len - 1)) + line(" ") + right
 
 
 def clock_of(seconds: float) -> str:
     """Return a duration as "0:07", "12:30" or "1:02:03"."""
-    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    minutes, remainder = divmod(int(max(0.0, seconds)), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    return f"{hours}:{minutes:02d}:{remainder:02d}" if hours else f"{minutes}:{remainder:02d}"
 
 
 _INTERVAL: Final = 1 / 8
@@ -150,9 +153,9 @@ _LATE: Final = 30.0
 class LiveView:
     """Shows one game on a terminal while it is played or played back; use it as a context manager.
 
-    `see` may be called from any thread and returns at once; frames are drawn by a thread of the view's own. On leaving,
-    the screen is given back and the last frame stays, as ordinary text. On something that is no terminal, only that
-    last frame is written. Colours follow the console: none of them under ``NO_COLOR``.
+    `show` may be called from any thread and returns at once; another thread draws the frames. On leaving, the screen is
+    given back and the last frame stays, as ordinary text. On something that is no terminal, only that last frame is
+    written. Colours follow the console: none of them under ``NO_COLOR``.
 
     Args:
         console: where to draw, usually stderr.
@@ -170,10 +173,10 @@ class LiveView:
         self._changed = threading.Event()
         self._stop = threading.Event()
         self._live: Live | None = None
-        self._artist: threading.Thread | None = None
+        self._painter: threading.Thread | None = None
 
-    def see(self, recorded: Recorded) -> None:
-        """Take in the next event of the game."""
+    def show(self, recorded: Recorded) -> None:
+        """Show the next event of the game."""
         with self._lock:
             self._state.feed(recorded.event)
             if recorded.event.type == "opened":
@@ -191,8 +194,8 @@ class LiveView:
         if self._console.is_terminal and not self._console.is_dumb_terminal:
             self._live = Live(console=self._console, get_renderable=self._frame, auto_refresh=False, screen=True)
             self._live.start(refresh=True)
-            self._artist = threading.Thread(target=self._draw, args=(self._live,), name="live-view", daemon=True)
-            self._artist.start()
+            self._painter = threading.Thread(target=self._draw, args=(self._live,), name="live-view", daemon=True)
+            self._painter.start()
         return self
 
     def __exit__(
@@ -200,8 +203,8 @@ class LiveView:
     ) -> None:
         self._stop.set()
         self._changed.set()
-        if self._artist is not None:
-            self._artist.join()
+        if self._painter is not None:
+            self._painter.join()
         if self._live is not None:
             self._live.stop()
         self._console.print(self._frame())
