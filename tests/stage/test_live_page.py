@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -116,7 +117,7 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
             assert {"bid", "assess_other", "vote"} <= set(person.page.evaluate("[...kinds]"))
             person.page.get_by_role("button", name="See everything").click()
             person.page.locator(".players small", has_text="Werewolf").nth(1).wait_for()
-        assert table.under_way.finished.wait(20)
+        assert table.is_over.wait(20)
         for person in people:
             person.close()
         page = browser.new_page()
@@ -144,6 +145,6 @@ def test_who_sits_at_a_page_is_told_that_time_is_up_and_that_the_game_was_broken
         page = seen.page
         page.evaluate("() => { const now = Date.now(); Date.now = () => now + 3_600_000 }")
         page.get_by_text("Time is up; any answer").first.wait_for()
-        table.house.close()
+        table.process.send_signal(signal.SIGINT)
         page.get_by_text("The game was broken off").wait_for()
     page.context.close()

@@ -43,7 +43,7 @@ class Table(contextlib.ExitStack):
         process = subprocess.Popen([sys.executable, "-m", "wolfbus", *self.words], stderr=subprocess.PIPE, text=True)
         reader = threading.Thread(target=self.read, args=(process.stderr,), daemon=True)
         reader.start()
-        self.enter_context(process)
+        self.process = self.enter_context(process)
         self.callback(reader.join, 20)
         # it stays for no Ctrl-C
         self.callback(process.terminate)
