@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A file that is open for reading, recognised by its first line; whoever reads it closes it.
+    """A file that is open for reading, recognised by its first line; its reader closes it.
 
     Of a file whose first line is, or once was, one of a wolfbus record (`is_record`) every fault is a finding.
     """
@@ -132,7 +132,7 @@ class Proof:
 
 
 def open_source(name: str) -> RecordSource:
-    """Open a file ("-" for standard input) and tell its format by its first line.
+    """Open a file ("-" for standard input) and recognise its format by its first line.
 
     Raises:
         RecordError: it cannot be read at all, or is empty.
