@@ -21,8 +21,8 @@ import click
 
 from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, config_from_table, read_toml_file
-from wolfbus.document.formats import money
 from wolfbus.errors import ConfigError
+from wolfbus.formats import money
 from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES, SCRIPTS, Role
 

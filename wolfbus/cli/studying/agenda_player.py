@@ -16,7 +16,7 @@ from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.reading import ended, failed, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
-from wolfbus.record.publish import bring
+from wolfbus.record.publish import append_record
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import StudyAgenda, Taken
 from wolfbus.study.journal import GameResult
@@ -99,7 +99,7 @@ class AgendaBus:
     def bring(self, house: str, game: str, path: Path) -> None:
         """Bring the record of a game that is over, where it is not there already; raises BusError."""
         if self.near is not None:
-            bring(self.bus, house, game, path)
+            append_record(self.bus, house, game, path)
             path.unlink()
 
     def forget(self, house: str, game: str) -> None:

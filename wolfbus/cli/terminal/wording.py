@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final, TextIO
 
 from wolfbus.audience import PRIVATE_TYPES, PUBLIC_TYPES
-from wolfbus.document.formats import listed
+from wolfbus.formats import listed
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.codec import plain
