@@ -66,13 +66,13 @@ def worker(
     wolfbus worker --bus redis://HOST --agenda mine
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     if parent is not None:
-        from wolfbus.cli.studying.own_worker import play_for
+        from wolfbus.cli.studying.child_worker import play_for
 
         return play_for(parent)
     if name is None:
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
-    from wolfbus.cli.studying.agenda_player import AgendaBus, AgendaPlayer, Orders
+    from wolfbus.cli.studying.agenda_worker import AgendaBus, AgendaWorker, WorkerSettings
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.redis_agenda import RedisAgenda
@@ -87,9 +87,9 @@ def worker(
         text = _wait_for(agenda, name, stopping)
         if text is None:
             return _leave(name, stopping)
-        if not agenda.agree() and lease is not None:
-            told = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
-            click.echo(f"wolfbus: --lease {lease:g} does not hold: {told}", err=True)
+        if not agenda.agree_lease() and lease is not None:
+            valid = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
+            click.echo(f"wolfbus: --lease {lease:g} does not hold: {valid}", err=True)
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
         agenda.planned = plan.game
@@ -102,9 +102,8 @@ def worker(
             (Path(folder) / "records").mkdir()
             # on the agenda's own bus a record stays until whoever runs the study has it
             keep_s = None if near is None else KEPT_S
-            orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            player = AgendaPlayer(agenda, orders, brain_context, AgendaBus(bus, near), agenda.lease_s)
-            halt = player.play(stopping)
+            settings = WorkerSettings(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
+            halt = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near), agenda.lease_s).play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED

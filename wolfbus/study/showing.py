@@ -1,17 +1,30 @@
-"""A study in words: how balanced its design is before, and how it went after."""
+"""A study in words: how balanced its design is before, how far it is while it is played, how it went after."""
 
 from __future__ import annotations
 
 import shlex
+import sys
+import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import click
 
 from wolfbus.printable import counted, printable, told_apart
+from wolfbus.study.folder import Manifest
 from wolfbus.study.plan import PlannedGame, players_spec
 
-_MANY_PAIRS = 10
-_NAME = 40
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_MOST_PAIRED: Final = 5
+"""Agents up to which it is shown how every two of them met."""
+_NAME: Final = 40
+_LINE_S: Final = 5.0
+_RECENT: Final = 200
+"""Finished games that the rate is taken over."""
 
 
 def design_lines(design: Mapping[str, Any]) -> list[str]:
@@ -40,7 +53,7 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
             low, high = design[what]["min"], design[what]["max"]
             span = f"{low:g} times" if low == high else f"{low:g} to {high:g} times"
             lines.append(f"  Two agents meet as {what} {span}{_by_share(design)}.")
-    if 1 < len(agents) <= _MANY_PAIRS // 2:
+    if 1 < len(agents) <= _MOST_PAIRED:
         lines += _pair_lines(design["pairs"], names)
     return [*lines, *(f"  {line}" for line in design["notes"])]
 
@@ -92,6 +105,91 @@ def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int
             f"leave roles up to {design['roles_apart']:g} apart."
         )
     return notes
+
+
+class StudyProgress:
+    """Shows how far a study is while it is played: a bar in a terminal, else a line now and then; a context manager.
+
+    Args:
+        manifest: what is known of it.
+        quiet: show nothing.
+        plain: lines even in a terminal.
+    """
+
+    def __init__(self, manifest: Manifest, *, quiet: bool = False, plain: bool = False) -> None:
+        self._manifest = manifest
+        self._quiet = quiet
+        self._plain = plain or not sys.stderr.isatty()
+        self._finished: deque[float] = deque([time.monotonic()], maxlen=_RECENT)
+        self._next_line = time.monotonic() + _LINE_S
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def count_game(self) -> None:
+        """Count a game that is through."""
+        self._finished.append(time.monotonic())
+
+    def update(self) -> None:
+        """Update what is shown; call it now and then."""
+        now = time.monotonic()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._manifest.done, words=self._words(now))
+        elif not self._quiet and self._plain and now >= self._next_line:
+            self._next_line = now + _LINE_S
+            done, total = self._manifest.done, sum(self._manifest.states.values())
+            click.echo(f"wolfbus: {done} of {total} games, {self._words(now)}", err=True)
+
+    def say(self, line: str) -> None:
+        """Say something that is not about games; any thread may call it."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            click.echo(f"wolfbus: {line}", err=True)
+
+    def _words(self, now: float) -> str:
+        """Return rate, time left, wins, failures and cost."""
+        manifest = self._manifest
+        words = []
+        count, seconds = len(self._finished) - 1, now - self._finished[0]
+        if count and seconds > 0:
+            left = sum(manifest.states.values()) - manifest.done
+            words += [_rate(count / seconds), f"{_time(left * seconds / count)} left"]
+        wins = manifest.wins
+        words.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
+        if manifest.states["failed"]:
+            words.append(f"{manifest.states['failed']} failed")
+        if manifest.cost_usd is not None:
+            words.append(f"${manifest.cost_usd:,.2f}")
+        return ", ".join(words)
+
+    def __enter__(self) -> Self:
+        if not self._quiet and not self._plain:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            columns: tuple[Any, ...] = (BarColumn(24), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+            self._bar.start()
+            total = sum(self._manifest.states.values())
+            self._task = self._bar.add_task("", total=total, completed=self._manifest.done, words="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self.update()
+            self._bar.stop()
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.1f} games/s" if rate >= 0.1 else f"{rate * 3600:.0f} games/h"
+
+
+def _time(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 def replay_command(game: PlannedGame, folder: Path) -> str:
