@@ -37,7 +37,7 @@ def serve(
     settings: ModeratorSettings,
     stopping: Stopping,
     health: Health,
-    told: Callable[[GameReport], None] = lambda _result: None,
+    report: Callable[[GameReport], None] = lambda _result: None,
 ) -> int:
     """Moderate a house until its session closes, or somebody asks to stop.
 
@@ -45,7 +45,7 @@ def serve(
         settings: what to do.
         stopping: asked when this process should end; the games are then left to the next moderator.
         health: told how it goes: standing by, waiting for agents, playing, closing.
-        told: called with the result of every game, from this thread.
+        report: called with the result of every game, from this thread.
 
     Returns:
         Exit code: 0, or 1 if a game failed, could not be archived, found too few agents, or the bus was lost.
@@ -55,26 +55,26 @@ def serve(
         BusError: the bus cannot be reached, or refuses what a moderator needs; one clear line.
         WolfError: the house is in the middle of games that are not on the agenda.
     """
-    return int(moderate(settings, stopping, health, told).failed)
+    return int(moderate(settings, stopping, health, report).failed)
 
 
 def moderate(
-    settings: ModeratorSettings, stopping: Stopping, health: Health, told: Callable[[GameReport], None]
+    settings: ModeratorSettings, stopping: Stopping, health: Health, report: Callable[[GameReport], None]
 ) -> TermEnd:
     """Do what `serve` does; returns how the last term of office ended."""
-    holder = _holder()
+    holder = _holder_name()
     ended: TermEnd | None = None
     losses: deque[float] = deque()
     while True:
         try:
-            ended = _term(settings, holder, stopping, health, told, ended)
+            ended = _term(settings, holder, stopping, health, report, ended)
         except BusDown:
             if not stopping.asked:
                 raise
             ended = TermEnd("handed over", stopping.why)
-        if ended.how == "fenced":
+        if ended.outcome == "fenced":
             logger.warning("stepping down: %s", ended.reason)
-        elif ended.how == "anew":
+        elif ended.outcome == "anew":
             logger.warning("beginning anew: %s", ended.reason)
             losses.append(time.monotonic())
             while losses[-1] - losses[0] > LOSSES_WITHIN_S:
@@ -87,11 +87,11 @@ def moderate(
                     ended.reason,
                 )
                 return replace(ended, failed=True)
-        elif ended.how == "lost":
+        elif ended.outcome == "lost":
             logger.error("%s", ended.reason)
             return replace(ended, failed=True)
         else:
-            closed = "house closed" if ended.how == "closed" else "handed over"
+            closed = "house closed" if ended.outcome == "closed" else "handed over"
             logger.info("%s: %s", closed, ended.reason)
             return ended
 
@@ -101,17 +101,17 @@ def _term(
     holder: str,
     stopping: Stopping,
     health: Health,
-    told: Callable[[GameReport], None],
+    report: Callable[[GameReport], None],
     before: TermEnd | None,
 ) -> TermEnd:
-    with contextlib.ExitStack() as ending:
+    with contextlib.ExitStack() as stack:
         bus = open_when_there(settings.url, stopping, health)
         if bus is None:
             return TermEnd("handed over", stopping.why)
-        ending.callback(bus.close)
+        stack.callback(bus.close)
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
-            ending.callback(tickets.close)
+            stack.callback(tickets.close)
         claim = stand_by(
             bus,
             settings.house,
@@ -119,7 +119,7 @@ def _term(
             settings.lease_s,
             stopping,
             health,
-            known=before is not None,
+            is_known=before is not None,
             news_before=before.news_before if before is not None else None,
         )
         if isinstance(claim, TermEnd):
@@ -143,17 +143,17 @@ def _term(
                 counted(holders, "ticket"),
             )
         playing = before.playing if before is not None else ()
-        return Host(bus, settings, claim, stopping, health, told, tickets).run(playing)
+        return Host(bus, settings, claim, stopping, health, report, tickets).run(playing)
 
 
 def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:
     """Return the session that a house is in the middle of, if it is not one of these games."""
     session = Session()
     session.catch_up(bus, house)
-    return session.name if session.running and not agenda.is_ours(session.name) else None
+    return session.name if session.running and not agenda.is_own(session.name) else None
 
 
-def _holder() -> str:
+def _holder_name() -> str:
     """Return a name that no other process has."""
     host = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname())[:40]
     return f"{host}-{os.getpid()}-{secrets.token_hex(3)}"

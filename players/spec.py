@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from players.context import BrainContext
 from wolfbus.agent import Agent
 from wolfbus.errors import ConfigError
+from wolfbus.printable import with_article
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def _class_of(brain_spec: str) -> type[Agent]:
     if found is None:
         raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
     if not isinstance(found, type):
-        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {_a(type(found).__name__)}, not a class")
+        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {with_article(type(found).__name__)}, not a class")
     if not issubclass(found, Agent):
         if not callable(getattr(found, "answer", None)):
             raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no subclass of wolfbus.agent.Agent")
@@ -260,7 +261,3 @@ def _import(module_name: str, brain_spec: str) -> ModuleType:
 def _line(error: BaseException) -> str:
     text = " ".join(str(error).split())[:200]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -57,6 +57,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def with_article(noun: str) -> str:
+    """Return "a vote", "an answer"."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
 def cut_middle(text: str, limit: int, mark: str = "…") -> str:
     """Return `text` with `mark` for its middle if it is longer than `limit`.
 

@@ -14,12 +14,11 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 from analytics.columns import Columns, ColumnsBuilder, joined
-from analytics.gather.cache import Basis, Cache, Read, SourceBatch, cache_beside, hash_of, keep, once, recall
+from analytics.gather.cache import Basis, BatchResult, Cache, SourceBatch, cache_beside, hash_of, keep, once, recall
 from analytics.gather.reading import Criteria, checks, read_game
 from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
 from analytics.measures.ledger import Ledger
@@ -28,7 +27,7 @@ from wolfbus.errors import WolfError
 
 ALONE: Final = 30_000_000
 """Bytes up to which one process is quicker than several, which have to be started."""
-PART: Final = 24_000_000
+BATCH: Final = 24_000_000
 """Bytes of the files that a worker is given at a time."""
 
 _COLLECT: Final = (50_000, 20, 20)
@@ -65,33 +64,37 @@ class Gathered:
         return [check.sentence for check in checks(self.studies, self.files)]
 
 
-class _WithWords:
-    """Games with their words, as long as they have no more statements than wanted; then none.
+class _Words:
+    """Games with their words, as long as they have no more statements than the limit; then none.
 
     Args:
         limit: statements.
 
     Attributes:
-        wanted: whether words are kept.
+        are_kept: whether words are kept.
     """
 
     def __init__(self, limit: int) -> None:
         self.games: dict[str, GameRows] = {}
-        self.wanted = limit > 0
+        self.are_kept = limit > 0
         self._left = limit
 
     def add(self, note: FileNote, rows: GameRows) -> None:
         """Take in one game; forget all if it is too much."""
         self._left -= len(rows.statements)
-        if self.wanted and self._left >= 0:
+        if self.are_kept and self._left >= 0:
             self.games[note.path] = rows
         else:
-            self.wanted = False
-            self.games.clear()
+            self.forget()
+
+    def forget(self) -> None:
+        """Forget all words, and keep none from now on."""
+        self.are_kept = False
+        self.games.clear()
 
 
 def gather(
-    given: Sequence[str | Path],
+    paths: Sequence[str | Path],
     criteria: Criteria | None = None,
     *,
     workers: int | None = None,
@@ -102,7 +105,7 @@ def gather(
     """Read folders and files.
 
     Args:
-        given: see `find`.
+        paths: see `find`.
         criteria: how to compute; as the games were played unless given.
         workers: processes that read; as many as there are processors unless given, one where there is little to read.
         cached: take what the same files came to before from the cache beside them, and keep it there; every byte of
@@ -114,50 +117,60 @@ def gather(
         RecordError: as `find` does. What is wrong with a single file stands in `Gathered.files`.
     """
     criteria = criteria or Criteria()
-    found = collect(given, criteria.roles, as_recorded=criteria.as_recorded)
-    size = sum(source.size for source in found.files)
-    parts = [SourceBatch(tuple(each), _own(each, found.blocks), criteria) for each in _parts(found.files)]
-    cache = cache_beside(parts[0].sources[0].path) if cached and parts else None
-    ledger, columns, notes = Ledger(), list[Columns](), list(found.refused)
-    read = 0
-    missing: list[SourceBatch] = []
-    keys = {part.name: None if cache is None else part.key() for part in parts}
-    for part in parts:
-        known = None if cache is None else recall(cache, part, keys[part.name])
-        if known is None:
-            missing.append(part)
-            continue
-        one, many, told = known
-        ledger.merge(one)
-        columns.append(many)
-        notes += told
-        read += part.size
-        tell(read, size)
-    if workers is None:
-        workers = 1 if size - read <= ALONE else _processors()
-    words = _WithWords(with_words if len(missing) == len(parts) else 0)
-    for part, (one, many, told) in _read_all(missing, workers, words):
-        if cache is not None:
-            keep(cache, part, keys[part.name], (one, many, told))
-        ledger.merge(one)
-        columns.append(many)
-        notes += told
-        read += part.size
+    collection = collect(paths, criteria.roles, as_recorded=criteria.as_recorded)
+    batches = [
+        SourceBatch(tuple(sources), _blocks_of(sources, collection.blocks), criteria)
+        for sources in _batches(collection.files)
+    ]
+    size = sum(batch.size for batch in batches)
+    cache = cache_beside(batches[0].sources[0].path) if cached and batches else None
+    keys = {batch.name: None if cache is None else batch.key() for batch in batches}
+    words = _Words(with_words)
+    ledger, columns, notes, read = Ledger(), list[Columns](), list(collection.refused), 0
+    for batch, result in _results(batches, keys, cache, workers, words):
+        ledger.merge(result[0])
+        columns.append(result[1])
+        notes += result[2]
+        read += batch.size
         tell(read, size)
     notes.sort(key=lambda note: note.path)
-    basis = None if cache is None else _basis(cache, parts, [keys[part.name] for part in parts], found)
-    return Gathered(joined(columns), tuple(notes), found.studies, ledger, basis, words.games)
+    basis = None if cache is None else _basis(cache, batches, keys, collection)
+    return Gathered(joined(columns), tuple(notes), collection.studies, ledger, basis, words.games)
 
 
-def _basis(cache: Cache, parts: Sequence[SourceBatch], keys: Sequence[bytes | None], found: Collection) -> Basis | None:
-    whole = [(part, key) for part, key in zip(parts, keys, strict=True) if key is not None]
-    if len(whole) < len(parts):
+def _results(
+    batches: Sequence[SourceBatch],
+    keys: Mapping[str, bytes | None],
+    cache: Cache | None,
+    workers: int | None,
+    words: _Words,
+) -> Iterator[tuple[SourceBatch, BatchResult]]:
+    """Yield what each batch came to: first those that the cache holds, which come without words."""
+    missing: dict[str, SourceBatch] = {}
+    for batch in batches:
+        result = None if cache is None else recall(cache, batch, keys[batch.name])
+        if result is None:
+            missing[batch.name] = batch
+        else:
+            words.forget()
+            yield batch, result
+    for batch, result in _read_all(list(missing.values()), workers, words):
+        if cache is not None:
+            keep(cache, batch, keys[batch.name], result)
+        yield batch, result
+
+
+def _basis(
+    cache: Cache, batches: Sequence[SourceBatch], keys: Mapping[str, bytes | None], collection: Collection
+) -> Basis | None:
+    whole = [(batch, key) for batch in batches if (key := keys[batch.name]) is not None]
+    if len(whole) < len(batches):
         return None
-    return Basis(cache, hash_of([key for _, key in whole], found.refused, found.studies), whole)
+    return Basis(cache, hash_of([key for _, key in whole], collection.refused, collection.studies), whole)
 
 
 def each_game(
-    given: Sequence[str | Path], criteria: Criteria | None = None, *, keep_text: bool = False
+    paths: Sequence[str | Path], criteria: Criteria | None = None, *, keep_text: bool = False
 ) -> Iterator[tuple[FileNote, GameRows | None]]:
     """Yield what became of each file, with the rows of its game, in the order of the files' paths.
 
@@ -165,15 +178,13 @@ def each_game(
         RecordError: as `find` does.
     """
     criteria = criteria or Criteria()
-    found = collect(given, criteria.roles, as_recorded=criteria.as_recorded)
-    waiting = {note.path: note for note in found.refused}
-    for path, source in sorted(
-        [*((str(each.path), each) for each in found.files), *((path, None) for path in waiting)], key=itemgetter(0)
-    ):
-        if source is None:
-            yield waiting[path], None
-        else:
-            yield read_game(source, criteria, keep_text=keep_text, digest=False)
+    collection = collect(paths, criteria.roles, as_recorded=criteria.as_recorded)
+    files: dict[str, Source | FileNote] = {note.path: note for note in collection.refused}
+    files |= {str(source.path): source for source in collection.files}
+    for _, file in sorted(files.items()):
+        yield (
+            (file, None) if isinstance(file, FileNote) else read_game(file, criteria, keep_text=keep_text, digest=False)
+        )
 
 
 @contextmanager
@@ -192,54 +203,61 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         raise WolfError("a process that did part of the work was killed, perhaps because memory ran out") from None
 
 
-def _read_all(parts: Sequence[SourceBatch], workers: int, words: _WithWords) -> Iterator[tuple[SourceBatch, Read]]:
-    if workers <= 1 or len(parts) <= 1:
-        for part in parts:
-            yield part, _read(part, words)
+def _read_all(
+    batches: Sequence[SourceBatch], workers: int | None, words: _Words
+) -> Iterator[tuple[SourceBatch, BatchResult]]:
+    if workers is None:
+        workers = 1 if sum(batch.size for batch in batches) <= ALONE else _processors()
+    if workers <= 1 or len(batches) <= 1:
+        for batch in batches:
+            yield batch, _read(batch, words)
         return
-    with processes(min(workers, len(parts))) as pool:
-        waiting: dict[Future[Read], SourceBatch] = {}
-        for part in parts:
-            waiting[pool.submit(_read, part)] = part
-            if len(waiting) > 2 * workers:
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from ((waiting.pop(future), future.result()) for future in done)
-        while waiting:
+    with processes(min(workers, len(batches))) as pool:
+        waiting: dict[Future[BatchResult], SourceBatch] = {}
+
+        def finished() -> Iterator[tuple[SourceBatch, BatchResult]]:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from ((waiting.pop(future), future.result()) for future in done)
+            return ((waiting.pop(future), future.result()) for future in done)
+
+        for batch in batches:
+            waiting[pool.submit(_read, batch)] = batch
+            if len(waiting) > 2 * workers:
+                yield from finished()
+        while waiting:
+            yield from finished()
 
 
-def _parts(sources: Sequence[Source]) -> Iterator[list[Source]]:
-    part: list[Source] = []
+def _batches(sources: Sequence[Source]) -> Iterator[list[Source]]:
+    batch: list[Source] = []
     size = 0
     for source in sources:
-        if part and size + source.size > PART:
-            yield part
-            part, size = [], 0
-        part.append(source)
+        if batch and size + source.size > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(source)
         size += source.size
-    if part:
-        yield part
+    if batch:
+        yield batch
 
 
-def _own(part: Sequence[Source], blocks: Mapping[str, str]) -> dict[str, str]:
-    return {source.game: blocks[source.game] for source in part if source.game is not None and source.game in blocks}
+def _blocks_of(sources: Sequence[Source], blocks: Mapping[str, str]) -> dict[str, str]:
+    return {source.game: blocks[source.game] for source in sources if source.game is not None and source.game in blocks}
 
 
-def _read(part: SourceBatch, words: _WithWords | None = None) -> Read:
-    words = words or _WithWords(0)
+def _read(batch: SourceBatch, words: _Words | None = None) -> BatchResult:
+    words = words or _Words(0)
     # games make many short-lived values and few cycles
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECT)
     try:
         ledger, builder, notes = Ledger(), ColumnsBuilder(), []
-        for source in part.sources:
-            note, rows = read_game(source, part.criteria, keep_text=words.wanted, digest=False)
+        for source in batch.sources:
+            note, rows = read_game(source, batch.criteria, keep_text=words.are_kept, digest=False)
             notes.append(note)
             if rows is not None:
                 words.add(note, rows)
                 ledger.add(rows)
-                builder.add(rows, part.blocks.get(rows.game))
+                builder.add(rows, batch.blocks.get(rows.game))
         return ledger, builder.columns(), notes
     finally:
         gc.set_threshold(*before)

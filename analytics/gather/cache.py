@@ -36,7 +36,7 @@ from wolfbus.whole_file import OWNER, read_whole, write_whole
 
 T = TypeVar("T")
 
-Read: TypeAlias = tuple[Ledger, Columns, list[FileNote]]
+BatchResult: TypeAlias = tuple[Ledger, Columns, list[FileNote]]
 """What a batch came to."""
 
 FOLDER: Final = ".wolfbus"
@@ -72,10 +72,10 @@ class Cache:
             key: hash over all that the content follows from.
         """
         try:
-            there = read_whole(self.folder / name, _LARGEST)
+            content = read_whole(self.folder / name, _LARGEST)
         except ConfigError:
             return None
-        seal, rest = there[:_HASH], there[_HASH:]
+        seal, rest = content[:_HASH], content[_HASH:]
         if rest[:_HASH] != key or not hmac.compare_digest(seal, self._seal(name, rest)):
             return None
         return rest[_HASH:]
@@ -104,11 +104,11 @@ def cache_beside(record: Path) -> Cache | None:
 
 def hash_of(*parts: object) -> bytes:
     """Return a hash, 32 bytes, over the `repr` of values that have a stable one."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        told = repr(part).encode(errors="surrogatepass")
-        found.update(b"%d:" % len(told) + told)
-    return found.digest()
+        text = repr(part).encode(errors="surrogatepass")
+        digest.update(b"%d:" % len(text) + text)
+    return digest.digest()
 
 
 def hash_of_file(path: Path) -> bytes:
@@ -177,10 +177,10 @@ class SourceBatch:
     @property
     def name(self) -> str:
         """Name of the file that keeps what it came to: that of the first record, and of how to compute."""
-        return f"rows-{hash_of(str(self.sources[0].path), self._how).hex()[:24]}"
+        return f"rows-{hash_of(str(self.sources[0].path), self._criteria).hex()[:24]}"
 
     def key(self) -> bytes | None:
-        """Return a hash over all that the part comes to follows from, the bytes of every file included; None where one
+        """Return a hash over all that the batch comes to follows from, the bytes of every file included; None where one
         cannot be read, or records are to be re-executed.
         """
         if self.criteria.prover is not None:
@@ -189,16 +189,15 @@ class SourceBatch:
             files = [hash_of_file(path) for source in self.sources for path in self._files_of(source)]
         except OSError:
             return None
-        told = [
-            (str(each.path), each.kind, each.game, each.size, each.problem, each.noted, each.stray)
-            for each in self.sources
-        ]
-        return hash_of(program(), self._how, told, sorted(self.blocks.items()), files)
+        names = ("kind", "game", "size", "problem", "noted", "stray")
+        facts = [(str(source.path), *(getattr(source, name) for name in names)) for source in self.sources]
+        return hash_of(program(), self._criteria, facts, sorted(self.blocks.items()), files)
 
     @property
-    def _how(self) -> tuple[object, ...]:
-        how = self.criteria
-        return how.alpha, how.prior, how.include_defaulted, how.as_recorded, str(how.roles), how.include_differing
+    def _criteria(self) -> tuple[object, ...]:
+        criteria = self.criteria
+        names = ("alpha", "prior", "include_defaulted", "as_recorded", "include_differing")
+        return str(criteria.roles), *(getattr(criteria, name) for name in names)
 
     def _files_of(self, source: Source) -> list[Path]:
         if source.problem is not None or source.kind is None:
@@ -207,25 +206,25 @@ class SourceBatch:
         return [source.path] if meta is None else [source.path, meta]
 
 
-def keep(cache: Cache, part: SourceBatch, key: bytes | None, read: Read) -> None:
-    """Keep what a part came to.
+def keep(cache: Cache, batch: SourceBatch, key: bytes | None, result: BatchResult) -> None:
+    """Keep what a batch came to.
 
     Args:
         cache: where to.
-        part: the files.
+        batch: the files.
         key: its key before it was read; if a file has changed since then, nothing is kept.
-        read: what it came to.
+        result: what it came to.
     """
-    if key is None or part.key() != key:
+    if key is None or batch.key() != key:
         return
-    ledger, columns, notes = read
+    ledger, columns, notes = result
     value = {"ledger": ledger.state(), "columns": columns.state(), "notes": [asdict(note) for note in notes]}
-    cache.keep(part.name, key, msgpack.packb(value, unicode_errors=_NAMES))
+    cache.keep(batch.name, key, msgpack.packb(value, unicode_errors=_NAMES))
 
 
-def recall(cache: Cache, part: SourceBatch, key: bytes | None) -> Read | None:
-    """Return what a part with this key came to; None if that is not known."""
-    content = None if key is None else cache.recall(part.name, key)
+def recall(cache: Cache, batch: SourceBatch, key: bytes | None) -> BatchResult | None:
+    """Return what a batch with this key came to; None if that is not known."""
+    content = None if key is None else cache.recall(batch.name, key)
     if content is None:
         return None
     value = msgpack.unpackb(content, strict_map_key=False, unicode_errors=_NAMES)
@@ -242,22 +241,22 @@ class Basis:
     Attributes:
         cache: where results may be kept.
         key: hash over all that was read.
-        parts: the files, with the key of each part.
+        batches: the files, with the key of each batch.
     """
 
     cache: Cache
     key: bytes
-    parts: Sequence[tuple[SourceBatch, bytes]]
+    batches: Sequence[tuple[SourceBatch, bytes]]
 
     @property
     def names(self) -> list[str]:
-        """Names of the parts, which stay when their files change."""
-        return [part.name for part, _ in self.parts]
+        """Names of the batches, which stay when their files change."""
+        return [batch.name for batch, _ in self.batches]
 
     @property
     def unchanged(self) -> bool:
         """Whether every file still holds what was read."""
-        return all(part.key() == key for part, key in self.parts)
+        return all(batch.key() == key for batch, key in self.batches)
 
 
 def once(name: str, bases: Sequence[Basis | None], make: Callable[[], T], *how: object) -> T:
@@ -269,16 +268,16 @@ def once(name: str, bases: Sequence[Basis | None], make: Callable[[], T], *how: 
         make: makes it: a value that JSON gives back as it was.
         how: all that it follows from beside what was read; values whose `repr` is stable.
     """
-    known = [basis for basis in bases if basis is not None]
-    if len(known) < len(bases):
+    cached = [basis for basis in bases if basis is not None]
+    if len(cached) < len(bases):
         return make()
-    cache, key = known[0].cache, hash_of(name, [basis.key for basis in known], how)
-    file = f"{name}-{hash_of([basis.names for basis in known], how).hex()[:24]}"
+    cache, key = cached[0].cache, hash_of(name, [basis.key for basis in cached], how)
+    file = f"{name}-{hash_of([basis.names for basis in cached], how).hex()[:24]}"
     content = cache.recall(file, key)
     if content is not None:
-        kept: T = json.loads(zlib.decompress(content))
-        return kept
-    made = make()
-    if all(basis.unchanged for basis in known):
-        cache.keep(file, key, zlib.compress(json.dumps(made, allow_nan=False).encode(), 1))
-    return made
+        result: T = json.loads(zlib.decompress(content))
+        return result
+    result = make()
+    if all(basis.unchanged for basis in cached):
+        cache.keep(file, key, zlib.compress(json.dumps(result, allow_nan=False).encode(), 1))
+    return result

@@ -45,14 +45,14 @@ def read_rows(
     Returns:
         What was found of the record; and the rows of what holds, None where not even the opening does.
     """
-    take = fold.take if watch is None else partial(_take_both, fold.take, watch)
-    checked = read_checked(lines, take, prover, lenient=lenient, digest_of=digest_of)
+    receive = fold.take if watch is None else partial(_take_both, fold.take, watch)
+    checked = read_checked(lines, receive, prover, lenient=lenient, digest_of=digest_of)
     return checked, None if checked.opened is None else fold.rows()
 
 
-def _take_both(one: Callable[[Recorded], None], other: Callable[[Recorded], None], recorded: Recorded) -> None:
-    one(recorded)
-    other(recorded)
+def _take_both(first: Callable[[Recorded], None], second: Callable[[Recorded], None], recorded: Recorded) -> None:
+    first(recorded)
+    second(recorded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,21 +233,21 @@ def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
         files: what became of all files that were read.
     """
     games = study.notes.games
-    there = {
+    by_game = {
         note.game: note
         for note in files
         if note.game is not None and note.game in games and note.events and games[note.game].state in _OVER
     }
     ended = {game.game for game in games.values() if game.state == "ended"}
-    whole = [note for note in there.values() if note.problem is None]
-    proofs = [note.proven for note in there.values() if note.proven is not None]
+    whole = [note for note in by_game.values() if note.problem is None]
+    proofs = [note.proven for note in by_game.values() if note.proven is not None]
     return StudyCheck(
         study.id,
-        len(ended | there.keys()),
+        len(ended | by_game.keys()),
         len(whole),
         _in_all([note.compared for note in whole]),
-        sum(note.problem is None and note.proven is True for note in there.values()) if proofs else None,
-        study_hash(study.notes.heads({game: note.head for game, note in there.items() if game and not note.problem})),
+        sum(note.problem is None and note.proven is True for note in by_game.values()) if proofs else None,
+        study_hash(study.notes.heads({game: note.head for game, note in by_game.items() if game and not note.problem})),
     )
 
 
@@ -275,4 +275,4 @@ def checks(studies: Sequence[StudySource], files: Sequence[FileNote]) -> Iterato
 
 
 def _in_all(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(name for name in (compared[0] if compared else ()) if all(name in each for each in compared))
+    return tuple(name for name in (compared[0] if compared else ()) if all(name in names for names in compared))

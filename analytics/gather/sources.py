@@ -104,14 +104,14 @@ class FileNote:
     proven: bool | None = None
 
 
-def find(given: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
+def find(paths: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
     """Return the files to read, in the order of their paths, and the studies whose folders were met.
 
     Of a study's folder its ``records`` are read; of any other folder every ``*.ndjson`` and ``*.ndjson.gz`` in it and
     below that is a game, and files of other content are passed over. A file that is given by name is read or refused.
 
     Args:
-        given: folders and files; one given twice is read once.
+        paths: folders and files; one given twice is read once.
 
     Raises:
         RecordError: there is nothing of that name, or a pipe; nothing to read in a folder; a manifest that cannot be
@@ -119,7 +119,7 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
     """
     sources: dict[Path, Source] = {}
     studies: dict[Path, StudySource] = {}
-    for name in given:
+    for name in paths:
         path = Path(name)
         if not path.is_dir():
             if not path.exists():
@@ -129,29 +129,28 @@ def find(given: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
                 raise RecordError(f"{path}: a pipe or a device; save what comes out of it in a file")
             sources.setdefault(path.resolve(), _peek(path))
             continue
-        own = _studies_under(path)
-        studies |= own
-        found = _under(path, studies)
-        if not found and not own:
+        inner = _studies_under(path)
+        studies |= inner
+        below = {source.path.resolve(): source for source in _under(path, studies)}
+        if not below and not inner:
             raise RecordError(f"{path}: no records in it: no *.ndjson and no *.ndjson.gz")
-        for place, source in {each.path.resolve(): each for each in found}.items():
-            sources.setdefault(place, source)
+        sources = below | sources
     return sorted(sources.values(), key=lambda source: str(source.path)), list(studies.values())
 
 
 def _studies_under(folder: Path) -> dict[Path, StudySource]:
-    found = filter(None, map(_study, sorted(folder.rglob(FILE))))
-    return {study.folder.resolve(): study for study in found}
+    studies = filter(None, map(_study, sorted(folder.rglob(FILE))))
+    return {study.folder.resolve(): study for study in studies}
 
 
 def _under(folder: Path, studies: Mapping[Path, StudySource]) -> list[Source]:
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES) and not path.is_dir())
     # records stand in few folders
-    own = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
+    is_records = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
     peeked = (
         _peek(path)
         for path in files
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not own[path.parent]
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not is_records[path.parent]
     )
     return [
         source for source in peeked if source.kind is not None or source.size == 0 or _is_record_of(source, studies)
@@ -165,20 +164,22 @@ def _is_record_of(source: Source, studies: Iterable[Path]) -> bool:
 
 def _study(path: Path) -> StudySource | None:
     try:
-        told = load_manifest(path) if path.is_file() else None
-        if told is None:
+        manifest = load_manifest(path) if path.is_file() else None
+        if manifest is None:
             return None
-        return StudySource(path.parent, told, notes_of(path.parent, told, StudySource(path.parent, told).id))
+        return StudySource(
+            path.parent, manifest, notes_of(path.parent, manifest, StudySource(path.parent, manifest).id)
+        )
     except ConfigError as error:
         raise RecordError(str(error)) from None
 
 
 def _peek(path: Path) -> Source:
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return Source(path, None, None, 0, "no regular file; it is passed over")
-        size = found.st_size
+        size = status.st_size
         with closing(open_lines(path)) as lines:
             first = next(lines, None)
     except (OSError, RecordError) as error:
@@ -236,14 +237,14 @@ class Collection:
         return {study.id: study.manifest for study in self.studies}
 
 
-def collect(given: Sequence[str | Path], roles: Path | None = None, *, as_recorded: bool = False) -> Collection:
+def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_recorded: bool = False) -> Collection:
     """Return what there is to read in folders and files; see `find`.
 
     Of files that hold the same game the one is read that its study has noted; of others the first that is whole; where
     none is, the one that reaches furthest.
 
     Args:
-        given: folders and files.
+        paths: folders and files.
         roles: run_meta.json of published logs; None to look beside each.
         as_recorded: whether published logs are to be read as the paper's code stored them.
 
@@ -251,21 +252,21 @@ def collect(given: Sequence[str | Path], roles: Path | None = None, *, as_record
         RecordError: as `find` does.
         ConfigError: what is told of published logs concerns none of the files.
     """
-    found, studies = find(given)
-    if (roles is not None or as_recorded) and not any(source.kind == "paper" for source in found):
+    sources, studies = find(paths)
+    if (roles is not None or as_recorded) and not any(source.kind == "paper" for source in sources):
         raise ConfigError("--roles and --as-recorded are for logs of the paper's code; here is none")
     # one that tells of no games says nothing of any
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
-    inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in found}}
-    found = [_in_study(_named(source, roles), inside[source.path.parent], studies) for source in found]
+    inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in sources}}
+    sources = [_in_study(_named(source, roles), inside[source.path.parent], studies) for source in sources]
     holders: dict[str, list[Source]] = {}
-    for source in found:
+    for source in sources:
         if source.game is not None:
             holders.setdefault(source.game, []).append(source)
-    chosen = {game: sources[0] if len(sources) == 1 else _best(sources) for game, sources in holders.items()}
+    chosen = {game: copies[0] if len(copies) == 1 else _best(copies) for game, copies in holders.items()}
     files: list[Source] = []
     refused: list[FileNote] = []
-    for source in found:
+    for source in sources:
         if source.game is not None and chosen[source.game] is not source:
             problem = f"game {source.game} stands in {chosen[source.game].path}, too; it is read from there"
             refused.append(FileNote(str(source.path), source.game, 0, False, problem))
@@ -276,16 +277,15 @@ def collect(given: Sequence[str | Path], roles: Path | None = None, *, as_record
         for study in studies
         for game in study.games
     }
-    refused += _missing(studies, holders.keys())
-    refused += _faults(studies)
+    refused += [*_missing(studies, holders.keys()), *_faults(studies)]
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
 
 
-def _missing(studies: Sequence[StudySource], there: Container[str]) -> Iterator[FileNote]:
+def _missing(studies: Sequence[StudySource], games: Container[str]) -> Iterator[FileNote]:
     """Yield a note on every game that a study has played, and whose record is in none of the files."""
     for study in studies:
         for game in study.games:
-            if study.notes.games[game["game"]].state == "ended" and game["game"] not in there:
+            if study.notes.games[game["game"]].state == "ended" and game["game"] not in games:
                 path = study.folder / str(game.get("record") or RECORDS)
                 problem = f"missing: study {study.id} says that game {game['game']} was played to its end"
                 yield FileNote(str(path), game["game"], 0, False, problem)
@@ -297,15 +297,15 @@ def _faults(studies: Sequence[StudySource]) -> Iterator[FileNote]:
             yield FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
 
 
-def _in_study(source: Source, own: StudySource | None, studies: Sequence[StudySource]) -> Source:
-    """Return a source with what its study notes of its game: its `own`, in whose folder it stands, else any that
+def _in_study(source: Source, home: StudySource | None, studies: Sequence[StudySource]) -> Source:
+    """Return a source with what its study notes of its game: its `home`, in whose folder it stands, else any that
     does.
     """
     if source.kind != "record" or source.game is None:
         return source
-    if own is not None and source.game not in own.notes.games:
-        return replace(source, stray=f"study {own.id} planned no game {source.game}, which stands among its records")
-    for study in studies if own is None else (own,):
+    if home is not None and source.game not in home.notes.games:
+        return replace(source, stray=f"study {home.id} planned no game {source.game}, which stands among its records")
+    for study in studies if home is None else (home,):
         if source.game in study.notes.games:
             return replace(source, noted=study.notes.games[source.game])
     return source
@@ -333,7 +333,7 @@ def _best(sources: Sequence[Source]) -> Source:
     for source, whole, _, _ in reached:
         if whole:
             return source
-    return max(reached, key=lambda each: each[2])[0]
+    return max(reached, key=lambda candidate: candidate[2])[0]
 
 
 def _reach(source: Source) -> tuple[bool, int, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from wolfbus.document.formats import count, listed, of
+from wolfbus.document.formats import UNDEFINED, count, listed, number, of
 from wolfbus.printable import told_apart
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def blocks_of(findings: Result) -> int:
 
 def verdict(findings: Result, name: str) -> Verdict:
     """Return what may be said of a metric."""
-    found: Verdict | Literal["undefined"] | None = look(findings, "primary", "metrics", name, "verdict")
-    if found is None:
+    result: Verdict | Literal["undefined"] | None = look(findings, "primary", "metrics", name, "verdict")
+    if result is None:
         return "exploratory"
-    return "unclear" if found == "undefined" else found
+    return "unclear" if result == "undefined" else result
 
 
 _BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
@@ -53,39 +53,30 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
     """
     lines: list[str] = []
     brains = look(result, "repair", "by_brain") or {}
-    shown = told_apart(brains, _NAME)
-    for brain, own in brains.items():
-        row = own["overall"]
-        asked, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
-        if brain.partition(":")[0] in _BUILT_IN or lost <= _BEARABLE * asked:
+    names = told_apart(brains, _NAME)
+    for brain, tables in brains.items():
+        row = tables["overall"]
+        requests, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
+        if brain.partition(":")[0] in _BUILT_IN or lost <= _BEARABLE * requests:
             continue
         causes = [(number, fault) for fault, number in row["faults"].items() if number]
         if row["timed_out"]:
             causes.append((row["timed_out"], "timed out"))
-        told = ", ".join(f"{cause} {number}" for number, cause in sorted(causes, key=lambda each: -each[0]))
+        details = ", ".join(f"{cause} {number}" for number, cause in sorted(causes, key=lambda pair: -pair[0]))
         if reasons is not None and brain in reasons:
-            told += f"; most often: {reasons[brain]}"
-        what = "model" if brain.startswith("llm") else "brain"
+            details += f"; most often: {reasons[brain]}"
+        kind = "model" if brain.startswith("llm") else "brain"
         lines.append(
-            f"{lost} of {asked} answers of {shown[brain]} are defaults" + (f" ({told})" if told else "")
-            + f": what follows says little of the {what}"
+            f"{lost} of {requests} answers of {names[brain]} are defaults" + (f" ({details})" if details else "")
+            + f": what follows says little of the {kind}"
         )  # fmt: skip
     return lines
 
 
-def alarms(findings: Result, context: Context) -> list[str]:
-    """Return all that must be known before any number is believed, what matters most first."""
-    return [*of_scripts(context), *caveats(findings, context)]
-
-
-def of_scripts(context: Context) -> list[str]:
-    """Return a line where the players are scripts, none where none of them is known to be one."""
-    scripts = [agent for agent in context.agents if agent.partition(":")[0] in _BUILT_IN]
-    if not scripts:
-        return []
-    names = listed([context.name(agent) for agent in scripts])
-    what = "is a script" if len(scripts) == 1 else "are scripts"
-    return [f"{names} {what}, not {'a model' if len(scripts) == 1 else 'models'}: such numbers try out the tools only."]
+def smoothing(result: Result) -> tuple[str, str]:
+    """Return the games' alpha and prior, each as a number or several."""
+    alpha, prior = ([number(value, 2) for value in look(result, "settings", name) or ()] for name in ("alpha", "prior"))
+    return " and ".join(alpha) or UNDEFINED, " and ".join(prior) or UNDEFINED
 
 
 def protocols(result: Result) -> str:
@@ -117,26 +108,31 @@ def fillers(result: Result) -> str:
 
 
 def caveats(findings: Result, context: Context) -> Iterator[str]:
-    """Yield all caveats of a report."""
-    if told := protocols(findings):
-        yield told
+    """Yield all that must be known before any number is believed, what matters most first."""
+    if scripts := [agent for agent in context.agents if agent.partition(":")[0] in _BUILT_IN]:
+        nature = "is a script, not a model" if len(scripts) == 1 else "are scripts, not models"
+        yield f"{listed([context.name(agent) for agent in scripts])} {nature}: such numbers try out the tools only."
+    if caveat := protocols(findings):
+        yield caveat
     for line in missing_answers(findings):
         yield f"{line}."
     if problems := len(context.problems):
-        lost = sum(not note.counted for note in context.problems)
-        counted = "none of it is counted" if lost else "what holds is counted"
-        if 0 < lost < problems:
-            counted = f"of {count(lost)} nothing is counted, of the others what holds"
-        yield f"Something is wrong with {of(problems, 'file')}; {counted}. More is told under “What was run”."
+        cut = sum(note.counted for note in context.problems)
+        fates = (
+            (problems - cut, "is left out", "are left out"),
+            (cut, "is counted as far as it holds", "are counted as far as they hold"),
+        )
+        parts = [f"{'it' if problems == 1 else count(n)} {one if n == 1 else many}" for n, one, many in fates if n]
+        yield f"Something is wrong with {of(problems, 'file')}: {listed(parts)}. See “What was run”."
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}
         missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
         if any(missing.values()):
-            told = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
-            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {told}."
-    if told := fillers(findings):
-        yield told
+            unfinished = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
+            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {unfinished}."
+    if caveat := fillers(findings):
+        yield caveat
 
 
 def _few(findings: Result) -> Iterator[str]:
@@ -147,5 +143,5 @@ def _few(findings: Result) -> Iterator[str]:
     if not 0 < blocks < TELLING:
         return
     noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
-    told = of(blocks, noun, "blocks of games" if noun != "game" else None)
-    yield f"There {'is' if blocks == 1 else 'are'} only {told}: too few to tell what is better than what."
+    blocks_in_words = of(blocks, noun, "blocks of games" if noun != "game" else None)
+    yield f"There {'is' if blocks == 1 else 'are'} only {blocks_in_words}: too few to tell what is better than what."

@@ -32,17 +32,17 @@ def metric(findings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def over_all(findings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return a headline metric over all observers, as the paper's tables are; empty if it was not computed."""
-    found = metric(findings, name)
-    return found.get("all_observers") or found
+    estimated = metric(findings, name)
+    return estimated.get("all_observers") or estimated
 
 
-def ends(found: Mapping[str, Any] | None) -> Ends:
+def ends(estimated: Mapping[str, Any] | None) -> Ends:
     """Return the interval of an estimate."""
-    return look(found, "low"), look(found, "high")
+    return look(estimated, "low"), look(estimated, "high")
 
 
 def value(
-    found: float | None,
+    number: float | None,
     unit: str = "share",
     *,
     n: int | None = None,
@@ -54,7 +54,7 @@ def value(
     """Return a cell.
 
     Args:
-        found: the value, None if it is undefined.
+        number: the value, None if it is undefined.
         unit: how to show it.
         n: what it is over; None says nothing of it.
         within: its 95 % interval.
@@ -63,40 +63,41 @@ def value(
         reason: why it is undefined; a general sentence stands in.
     """
     under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
-    why = None if found is not None else (reason or "there is nothing to compute it from")
+    lacking = None if number is not None else (reason or "there is nothing to compute it from")
     published = "" if paper is None else shown(paper, unit)
-    return Cell(shown(found, unit), " · ".join(under), published, link if found is not None else None, why)
+    return Cell(shown(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
 
 
 def estimate(
-    found: Mapping[str, Any] | None,
+    estimated: Mapping[str, Any] | None,
     unit: str = "share",
     *,
     paper: float | None = None,
     link: Target | None = None,
 ) -> Cell:
     """Return the cell of an estimate ``{"value", "low", "high", "n", "reason"}``."""
-    if not found:
+    if not estimated:
         return value(None, unit, paper=paper, reason="it was not computed")
     cell = value(
-        *(found.get("value"), unit),
-        n=found.get("n"),
-        within=ends(found),
+        *(estimated.get("value"), unit),
+        n=estimated.get("n"),
+        within=ends(estimated),
         paper=paper,
         link=link,
-        reason=found.get("reason"),
+        reason=estimated.get("reason"),
     )
-    lacking = found.get("interval_reason")
-    if lacking is None or found.get("value") is None or None not in ends(found):
+    lacking = estimated.get("interval_reason")
+    if lacking is None or estimated.get("value") is None or None not in ends(estimated):
         return cell
     under = " · ".join(part for part in (NO_INTERVAL, cell.under) if part)
     return replace(cell, under=under, lacking=str(lacking))
 
 
-def counted(found: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
+def counted(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
     """Return the cell of a whole number."""
     published = "" if paper is None else count(paper)
-    return Cell(count(found), paper=published, link=link if found else None, reason=None if found is not None else "")
+    reason = "" if number is None else None
+    return Cell(count(number), paper=published, link=link if number else None, reason=reason)
 
 
 INDEX: Final = "statements"
@@ -104,7 +105,7 @@ INDEX: Final = "statements"
 
 _WORDS: Final = {
     "role": "by speakers dealt {}",
-    "said": "that their speakers call {}",
+    "label": "that their speakers call {}",
     "kind": "labelled {}",
     "truth": "{}",
     "round": "in round {}",
@@ -138,7 +139,7 @@ class Selection:
     Attributes:
         role: the speaker's role.
         agent: place of the speaker's agent in the list of agents, from 0.
-        said: self-label, "deceptive" or "truthful".
+        label: self-label, "deceptive" or "truthful".
         kind: self-labelled kind.
         truth: "true", "mistake", "lie", or "checkable" for any of these.
         round: from 1.
@@ -152,7 +153,7 @@ class Selection:
 
     role: str | None = None
     agent: int | None = None
-    said: str | None = None
+    label: str | None = None
     kind: str | None = None
     truth: str | None = None
     round: int | None = None
@@ -169,18 +170,18 @@ class Selection:
         Args:
             query: ``name=value`` pairs with "&" between them; a pair without a value is left out.
         """
-        held: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for pair in filter(None, query.split("&")):
             name, _, value = pair.partition("=")
             if value:
-                held[name] = int(value) if name in _NUMBERS else value
-        return cls(**held) if held else None
+                values[name] = int(value) if name in _NUMBERS else value
+        return cls(**values) if values else None
 
     @property
     def anchor(self) -> str:
         """The fragment of the address, which is also an element's id for readers without script."""
-        given = [(field.name, getattr(self, field.name)) for field in fields(self)]
-        query = "&".join(f"{name}={quote(str(value))}" for name, value in given if value is not None)
+        values = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        query = "&".join(f"{name}={quote(str(value))}" for name, value in values if value is not None)
         return f"{INDEX}?{query}" if query else INDEX
 
     def in_words(self, agents: tuple[str, ...]) -> str:
@@ -190,7 +191,7 @@ class Selection:
             agents: names of the agents, fit to show.
         """
         parts = ["Statements"]
-        for name in ("role", "said", "kind", "truth", "round", "phase", "game"):
+        for name in ("role", "label", "kind", "truth", "round", "phase", "game"):
             value = getattr(self, name)
             if value is not None:
                 parts.append(_TRUTH[value] if name == "truth" else _WORDS[name].format(value))
@@ -260,20 +261,20 @@ class Context:
 
     def paper(self, path: str) -> float | None:
         """Return the value that the paper published at a dotted path, None if it has none there."""
-        found = at(self.published, path)
-        return found if isinstance(found, (int, float)) else None
+        published = at(self.published, path)
+        return published if isinstance(published, (int, float)) else None
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """The agents' names, fit to show and told apart."""
         brief = [_brief(agent) for agent in self.agents]
-        clear = [short if brief.count(short) == 1 else agent for agent, short in zip(self.agents, brief, strict=True)]
-        names = told_apart(clear, NAME_SHOWN, shorten_name)
-        return tuple(names[name] for name in clear)
+        names = [name if brief.count(name) == 1 else agent for agent, name in zip(self.agents, brief, strict=True)]
+        shortened = told_apart(names, NAME_SHOWN, shorten_name)
+        return tuple(shortened[name] for name in names)
 
     def name(self, agent: str) -> str:
         """Return an agent's name, fit to show."""
-        return self.shown[self.agents.index(agent)] if agent in self.agents else shorten_name(agent, NAME_SHOWN)
+        return self.names[self.agents.index(agent)] if agent in self.agents else shorten_name(agent, NAME_SHOWN)
 
     def code(self, agent: str) -> int | None:
         """Return the place by which selections name an agent."""

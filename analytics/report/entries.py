@@ -26,7 +26,7 @@ Truth: TypeAlias = Literal["true", "mistake", "lie", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged1:
+class EntryJudgement:
     """One judgement of an entry.
 
     Attributes:
@@ -56,7 +56,7 @@ class StatementEntry:
     row: StatementRow
     agent: int | None
     truth: Truth
-    judgements: tuple[Judged1, ...]
+    judgements: tuple[EntryJudgement, ...]
 
     @property
     def anchor(self) -> str:
@@ -64,7 +64,7 @@ class StatementEntry:
         return f"g{self.game}s{self.row.number}"
 
     @property
-    def said(self) -> str | None:
+    def label(self) -> str | None:
         """Its self-label in a word, None if none counts."""
         return None if self.row.d is None else "deceptive" if self.row.d else "truthful"
 
@@ -100,17 +100,17 @@ def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS)
 
     counts = np.bincount(columns.statements["game"], minlength=len(columns.ids))
     by_game = dict(zip(columns.ids, (int(count) for count in counts), strict=True))
-    wanted = [note for note in files if note.counted and note.game in by_game]
-    total = sum(by_game[note.game] for note in wanted if note.game is not None)
+    notes = [note for note in files if note.counted and note.game in by_game]
+    total = sum(by_game[note.game] for note in notes if note.game is not None)
     if total <= limit:
-        return [note.path for note in wanted]
+        return [note.path for note in notes]
     limit = min(limit, SAMPLED)
-    held, paths = 0, []
-    for note in sorted(wanted, key=_draw):
+    statements, paths = 0, []
+    for note in sorted(notes, key=_draw):
         size = by_game[note.game or ""]
-        if held + size > limit:
+        if statements + size > limit:
             continue
-        held += size
+        statements += size
         paths.append(note.path)
     return sorted(paths)
 
@@ -134,14 +134,14 @@ def entries_of(
     if not paths:
         return
     codes = {agent: place for place, agent in enumerate(gathered.columns.agents)}
-    found: Iterable[tuple[FileNote, GameRows | None]]
+    games: Iterable[tuple[FileNote, GameRows | None]]
     if all(path in gathered.games for path in paths):
         notes = {note.path: note for note in gathered.files}
-        found = ((notes[path], gathered.games[path]) for path in paths)
+        games = ((notes[path], gathered.games[path]) for path in paths)
     else:
-        found = each_game(paths, criteria, keep_text=True)
+        games = each_game(paths, criteria, keep_text=True)
     place = 0
-    for note, rows in found:
+    for note, rows in games:
         if rows is not None:
             place += 1
             yield indexed_game(place, rows, note, codes)
@@ -159,7 +159,7 @@ def indexed_game(place: int, rows: GameRows, note: FileNote, codes: Mapping[str,
             codes.get(statement.agent),
             statement.truth or "none",
             tuple(
-                Judged1(row, codes.get(row.observer_agent), _judged(row.d, statement.d))
+                EntryJudgement(row, codes.get(row.observer_agent), _judged(row.d, statement.d))
                 for row in judgements.get(statement.number, ())
             ),
         )
@@ -178,7 +178,7 @@ def _judged(flag: bool | None, deceptive: bool | None) -> Judged:
     return "fp" if flag else "tn"
 
 
-_OWN: Final = ("role", "agent", "said", "kind", "round", "phase", "game")
+_FIELDS: Final = ("role", "agent", "label", "kind", "round", "phase", "game")
 _SCORED: Final = frozenset({"tp", "fp", "tn", "fn"})
 _FLAGGED: Final = frozenset({"tp", "fp", "flag"})
 
@@ -192,44 +192,45 @@ class Matching:
 
     def __init__(self, entries: Sequence[StatementEntry]) -> None:
         self._entries = entries
-        self._own: defaultdict[tuple[str, object], set[int]] = defaultdict(set)
+        self._by_value: defaultdict[tuple[str, object], set[int]] = defaultdict(set)
         self._truths: defaultdict[str, set[int]] = defaultdict(set)
         self._judged: defaultdict[tuple[Judged, Role, int | None], set[int]] = defaultdict(set)
         for place, entry in enumerate(entries):
             row = entry.row
-            values = (row.role, entry.agent, entry.said, row.kind, row.round, row.phase, entry.game)
-            for key in zip(_OWN, values, strict=True):
-                self._own[key].add(place)
+            values = (row.role, entry.agent, entry.label, row.kind, row.round, row.phase, entry.game)
+            for key in zip(_FIELDS, values, strict=True):
+                self._by_value[key].add(place)
             self._truths[entry.truth].add(place)
-            for each in entry.judgements:
-                self._judged[each.judged, each.row.observer_role, each.by].add(place)
+            for judgement in entry.judgements:
+                self._judged[judgement.judged, judgement.row.observer_role, judgement.by].add(place)
 
-    def find(self, wanted: Selection) -> list[StatementEntry]:
+    def find(self, selection: Selection) -> list[StatementEntry]:
         """Return the entries that are selected, in order."""
-        asked = [self._own.get((name, value), set()) for name in _OWN if (value := getattr(wanted, name)) is not None]
-        if wanted.truth is not None:
-            truths = self._truths.keys() - {"none"} if wanted.truth == "checkable" else {wanted.truth}
-            asked.append(set().union(*(self._truths.get(truth, ()) for truth in truths)))
-        if wanted.observer is not None or wanted.by is not None or wanted.judged is not None:
-            asked.append(self._judged_as(wanted))
-        found = set.intersection(*asked) if asked else range(len(self._entries))
-        return [self._entries[place] for place in sorted(found)]
+        values = [(name, getattr(selection, name)) for name in _FIELDS]
+        matches = [self._by_value.get(pair, set()) for pair in values if pair[1] is not None]
+        if selection.truth is not None:
+            truths = self._truths.keys() - {"none"} if selection.truth == "checkable" else {selection.truth}
+            matches.append(set().union(*(self._truths.get(truth, ()) for truth in truths)))
+        if selection.observer is not None or selection.by is not None or selection.judged is not None:
+            matches.append(self._judged_as(selection))
+        places = set.intersection(*matches) if matches else range(len(self._entries))
+        return [self._entries[place] for place in sorted(places)]
 
-    def _judged_as(self, wanted: Selection) -> set[int]:
+    def _judged_as(self, selection: Selection) -> set[int]:
         return set().union(
             *(
                 entries
                 for (judged, role, by), entries in self._judged.items()
-                if _is(judged, wanted.judged)
-                and (wanted.observer is None or role == wanted.observer)
-                and (wanted.by is None or by == wanted.by)
+                if _is(judged, selection.judged)
+                and (selection.observer is None or role == selection.observer)
+                and (selection.by is None or by == selection.by)
             )
         )
 
 
-def _is(judged: Judged, wanted: str | None) -> bool:
-    if wanted is None or wanted == "judged":
+def _is(judged: Judged, name: str | None) -> bool:
+    if name is None or name == "judged":
         return judged != "none"
-    if wanted == "flagged":
+    if name == "flagged":
         return judged in _FLAGGED
-    return judged in _SCORED if wanted == "scored" else judged == wanted
+    return judged in _SCORED if name == "scored" else judged == name

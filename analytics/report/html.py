@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
-from analytics.report.entries import IndexedGame, Judged1, Matching, StatementEntry
+from analytics.report.entries import EntryJudgement, IndexedGame, Matching, StatementEntry
 from analytics.rows import GameRows
 from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
 from wolfbus.document.formats import of, percent, visible, words
@@ -32,7 +32,7 @@ _ROWS: Final = 12
 """Lines of a table that is shown where it stands; longer ones are folded."""
 
 
-def _seen(value: Any) -> Any:
+def _visible(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -102,11 +102,11 @@ class Index:
 
     def add(self, game: IndexedGame) -> bool:
         """Take in one game; return False, and leave it out, if the index would become too large."""
-        made: Markup = _macros().game(game)
-        if self._size + len(made) > SIZE:
+        markup: Markup = _macros().game(game)
+        if self._size + len(markup) > SIZE:
             return False
-        self._size += len(made)
-        self._games.append(made)
+        self._size += len(markup)
+        self._games.append(markup)
         self._titles.append((game.place, game.rows.game))
         self._entries += game.entries
         self._rounds = max([self._rounds, *(entry.row.round for entry in game.entries)])
@@ -118,27 +118,27 @@ class Index:
 
     def markup(self, context: Context, selections: Iterable[Selection]) -> Markup:
         """Return the section, with an element for every selection that numbers link to."""
-        held = context.indexed
-        if held.whole:
-            told = f"All {of(held.statements, 'statement')} of {of(held.games, 'game')} are here."
+        indexed = context.indexed
+        statements, games = of(indexed.statements, "statement"), of(indexed.games, "game")
+        if indexed.whole:
+            extent = f"All {statements} of {games} are here."
         else:
-            told = (
-                f"A sample: all {of(held.statements, 'statement')} of {held.games:,} whole games, drawn "
-                f"by their ids alone, "
-                f"of {held.all_statements:,} in {of(held.all_games, 'game')}. The numbers above are over all games; "
+            extent = (
+                f"A sample: all {statements} of {indexed.games:,} whole games, drawn by their ids alone, of "
+                f"{indexed.all_statements:,} in {of(indexed.all_games, 'game')}. The numbers above are over all games; "
                 "“wolfbus report --csv DIR” writes every statement and judgement."
             )
-        choices, meant = self._choices(context), self._selections(context, selections)
-        made: Markup = _macros().index(INDEX, told, choices, meant, self._games)
-        return made
+        choices, links = self._choices(context), self._selections(context, selections)
+        markup: Markup = _macros().index(INDEX, extent, choices, links, self._games)
+        return markup
 
     def _choices(self, context: Context) -> Iterator[tuple[str, str, Iterable[tuple[str, str]]]]:
         """Yield what statements can be filtered by: name, title, values with their labels."""
-        agents = [(str(place), name) for place, name in enumerate(context.shown)]
+        agents = [(str(place), name) for place, name in enumerate(context.names)]
         roles = [(role, role) for role in ROLES]
         yield "role", "Speaker's role", roles
         yield "agent", "Speaker's agent", agents
-        yield "said", "Self-label", [("deceptive", "deceptive"), ("truthful", "truthful")]
+        yield "label", "Self-label", [("deceptive", "deceptive"), ("truthful", "truthful")]
         yield "kind", "Kind", [(kind, kind) for kind in DECEPTIONS]
         yield "truth", "Truth", _TRUE
         yield "round", "Round", [(str(round_), str(round_)) for round_ in range(1, self._rounds + 1)]
@@ -152,28 +152,28 @@ class Index:
         self, context: Context, selections: Iterable[Selection]
     ) -> Iterator[tuple[str, str, list[str], bool]]:
         """Yield what script replaces: how many statements each link of a number means, and the first of them."""
-        matching, agents = Matching(self._entries), context.shown
-        for wanted in dict.fromkeys(selections):
-            if wanted.anchor == INDEX:
+        matching, agents = Matching(self._entries), context.names
+        for selection in dict.fromkeys(selections):
+            if selection.anchor == INDEX:
                 continue
-            found = matching.find(wanted)
-            first = [each.anchor for each in found[:_FIRST]]
-            yield wanted.anchor, f"{wanted.in_words(agents)}: {len(found):,} in the index", first, len(found) > _FIRST
+            anchors = [entry.anchor for entry in matching.find(selection)]
+            extent = f"{selection.in_words(agents)}: {len(anchors):,} in the index"
+            yield selection.anchor, extent, anchors[:_FIRST], len(anchors) > _FIRST
 
 
 @functools.cache
 def templates() -> Environment:
     """Return the report's templates."""
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("analytics.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_seen,
+        finalize=_visible,
     )
-    made.globals |= {"LONG": _ROWS, "JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
-    made.filters |= {
+    environment.globals |= {"LONG": _ROWS, "JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
+    environment.filters |= {
         "breadth": _breadth,
         "claim_in_words": _claim,
         "drawn": _drawn,
@@ -187,7 +187,7 @@ def templates() -> Environment:
         "percent": percent,
         "words": _words,
     }
-    return made
+    return environment
 
 
 def _macros() -> Any:
@@ -210,23 +210,23 @@ def _label(entry: StatementEntry) -> str:
         return "Self-label: none that counts"
     kind = f" ({row.kind})" if row.d and row.kind else ""
     sure = "" if row.c is None else f", confidence {percent(row.c)}"
-    return f"Self-label: {entry.said}{kind}{sure}"
+    return f"Self-label: {entry.label}{kind}{sure}"
 
 
 def _claim(scored: ScoredClaim) -> str:
     claim = scored.claim
-    told = {
+    form = {
         "role": "{0.target} is {0.role}",
         "inspection": "inspected {0.target}, saw {0.role}",
         "protection": "protected {0.target}",
         "accusation": "{0.target} is a Werewolf",
     }[claim.claim].format(claim)
     how = " (found in the text)" if scored.extracted else ""
-    return f"{words(told, 120)}: {scored.verdict}{how}"
+    return f"{words(form, 120)}: {scored.verdict}{how}"
 
 
-def _judged(judgements: Sequence[Judged1]) -> str:
-    counting = [each.row for each in judgements if each.row.d is not None]
+def _judged(judgements: Sequence[EntryJudgement]) -> str:
+    counting = [judgement.row for judgement in judgements if judgement.row.d is not None]
     suspicions = [row.s for row in counting if row.s is not None]
     mean = f", mean suspicion {percent(sum(suspicions) / len(suspicions))}" if suspicions else ""
     return f"{of(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
@@ -245,7 +245,7 @@ def page(title: str, sections: Sequence[Section], context: Context, index: Index
         context: what the page is about.
         index: the statements, before how to cite; None for a page without any.
     """
-    style, script = css() + _own("page.css"), _own("page.js")
+    style, script = css() + _asset("page.css"), _asset("page.js")
     document = (
         templates()
         .get_template("page.html")
@@ -284,12 +284,11 @@ def _linked(block: Block) -> Iterator[Selection]:
 
 
 def _parts(block: Block) -> Iterator[Part]:
-    for held in (getattr(block, "items", ()), (getattr(block, "parts", ()),)):
-        for item in held:
-            yield from item[1] if item and isinstance(item[-1], tuple) else item
+    for item in (*getattr(block, "items", ()), getattr(block, "parts", ())):
+        yield from item[1] if item and isinstance(item[-1], tuple) else item
 
 
-def _own(name: str) -> str:
+def _asset(name: str) -> str:
     return files("analytics.report").joinpath(name).read_text("utf-8")
 
 

@@ -143,7 +143,7 @@
   const games = [...document.querySelectorAll("section.game")];
   if (!form || !found) return;
 
-  const own = { role: "r", agent: "a", said: "d", kind: "k", round: "n", phase: "p", game: "g" };
+  const own = { role: "r", agent: "a", label: "d", kind: "k", round: "n", phase: "p", game: "g" };
   const scored = ["tp", "fp", "tn", "fn"];
   const kinds = {
     judged: (code) => code !== "none",

@@ -95,8 +95,8 @@ class Report:
         indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
         context = replace(self.context, indexed=indexed)
         sections = self._sections(context)
-        if (shown := answer.chosen_example(games)) is not None:
-            sections.insert(1, answer.example(shown, context))
+        if (example := answer.chosen_example(games)) is not None:
+            sections.insert(1, answer.example(example, context))
         return page(self.title, sections, context, index)
 
     def markdown(self) -> str:
@@ -113,8 +113,8 @@ class Report:
         return bibtex(self.context, self._gathered.columns.ids)
 
     def _sections(self, context: Context) -> list[Section]:
-        made = [_with_pointer(section(self._findings, context)) for section in ORDER]
-        return [*made, cite(context, self._gathered.columns.ids)]
+        sections = [_with_pointer(section(self._findings, context)) for section in ORDER]
+        return [*sections, cite(context, self._gathered.columns.ids)]
 
 
 def _with_pointer(section: Section) -> Section:

@@ -60,8 +60,8 @@ class ColumnSpec(PackageData):
         """Return the columns that this one stands for."""
         if not self.each_role:
             return (self,)
-        told = self.model_dump_json()
-        return tuple(ColumnSpec.model_validate_json(told.replace("{column}", role)) for role in ROLES)
+        spec = self.model_dump_json()
+        return tuple(ColumnSpec.model_validate_json(spec.replace("{column}", role)) for role in ROLES)
 
 
 class LineSpec(PackageData):
@@ -131,14 +131,14 @@ class Specs(PackageData):
 
 
 class Line(NamedTuple):
-    """A line to be filled: its head, its findings, what its templates are given, whether it sums up the others."""
+    """A line to be filled: its head, its findings, what stands in its templates, whether it sums up the others."""
 
     head: Cell
     row: Any
-    given: Mapping[str, Any] = {}
+    values: Mapping[str, Any] = {}
     total: bool = False
     spec: LineSpec | None = None
-    own: str = ""
+    path: str = ""
 
 
 @functools.cache
@@ -147,7 +147,7 @@ def specs(file: str) -> Specs:
     return read_data("analytics.report.sections", file, Specs)
 
 
-def told(spec: str, /, **words: Any) -> str:
+def phrase(spec: str, /, **words: Any) -> str:
     """Return a sentence.
 
     Args:
@@ -188,18 +188,19 @@ def table(
     spec, words = specs(file).tables[name], {**specs(file).words, **words}
     if lines is None:
         lines = _lines(spec, findings, context, rows, words)
-    columns = spec.columns or specs(file).tables[spec.like].columns
-    shown = [column for each in columns for column in each.spread() if column.name not in without]
-    made = tuple(
-        Row(line.head, tuple(_cell(each, line, findings, context, words) for each in shown), line.total)
+    declared = spec.columns or specs(file).tables[spec.like].columns
+    columns = [column for group in declared for column in group.spread() if column.name not in without]
+    heads = (TableColumn(column.name, column.wide) for column in columns)
+    cells = tuple(
+        Row(line.head, tuple(_cell(column, line, findings, context, words) for column in columns), line.total)
         for line in (*lines, *more)
     )
     return TableBlock(
         (spec.key or name).format(**words),
         spec.caption.format(**words),
-        (TableColumn(spec.head.format(**words), wide=True), *(TableColumn(each.name, each.wide) for each in shown)),
-        made,
-        tuple(note for note in (*(each.format(**words) for each in spec.notes), *notes) if note),
+        (TableColumn(spec.head.format(**words), wide=True), *heads),
+        cells,
+        tuple(note for note in (*(note.format(**words) for note in spec.notes), *notes) if note),
         spec.empty.format(**words),
     )
 
@@ -208,24 +209,25 @@ def _lines(
     spec: TableSpec, findings: Result, context: Context, rows: Mapping[str, Any] | None, words: Mapping[str, Any]
 ) -> Iterator[Line]:
     place, by = spec.rows.format(**words), spec.by.format(**words)
-    found = look(findings, *place.split(".")) if rows is None else rows
-    for key, line in spec.lines.items() if found else ():
-        row = look(found, *key.split("."))
+    if rows is None:
+        rows = look(findings, *place.split("."))
+    for key, line in spec.lines.items() if rows else ():
+        row = look(rows, *key.split("."))
         if row or not spec.optional:
-            link, given = Selection.of(line.link), {**_given(key, by, context), "path": key}
-            yield Line(Cell(line.label, link=link), row, given, line.total, line, f"{place}.{key}")
-    for key, row in {} if spec.lines or not found else found.items():
+            link, values = Selection.of(line.link), {**_values(key, by, context), "path": key}
+            yield Line(Cell(line.label, link=link), row, values, line.total, line, f"{place}.{key}")
+    for key, row in {} if spec.lines or not rows else rows.items():
         label = "Overall" if key == "overall" else spec.labels.get(key, key)
-        head, given = context.agent_cell(key) if by == "agent" else Cell(label), _given(key, by, context)
+        head, values = context.agent_cell(key) if by == "agent" else Cell(label), _values(key, by, context)
         if spec.head_link:
-            behind = spec.head_link.format_map(defaultdict(str, given))
+            behind = spec.head_link.format_map(defaultdict(str, values))
             head = replace(head, link=Selection.of(behind) if look(row, "n") else None)
-        yield Line(head, row, given, key == "overall", own=f"{place}.{{key}}")
-    if spec.total and found and (row := look(findings, *(total := spec.total.format(**words)).split("."))):
-        yield Line(Cell(spec.total_label), row, _given("overall", by, context), total=True, own=total)
+        yield Line(head, row, values, key == "overall", path=f"{place}.{{key}}")
+    if spec.total and rows and (row := look(findings, *(total := spec.total.format(**words)).split("."))):
+        yield Line(Cell(spec.total_label), row, _values("overall", by, context), total=True, path=total)
 
 
-def _given(key: str, by: str, context: Context) -> dict[str, Any]:
+def _values(key: str, by: str, context: Context) -> dict[str, Any]:
     """Return what stands in a line's templates; a dot within a key is none of a path."""
     among = "" if key in _TOTALS else key
     code = context.code(key) if by == "agent" else among
@@ -233,23 +235,23 @@ def _given(key: str, by: str, context: Context) -> dict[str, Any]:
 
 
 def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, words: Mapping[str, Any]) -> Cell:
-    found = at(line.row, column.of)
-    if isinstance(found, Cell):
-        return found
-    given = defaultdict(str, {**words, **line.given})
-    unit, reason = column.unit, column.reason.format_map(given)
+    content = at(line.row, column.of)
+    if isinstance(content, Cell):
+        return content
+    values = defaultdict(str, {**words, **line.values})
+    unit, reason = column.unit, column.reason.format_map(values)
     if line.spec is not None:
-        unit, reason = line.spec.unit or unit, line.spec.reason.format_map(given) or reason
-    own = f"{line.own}.{column.of}" if column.of else line.own
-    paper = context.paper((own if column.paper == OWN else column.paper).format_map(given)) if column.paper else None
-    link = Selection.of(column.link.format_map(given).format_map(given))
+        unit, reason = line.spec.unit or unit, line.spec.reason.format_map(values) or reason
+    path = f"{line.path}.{column.of}" if column.of else line.path
+    paper = context.paper((path if column.paper == OWN else column.paper).format_map(values)) if column.paper else None
+    link = Selection.of(column.link.format_map(values).format_map(values))
     if unit == "whole":
-        return counted(found, paper=paper, link=link)
-    if isinstance(found, Mapping) or (found is None and not reason and not column.within):
-        return estimate(found, unit, paper=paper, link=link)
-    within = (_within(each, own, line, findings, given) for each in column.within)
+        return counted(content, paper=paper, link=link)
+    if isinstance(content, Mapping) or (content is None and not reason and not column.within):
+        return estimate(content, unit, paper=paper, link=link)
+    within = (_within(source, path, line, findings, values) for source in column.within)
     return value(
-        *(found, unit),
+        *(content, unit),
         n=at(line.row, column.n) if column.n else None,
         within=next((pair for pair in within if None not in pair), (None, None)),
         paper=paper,
@@ -258,10 +260,10 @@ def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, wo
     )
 
 
-def _within(template: str, own: str, line: Line, findings: Result, given: Mapping[str, Any]) -> Ends:
+def _within(template: str, path: str, line: Line, findings: Result, values: Mapping[str, Any]) -> Ends:
     if template == "row":
         return ends(line.row)
-    path = (f"intervals.{own}" if template == OWN else template).format_map(given)
+    path = (f"intervals.{path}" if template == OWN else template).format_map(values)
     first, _, name = path.partition(".")
-    found: Any = over_all(findings, name) if first == "over" else at(findings, path)
-    return (found[0], found[1]) if isinstance(found, list) and len(found) == 2 else ends(found)
+    interval: Any = over_all(findings, name) if first == "over" else at(findings, path)
+    return (interval[0], interval[1]) if isinstance(interval, list) and len(interval) == 2 else ends(interval)

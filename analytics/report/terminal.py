@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from analytics import Result
-from analytics.report.caveats import fillers, missing_answers, protocols
+from analytics.report.caveats import fillers, missing_answers, protocols, smoothing
 from analytics.report.context import Context
 from analytics.report.sections import design, tables
 from wolfbus.document.blocks import Block, Cell, Row, Section, TableBlock, columns, plain, warning
@@ -40,8 +40,8 @@ def text(result: Result, reasons: Mapping[str, str] | None = None) -> str:
 
 
 def _blocks(result: Result, reasons: Mapping[str, str] | None) -> Iterator[Block]:
-    told = [protocols(result), *missing_answers(result, reasons)]
-    yield from (warning(line) for line in told if line)
+    warnings = [protocols(result), *missing_answers(result, reasons)]
+    yield from (warning(line) for line in warnings if line)
     yield plain(_opening(result))
     context = Context(agents=tuple(result["repair"]["by_brain"]))
     overall = result["repair"]["overall"]
@@ -58,8 +58,8 @@ def _tells(table: TableBlock) -> bool:
 
 
 def _opening(result: Result) -> str:
-    games, labels, settings = result["outcomes"], result["labels"], result["settings"]
-    alpha, prior = (" and ".join(number(each, 2) for each in settings[name]) or "–" for name in ("alpha", "prior"))
+    games, labels = result["outcomes"], result["labels"]
+    alpha, prior = smoothing(result)
     return " ".join(
         part
         for part in (
@@ -81,18 +81,18 @@ def recalibration_table(result: Result, name: str) -> TableBlock:
         name: the map's file.
     """
     fitted, before = result["map"], result["before"]
-    held = fitted["held_out"]
+    held_out = fitted["held_out"]
     games = of(fitted["games"], "game")
     caption = (
         f"Suspicion recalibrated by {shortened(name, 60)} ({fitted['kind']}, fitted on {of(fitted['n'], 'judgement')} "
         f"of {games}); beside this record, what such maps did to games that they were not fitted on"
     )
-    told = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
+    note = "If this game is one of those that the map was fitted on, its numbers after flatter the map."
     lines = (
         ("This record, before", before, before["n"]),
         ("This record, after", result["after"], before["n"]),
-        ("Held-out games, before", held["before"], fitted["n"]),
-        ("Held-out games, after", held["after"], fitted["n"]),
+        ("Held-out games, before", held_out["before"], fitted["n"]),
+        ("Held-out games, after", held_out["after"], fitted["n"]),
     )
     rows = tuple(
         Row(
@@ -101,7 +101,7 @@ def recalibration_table(result: Result, name: str) -> TableBlock:
         )
         for head, row, n in lines
     )
-    return TableBlock("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (told,))
+    return TableBlock("recalibrated", caption, columns("", "Brier", "ECE", "AUC", "Judgements"), rows, (note,))
 
 
 def _cell(value: float | None, reason: str | None) -> Cell:

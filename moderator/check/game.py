@@ -18,6 +18,7 @@ from wolfbus.errors import MessageError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.events import AnyAnswered, Opened, Rejected
+from wolfbus.printable import with_article
 from wolfbus.record.line import parse_flat
 from wolfbus.vocabulary import KINDS, Kind
 
@@ -164,7 +165,7 @@ class TrialGame:
         reply, at = request.reply or ({}, time.monotonic())
         self.unanswered = 0
         self._ledger.answered(answer.kind, max(0.0, at - request.at), usable=answer.content is not None)
-        place = f"asked for {_a(answer.kind)} as {self._roles[answer.seat]}"
+        place = f"asked for {with_article(answer.kind)} as {self._roles[answer.seat]}"
         if answer.content is None:
             # an outsider's word on its own fault counts for nothing in a game, but it tells more here
             raw = f"; it wrote {wrote(answer.raw)}" if answer.raw else ""
@@ -182,8 +183,9 @@ class TrialGame:
 
     def _expire(self, name: str, request: CheckRequest) -> None:
         kind = request.kind
-        said = f"{_a(kind)} was asked for as {self._roles[request.seat]}; nothing came in {request.deadline_s:g} s"
-        request.fault = self._ledger.fault("no answer", "fail" if request.strict else "warn", said, kind)
+        question = f"{with_article(kind)} was asked for as {self._roles[request.seat]}"
+        example = f"{question}; nothing came in {request.deadline_s:g} s"
+        request.fault = self._ledger.fault("no answer", "fail" if request.strict else "warn", example, kind)
         self.unanswered += request.strict
         if request.reply is not None:
             # it came between the end of its time and this step
@@ -192,7 +194,7 @@ class TrialGame:
     def _note_late(self, name: str, request: CheckRequest, fault: Fault, at: float) -> None:
         fault.sort = "late"
         fault.example = (
-            f"{_a(request.kind)} came {at - request.at:.1f} s after it was asked for; "
+            f"{with_article(request.kind)} came {at - request.at:.1f} s after it was asked for; "
             f"the deadline was {request.deadline_s:g} s"
         )
         self.unanswered = 0
@@ -240,7 +242,3 @@ def _kind_of(request: str) -> Kind | None:
     """Return the kind that a request's id names."""
     parts = request.split("/")
     return next((kind for kind in KINDS if len(parts) > 4 and parts[4] == kind), None)
-
-
-def _a(kind: Kind) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

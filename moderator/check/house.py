@@ -214,7 +214,7 @@ class CheckHouse:
 
     def catch_up(self) -> None:
         """Have the engine tell the agent all of every game that it plays."""
-        self._games.joined(self.agent)
+        self._games.catch_up(self.agent)
 
     def later(self, act: Callable[[], None]) -> None:
         """Have something done in `hear`, after what came before; from any thread."""

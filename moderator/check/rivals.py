@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from moderator.engine.seating import Taker
+from moderator.engine.seating import SeatPlayer
 from moderator.engine.seating import opening as deal_out
 from wolfbus.agent import Agent
 from wolfbus.config import Deadlines, GameConfig
@@ -85,10 +85,10 @@ def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: 
         max_rounds=cast.rounds,
         deadlines=Deadlines(**{**dict.fromkeys(Deadlines.model_fields, deadline_s), "bid": cast.bid_s or deadline_s}),
     )
-    ours = Taker(join.agent, join.brain, join.declines, in_house=False)
-    theirs = Taker(RIVALS, "trial", in_house=False)
-    takers = [ours if place in mine else theirs for place in range(len(cast.names))]
-    return deal_out(config, f"trial of {game}", takers, game)
+    ours = SeatPlayer(join.agent, join.brain, join.declines, in_house=False)
+    theirs = SeatPlayer(RIVALS, "trial", in_house=False)
+    players = [ours if place in mine else theirs for place in range(len(cast.names))]
+    return deal_out(config, f"trial of {game}", players, game)
 
 
 class Rivals:

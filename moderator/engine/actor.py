@@ -140,7 +140,7 @@ class ModeratorActor(PooledActor):
 
     def _join(self, message: AgentJoined) -> None:
         deliveries = self._builder.deliveries
-        if message.offered is not None and not deliveries.admit(message.offered):
+        if message.player is not None and not deliveries.admit(message.player):
             self._newcomers.pop(message.agent, None)
         if seats := deliveries.seats_of(message.agent):
             self._presence.mark_alive(seats)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from moderator.engine.context import HouseContext, house_entry
 from moderator.engine.referee import OpenRequest
-from moderator.engine.seating import Taker
+from moderator.engine.seating import SeatPlayer
 from wolfbus.audience import Herald
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
@@ -65,22 +65,22 @@ class Deliveries:
         """Return the seats that an agent plays, in seating order; none for one that is sent nothing."""
         return () if agent in self._withheld else self._seats.get(agent, ())
 
-    def admit(self, offered: Taker) -> bool:
+    def admit(self, player: SeatPlayer) -> bool:
         """Send an agent what is for its seats, or nothing if it is not what the record says of them.
 
         A record names what answers for each seat, and stands: so that it stays true, another brain is asked nothing.
 
         Args:
-            offered: what the agent is now; a catch-up tells one that plays on what it missed.
+            player: what the agent is now; a catch-up tells one that plays on what it missed.
 
         Returns:
             Whether it plays on.
         """
-        agent, was_withheld = offered.agent, offered.agent in self._withheld
+        agent, was_withheld = player.agent, player.agent in self._withheld
         self._withheld.discard(agent)
         for seat in self._opened.seats:
-            recorded = Taker(seat.agent, seat.brain, seat.declines, seat.in_house)
-            if seat.agent != agent or recorded.is_like(offered):
+            recorded = SeatPlayer(seat.agent, seat.brain, seat.declines, seat.in_house)
+            if seat.agent != agent or recorded.is_like(player):
                 continue
             self._withheld.add(agent)
             if not was_withheld:
@@ -91,7 +91,7 @@ class Deliveries:
                     seat.name,
                     recorded.description(),
                     agent,
-                    offered.description(),
+                    player.description(),
                     extra={"game": self._game, "seat": seat.name, "agent": agent},
                 )
             return False

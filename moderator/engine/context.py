@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from moderator.engine.seating import Taker
+from moderator.engine.seating import SeatPlayer
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
@@ -225,11 +225,11 @@ class AgentJoined:
 
     Attributes:
         agent: its name.
-        offered: what it is now; None if that cannot have changed.
+        player: what it is now; None if that cannot have changed.
     """
 
     agent: str
-    offered: Taker | None = None
+    player: SeatPlayer | None = None
 
 
 @dataclass(frozen=True, slots=True)

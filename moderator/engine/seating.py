@@ -25,7 +25,7 @@ NAMES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Taker:
+class SeatPlayer:
     """Who plays one seat.
 
     Attributes:
@@ -42,7 +42,7 @@ class Taker:
     in_house: bool = True
     model: str | None = None
 
-    def is_like(self, other: Taker) -> bool:
+    def is_like(self, other: SeatPlayer) -> bool:
         """Return whether the two answer alike, as far as a record tells."""
         return (self.brain, set(self.declines), self.in_house) == (other.brain, set(other.declines), other.in_house)
 
@@ -74,13 +74,15 @@ def deal(config: GameConfig, seed: str) -> tuple[tuple[SeatName, Role], ...]:
     return tuple(zip(names, shuffled(seed, "roles", deck), strict=True))
 
 
-def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str, title: str | None = None) -> Opened:
+def opening(
+    config: GameConfig, seed: str, players: Sequence[SeatPlayer], game: str, title: str | None = None
+) -> Opened:
     """Return the opening event of a game, begun now.
 
     Args:
         config: its rules.
         seed: its seed.
-        takers: who plays each seat, in seating order; as many as there are seats.
+        players: who plays each seat, in seating order; as many as there are seats.
         game: its id.
         title: what people call it.
     """
@@ -88,13 +90,13 @@ def opening(config: GameConfig, seed: str, takers: Sequence[Taker], game: str, t
         Seat(
             name=name,
             role=role,
-            agent=taker.agent,
-            brain=taker.brain,
-            model=taker.model,
-            in_house=taker.in_house,
-            declines=taker.declines,
+            agent=player.agent,
+            brain=player.brain,
+            model=player.model,
+            in_house=player.in_house,
+            declines=player.declines,
         )
-        for (name, role), taker in zip(deal(config, seed), takers, strict=True)
+        for (name, role), player in zip(deal(config, seed), players, strict=True)
     )
     started = round(time.time(), 3)
     return Opened(game=game, version=__version__, title=title, started=started, seed=seed, config=config, seats=seats)

@@ -17,9 +17,9 @@ from typing import Final
 
 from moderator.engine.context import HouseContext, house_entry, outbox_cursors
 from moderator.house.games import Games
-from moderator.house.housekeeping import last_tidy
+from moderator.house.housekeeping import trim_all
 from moderator.house.lease import Claim, TermEnd
-from moderator.house.lobby import Lobby, who_knocked, who_wrote
+from moderator.house.lobby import Lobby, lobby_senders, outbox_names
 from moderator.house.roster import Tickets
 from moderator.house.session import HouseSession
 from moderator.house.settings import ModeratorSettings
@@ -45,14 +45,14 @@ LANDING_S: Final = 70.0
 ROLL_CALL_S: Final = 1.0
 """Longest time that is waited for answers to the last roll call."""
 
-LAST_YARDS: Final = 6
+ANALYTICS_HEARTBEATS: Final = 6
 """Heartbeats that analytics has for its last results before its ticket is taken back; players have one."""
 
-LAST_S: Final = 5.0
+END_S: Final = 5.0
 """How long the end of a term may take before the bus is given up, in seconds."""
 
-_LOOK_S: Final = 0.02
-_GLANCE_S: Final = 0.1
+_POLL_S: Final = 0.02
+_WATCH_S: Final = 0.1
 
 
 class Closing:
@@ -80,7 +80,7 @@ class Closing:
     ) -> None:
         self._reason = reason[:300]
         self._failed = failed
-        self._set = settings
+        self._settings = settings
         self._bus = context.bus
         self._house = context.name
         self._games = games
@@ -90,14 +90,14 @@ class Closing:
         self._waiting = WaitingNotice(None)
         self._began: float | None = None
         self._called_at: float | None = None
-        self._told_at: float | None = None
+        self._announced_at: float | None = None
         self._error: BusError | None = None
 
-    def unsaid(self, error: BusError) -> None:
+    def send_failed(self, error: BusError) -> None:
         """Take note that something could not be told on the ``games`` stream."""
         self._error = error
 
-    def go_on(self, now: float) -> TermEnd | None:
+    def advance(self, now: float) -> TermEnd | None:
         """Do what can be done now, once all games are over; returns how it ended when all is done.
 
         Raises:
@@ -105,24 +105,24 @@ class Closing:
         """
         self._session.catch_up(self._bus, self._house)
         self._began = now if self._began is None else self._began
-        if self._told_at is None:
+        if self._announced_at is None:
             # what agents say now is accounted for, and can be cut away at the end
-            self._games.settle()
-        if self._told_at is not None:
-            return self._leave(now, self._told_at)
+            self._games.send_cursors()
+        if self._announced_at is not None:
+            return self._finish(now, self._announced_at)
         if self._session.under_way:
             # the word that these have failed is still on its way
-            return self._too_late(now, self._began)
+            return self._check_overdue(now, self._began)
         if self._called_at is None:
             # how far everybody has read is asked once more, so that little is left behind
             self._called_at = now
             self._games.tell([(name, RollCall()) for name in self._lobby.names])
-        if not self._waits_for_archive(now) and self._all_heard(now, self._called_at):
+        if not self._waits_for_archive(now) and self._all_answered(now, self._called_at):
             self._announce()
-            self._told_at = now
+            self._announced_at = now
         return None
 
-    def at_once(self, seconds: float, fail: Callable[[str, int, str], None]) -> TermEnd | None:
+    def close_now(self, seconds: float, fail: Callable[[str, int, str], None]) -> TermEnd | None:
         """Break off the games under way, close the house and wait only until that is told.
 
         Args:
@@ -163,23 +163,23 @@ class Closing:
         until, tick = time.monotonic() + seconds, threading.Event()
         while time.monotonic() < until:
             self._session.catch_up(self._bus, self._house)
-            if not self._session.running and self._games.has_said_all:
+            if not self._session.running and self._games.is_idle:
                 return True
-            tick.wait(_LOOK_S)
+            tick.wait(_POLL_S)
         return not self._session.running
 
-    def _all_heard(self, now: float, since: float) -> bool:
+    def _all_answered(self, now: float, since: float) -> bool:
         """Return whether all who are here have answered the roll call, as far as we can wait."""
-        waits = now - since < min(ROLL_CALL_S, self._set.heartbeat_s)
+        waits = now - since < min(ROLL_CALL_S, self._settings.heartbeat_s)
         return not waits or all(
-            member.heard >= since or not self._roster.is_present(name, now)
+            member.heard_at >= since or not self._roster.is_present(name, now)
             for name, member in self._roster.members.items()
         )
 
     def _waits_for_archive(self, now: float) -> bool:
         missing = len(self._session.closed)
         present = self._roster.present(now, "analytics")
-        if not missing or not (self._set.archive or present):
+        if not missing or not (self._settings.archive or present):
             return False
         line = f"waiting until analytics has archived {counted(missing, 'game')}"
         if not present:
@@ -191,32 +191,32 @@ class Closing:
                 self._lobby.welcome(agent, self._roster.members[agent].join)
         return True
 
-    def _leave(self, now: float, since: float) -> TermEnd | None:
+    def _finish(self, now: float, since: float) -> TermEnd | None:
         if self._session.running:
-            return self._too_late(now, since)
-        if not self._games.has_said_all and now - since < LANDING_S:
+            return self._check_overdue(now, since)
+        if not self._games.is_idle and now - since < LANDING_S:
             # not every mailbox may take its goodbye together with the others
             return None
         if self._lobby.tickets is not None:
-            if not self._all_gone(now, since):
+            if not self._all_left(now, since):
                 return None
-            _take_back(self._lobby.tickets)
+            _revoke_tickets(self._lobby.tickets)
         self._tidy()
         games = counted(self._session.games, "game")
         summary = f"{self._reason}; {games}, {self._failures} failed"
         return TermEnd("closed", summary, self._failed or self._failures > 0)
 
-    def _too_late(self, now: float, since: float) -> TermEnd | None:
+    def _check_overdue(self, now: float, since: float) -> TermEnd | None:
         if self._error is None and now - since < LANDING_S:
             return None
         why = self._error or "the bus does not take it"
         return TermEnd("lost", f"the house could not be closed: {why}", failed=True)
 
-    def _all_gone(self, now: float, since: float) -> bool:
+    def _all_left(self, now: float, since: float) -> bool:
         """Return whether nobody needs a ticket any more, as far as we can wait."""
-        patience = self._set.heartbeat_s
+        patience = self._settings.heartbeat_s
         if self._roster.present(since, "analytics"):
-            patience *= LAST_YARDS
+            patience *= ANALYTICS_HEARTBEATS
         left = all(member.left for member in self._roster.members.values())
         return left or now - since >= patience
 
@@ -224,7 +224,7 @@ class Closing:
         """Leave as little as can be on the bus; nobody plays any more."""
         members = sorted(self._roster.members.items())
         seen = [(streams.inbox(self._house, name), member.join.seen) for name, member in members]
-        last_tidy(self._bus, [*sorted(outbox_cursors(self._bus, self._house).items()), *seen])
+        trim_all(self._bus, [*sorted(outbox_cursors(self._bus, self._house).items()), *seen])
 
 
 def finish_closed(
@@ -257,17 +257,17 @@ def finish_closed(
         return None
     if claim.broken_off:
         logger.warning("session %s was closed by a moderator that broke off then; its end is finished", session.name)
-        names = who_wrote(house, bus.cursors(house))
-        names |= set(tickets.read()) if tickets else who_knocked(bus, streams.lobby(house))
+        names = outbox_names(house, bus.cursors(house))
+        names |= set(tickets.read()) if tickets else lobby_senders(bus, streams.lobby(house))
         _say_goodbye(bus, house, claim.epoch, names, end.news.reason)
         if tickets is not None:
             # who hears it only now still has to say so
             stopping.wait(settings.heartbeat_s)
-            _take_back(tickets)
+            _revoke_tickets(tickets)
     return TermEnd("closed", f"by another moderator: {end.news.reason}", end.news.failed > 0)
 
 
-def _take_back(tickets: Tickets) -> None:
+def _revoke_tickets(tickets: Tickets) -> None:
     """Take all tickets back; that it cannot be done is only said. Raises BusDown."""
     try:
         logger.info("%s taken back", counted(tickets.revoke_all(), "ticket"))
@@ -310,9 +310,9 @@ class CloseWatchdog:
 
     def _wait(self) -> None:
         until: float | None = None
-        while not self._ended.wait(_GLANCE_S):
+        while not self._ended.wait(_WATCH_S):
             if self._is_ending():
-                until = until or time.monotonic() + LAST_S
+                until = until or time.monotonic() + END_S
                 if time.monotonic() >= until:
                     self._bus.close()
                     return

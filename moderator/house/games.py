@@ -27,7 +27,7 @@ from moderator.engine.context import (
     house_entry,
 )
 from moderator.engine.reexecution import GameSoFar, read_back, recover
-from moderator.engine.seating import Taker
+from moderator.engine.seating import SeatPlayer
 from moderator.rules.game import Play, Steps
 from moderator.rules.game import game as by_the_rules
 from wolfbus.actors import tell_if_alive
@@ -59,7 +59,7 @@ class Announcements:
         self._failed = failed
         self._lock = threading.Lock()
         self._waiting: deque[Commit] = deque()
-        self._since: float | None = None
+        self._failing_since: float | None = None
 
     @property
     def idle(self) -> bool:
@@ -93,7 +93,7 @@ class Announcements:
         self._context.writer.commit(commit, partial(self._done, commit))
 
     def _done(self, commit: Commit, error: BusError | None) -> None:
-        if isinstance(error, BusDown | BusFull) and self._has_patience():
+        if isinstance(error, BusDown | BusFull) and self._should_retry():
             try:
                 # without its cursors, which would go back if it came to stand behind younger ones
                 self._send(replace(commit, cursors=None))
@@ -103,15 +103,15 @@ class Announcements:
                 return
         self._begin(self._end(error))
 
-    def _has_patience(self) -> bool:
+    def _should_retry(self) -> bool:
         now = self._context.clock()
-        self._since = self._since or now
-        return now - self._since < PATIENCE_S
+        self._failing_since = self._failing_since or now
+        return now - self._failing_since < PATIENCE_S
 
     def _end(self, error: BusError | None) -> Commit | None:
         """Be done with the oldest of what waits; returns the next."""
         with self._lock:
-            self._since = None
+            self._failing_since = None
             commit = self._waiting.popleft()
             if error is not None and not isinstance(error, Fenced | BusDown) and len(commit.posts) > 1:
                 # nothing of it was written; whatever came meanwhile stays behind it
@@ -125,8 +125,8 @@ class Announcements:
     def _give_up(self, commit: Commit, error: BusError) -> None:
         # a moderator that was fenced off has nothing more to say, and steps down anyhow
         fenced = isinstance(error, Fenced)
-        told = fenced or self._failed is not None
-        logger.log(logging.DEBUG if told else logging.WARNING, "house %s: %s", self._context.name, error)
+        is_reported = fenced or self._failed is not None
+        logger.log(logging.DEBUG if is_reported else logging.WARNING, "house %s: %s", self._context.name, error)
         if self._failed is not None:
             for stream in [""] if fenced else dict.fromkeys(stream for stream, _ in commit.posts):
                 self._failed(error, stream)
@@ -137,8 +137,8 @@ class Games:
 
     Args:
         context: the house.
-        hear: called with an agent and each message of its that is for the house rather than a game, from the reader's
-            thread.
+        receive: called with an agent and each message of its that is for the house rather than a game, from the
+            reader's thread.
         failed: called with why something that `tell` or `announce` had to say could not be said, and on which stream,
             from any thread; see `Announcements`.
         backwards: called with the loss of an out stream that now ends before what was read of it, from the reader's
@@ -149,7 +149,7 @@ class Games:
     def __init__(
         self,
         context: HouseContext,
-        hear: Callable[[str, Entry], None] | None = None,
+        receive: Callable[[str, Entry], None] | None = None,
         failed: Callable[[BusError, str], None] | None = None,
         backwards: Callable[[StreamLost], None] | None = None,
     ) -> None:
@@ -158,7 +158,7 @@ class Games:
         self._bus = context.bus
         self._reader = context.reader
         self._cursors = context.cursors
-        self._hear = hear or (lambda _agent, _entry: None)
+        self._receive = receive or (lambda _agent, _entry: None)
         self._backwards = backwards
         self._announcements = Announcements(context, failed)
         self._games: dict[str, ActorRef[ModeratorActor]] = {}
@@ -263,15 +263,15 @@ class Games:
             ref.tell(Begin())
             self._games[game] = ref
 
-    def joined(self, agent: str, offered: Taker | None = None) -> None:
+    def catch_up(self, agent: str, player: SeatPlayer | None = None) -> None:
         """Have each running game in which the agent has seats tell it all that these may know.
 
         Args:
             agent: its name.
-            offered: what it is now. A game whose record says that something else plays these seats tells it nothing.
+            player: what it is now. A game whose record says that something else plays these seats tells it nothing.
         """
         for ref in self._refs():
-            tell_if_alive(ref, AgentJoined(agent, offered))
+            tell_if_alive(ref, AgentJoined(agent, player))
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
@@ -285,11 +285,11 @@ class Games:
         return [(streams.inbox(self._house, agent), house_entry(message)) for agent, message in posts]
 
     @property
-    def has_said_all(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nothing of `tell` and `announce` is on its way any more."""
         return self._announcements.idle
 
-    def settle(self) -> None:
+    def send_cursors(self) -> None:
         """Send off newer durable cursors, if no game is under way whose commits would carry them."""
         if not self._games and not self._leaving and self._cursors.can_advance:
             self._announcements.post(())
@@ -361,13 +361,13 @@ class Games:
             by_game.setdefault(entry.game, []).append(entry)
         to_house = by_game.pop("", ())
         self._cursors.dispatch(streams.outbox(self._house, agent), by_game, last)
-        for game, found in by_game.items():
+        for game, messages in by_game.items():
             ref = self._games.get(game)
             if ref is None:
                 # replies that come after their game is over are the common case, and harmless
-                logger.debug("%d messages of %s for game %r found no such game", len(found), agent, game)
+                logger.debug("%d messages of %s for game %r found no such game", len(messages), agent, game)
                 continue
-            if not tell_if_alive(ref, Incoming(agent, found, last)):
-                logger.debug("%d messages of %s came after the end of game %s", len(found), agent, game)
+            if not tell_if_alive(ref, Incoming(agent, messages, last)):
+                logger.debug("%d messages of %s came after the end of game %s", len(messages), agent, game)
         for entry in to_house:
-            self._hear(agent, entry)
+            self._receive(agent, entry)

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from moderator.engine.context import GameOver, HouseContext, outbox_cursors
-from moderator.house.closing import BROKE_DOWN, LAST_S, CloseWatchdog, Closing
+from moderator.house.closing import BROKE_DOWN, END_S, CloseWatchdog, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import Housekeeper
-from moderator.house.lease import Claim, How, Lease, TermEnd, forgotten, has_news
+from moderator.house.lease import Claim, Lease, TermEnd, TermOutcome, has_news, lost_data
 from moderator.house.lobby import Lobby
 from moderator.house.roster import Roster, Tickets
 from moderator.house.scheduler import Scheduler
@@ -33,14 +33,14 @@ from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 
-Company: TypeAlias = Callable[[HouseContext, contextlib.ExitStack], None]
+StartLocal: TypeAlias = Callable[[HouseContext, contextlib.ExitStack], None]
 """Has agents and subscribers of the moderator's own process begin, by its reader, writer and pool; what ends them goes
 on the stack."""
 
-GLANCE_S: Final = 0.1
+POLL_S: Final = 0.1
 """Longest time between two looks at what is due."""
 
-WAITING_AT_MOST: Final = 1000
+QUEUED_AT_MOST: Final = 1000
 """What may wait for the loop before whoever brings more of it is held back a little."""
 
 
@@ -53,7 +53,7 @@ class Host:
         claim: by which it is ours.
         stopping: asked when this process should end.
         health: told how it goes.
-        told: called with the result of every game.
+        report: called with the result of every game.
         tickets: who holds one; None where anybody may come.
     """
 
@@ -64,59 +64,57 @@ class Host:
         claim: Claim,
         stopping: Stopping,
         health: Health,
-        told: Callable[[GameReport], None],
+        report: Callable[[GameReport], None],
         tickets: Tickets | None = None,
     ) -> None:
         self._bus = bus
-        self._set = settings
+        self._settings = settings
         self._name = settings.house
         self._claim = claim
         self._stopping = stopping
         self._health = health
-        self._told = told
+        self._report = report
         self._tickets = tickets
-        self._forgotten: tuple[str, ...] = ()
-        self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._exit: TermEnd | None = None
+        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._term_end: TermEnd | None = None
         self._ended = False
-        self._away = False
-        self._unkept = False
-        self._next_round = 0.0
-        self._begun = False
+        self._bus_is_away = False
+        self._warned_of_no_archive = False
+        self._next_housekeeping = 0.0
+        self._is_running = False
         self._closing: Closing | None = None
 
-    def run(self, playing: tuple[str, ...] = (), company: Company | None = None) -> TermEnd:
+    def run(self, playing: tuple[str, ...] = (), start_local: StartLocal | None = None) -> TermEnd:
         """Moderate until the term is over.
 
         Args:
             playing: games that this moderator had under way before the bus went backwards.
-            company: has those begin who play and watch in this very process; None for nobody.
+            start_local: has those begin who play and watch in this very process; None for nobody.
 
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
         """
-        self._forgotten = playing
-        watchdog = CloseWatchdog(self._bus, lambda: self._stopping.asked or self._exit is not None)
+        watchdog = CloseWatchdog(self._bus, lambda: self._stopping.asked or self._term_end is not None)
         try:
-            with contextlib.ExitStack() as ending:
+            with contextlib.ExitStack() as stack:
                 try:
-                    self._begin(ending, company)
-                    while self._exit is None:
-                        self._do_next()
-                        self._try(self._look_around)
+                    self._begin(stack, playing, start_local)
+                    while self._term_end is None:
+                        self._do_queued()
+                        self._retry(self._do_due)
                 except BusDown:
                     if not self._stopping.asked:
                         raise
                 except BusError:
                     raise
                 except Exception as error:
-                    self._exit = self._break_down(error)
-                    if self._exit is None:
+                    self._term_end = self._close_after_crash(error)
+                    if self._term_end is None:
                         raise
-                ended = self._exit or TermEnd("handed over", self._stopping.why)
-                if ended.how == "handed over" and self._begun:
+                ended = self._term_end or TermEnd("handed over", self._stopping.why)
+                if ended.outcome == "handed over" and self._is_running:
                     self._games.hand_over()
-                elif ended.how != "closed" and self._begun:
+                elif ended.outcome != "closed" and self._is_running:
                     self._games.break_off(Fenced(ended.reason))
         finally:
             self._ended = True
@@ -130,10 +128,10 @@ class Host:
             reason: why; it stands in the news too, which spectators read.
             game: which one; None for all.
         """
-        if self._begun:
+        if self._is_running:
             # at once: nothing that follows from the reason may be heard before it
             self._games.break_off(reason, game)
-        self._later(self._break_off)(reason, game)
+        self._queued(self._break_off)(reason, game)
 
     def _break_off(self, reason: WolfError, game: str | None) -> None:
         # what was asked for before, and is not begun, gets a record too
@@ -142,18 +140,17 @@ class Host:
 
     # -- beginning
 
-    def _begin(self, ending: contextlib.ExitStack, company: Company | None) -> None:
-        claim, settings = self._claim, self._set
+    def _begin(self, stack: contextlib.ExitStack, playing: tuple[str, ...], start_local: StartLocal | None) -> None:
+        claim, settings = self._claim, self._settings
         if settings.lease_s:
-            refused = self._later(self._refused)
-            lease = Lease(self._bus, self._name, claim, settings.lease_s, refused)
-            ending.callback(self._end_lease, lease)
+            lease = Lease(self._bus, self._name, claim, settings.lease_s, self._queued(self._check_owner))
+            stack.callback(lambda: lease.close(release=self._ends_in_order))
         pool = ActorPool(settings.threads)
-        ending.callback(pool.close)
+        stack.callback(pool.close)
         timers = Timers()
-        ending.callback(timers.close)
+        stack.callback(timers.close)
         writer = BusWriter(self._bus, on_error=self._bus_failed)
-        ending.callback(self._end_writer, writer)
+        stack.callback(lambda: writer.close(flush=self._ends_in_order))
         # nothing outlives a bus in memory, so what was read there need not stay
         in_memory = self._bus.url.startswith("memory:")
         self._reader = BusReader(self._bus, on_error=self._bus_failed, forget=in_memory)
@@ -168,37 +165,38 @@ class Host:
             full_s=settings.full_s,
             landed=settings.landed,
         )
-        if company is not None:
-            company(self._context, ending)
-        ending.callback(self._reader.close)
-        hear, unsaid = self._later(self._heard), self._later(self._unsaid)
-        self._games = Games(self._context, hear, unsaid, self._later(self._gone_backwards))
-        ending.callback(self._games.stop)
+        if start_local is not None:
+            start_local(self._context, stack)
+        stack.callback(self._reader.close)
+        receive, send_failed = self._queued(self._receive), self._queued(self._send_failed)
+        self._games = Games(self._context, receive, send_failed, self._queued(self._gone_backwards))
+        stack.callback(self._games.stop)
         self._session = HouseSession(opens=settings.agenda.session if settings.agenda else None)
         self._archives = Archives(self._bus, self._name, self._session, settings.keep_s)
         self._roster = Roster(settings.config.seats, settings.heartbeat_s)
-        count_unread = self._later(self._roster.count_unread)
-        self._housekeeper = Housekeeper(self._bus, self._name, count_unread)
-        ending.callback(self._housekeeper.close)
+        self._housekeeper = Housekeeper(self._bus, self._name, self._queued(self._roster.count_unread))
+        stack.callback(self._housekeeper.close)
         self._summaries = GameSummaries(self._session, self._games.announce, self._housekeeper.cut_news)
         self._lobby = Lobby(
             self._context,
             self._games,
             self._roster,
-            self._archives.take,
+            self._archives.receive,
             self._housekeeper.tidy_mailbox,
             self._tickets,
             warns_of_seed=settings.has_short_seed,
         )
-        over = self._later(self._over)
-        self._scheduler = Scheduler(settings, self._context, self._games, self._archives, self._lobby, over, self._told)
-        self._scheduler.forgotten = self._forgotten
+        over = self._queued(self._finish_game)
+        self._scheduler = Scheduler(
+            settings, self._context, self._games, self._archives, self._lobby, over, self._report
+        )
+        self._scheduler.interrupted = playing
         if settings.agenda is not None:
-            settings.agenda.changed = self._later(lambda: None)
+            settings.agenda.changed = self._queued(lambda: None)
         writer.start()
         self._reader.start()
-        self._begun = True
-        self._try(self._take_over)
+        self._is_running = True
+        self._retry(self._take_over)
 
     def _take_over(self) -> None:
         """Go on where the last moderator stopped, or open a new session; then ask who is here.
@@ -206,73 +204,72 @@ class Host:
         Raises:
             BusDown: the bus is away; this may be called again.
         """
-        self._scheduler.take_up_session()
-        knocked, cursors = self._lobby.look_back()
+        self._scheduler.resume_session()
+        last, cursors = self._lobby.find_candidates()
         # only once the games are there: what agents have sent meanwhile finds its game
-        here = self._set.agenda.agents if self._set.agenda is not None else frozenset()
-        self._lobby.call_the_roll(self._scheduler.take_up_games() | here, cursors)
-        self._follow_lobby(knocked)
+        self._lobby.call_the_roll(self._scheduler.resume_games() | self._settings.local_agents, cursors)
+        self._follow_lobby(last)
 
     def _follow_lobby(self, after: str) -> None:
-        knocked = self._later(self._knocked)
-        self._reader.follow(streams.lobby(self._name), knocked, after, lambda _: self._follow_lobby("0-0"))
+        receive = self._queued(self._receive_lobby)
+        self._reader.follow(streams.lobby(self._name), receive, after, lambda _: self._follow_lobby("0-0"))
 
     # -- the loop
 
-    def _later(self, work: Callable[..., None]) -> Callable[..., None]:
+    def _queued(self, work: Callable[..., None]) -> Callable[..., None]:
         """Return what has `work` done by the loop, and may be called from any thread."""
-        return partial(self._ask, work)
+        return partial(self._enqueue, work)
 
-    def _ask(self, work: Callable[..., None], *words: object) -> None:
-        if self._work.qsize() > WAITING_AT_MOST:
+    def _enqueue(self, work: Callable[..., None], *arguments: object) -> None:
+        if self._tasks.qsize() > QUEUED_AT_MOST:
             time.sleep(0.001)
-        self._work.put(partial(work, *words))
+        self._tasks.put(partial(work, *arguments))
 
-    def _do_next(self) -> None:
+    def _do_queued(self) -> None:
         """Do what has come in, in order, for a moment at most; wait a moment if nothing has."""
         with contextlib.suppress(queue.Empty):
-            self._try(self._work.get(timeout=GLANCE_S))
-            until = time.monotonic() + GLANCE_S
-            while self._exit is None and time.monotonic() < until:
-                self._try(self._work.get_nowait())
+            self._retry(self._tasks.get(timeout=POLL_S))
+            until = time.monotonic() + POLL_S
+            while self._term_end is None and time.monotonic() < until:
+                self._retry(self._tasks.get_nowait())
 
-    def _try(self, work: Callable[[], None]) -> None:
+    def _retry(self, work: Callable[[], None]) -> None:
         """Do something that may need the bus; while that is away, again and again."""
-        while self._exit is None:
+        while self._term_end is None:
             try:
                 work()
             except BusDown as error:
-                if not self._away:
+                if not self._bus_is_away:
                     logger.warning("%s; waiting for it", error)
-                self._away = True
+                self._bus_is_away = True
                 self._health.set("the bus is away", ok=False)
-                if self._stopping.wait(GLANCE_S):
-                    self._leave("handed over", self._stopping.why)
+                if self._stopping.wait(POLL_S):
+                    self._end_term("handed over", self._stopping.why)
             except BusError as error:
                 # this asks the bus in its turn
-                work = partial(self._refused, error)
+                work = partial(self._check_owner, error)
             else:
-                self._away = False
+                self._bus_is_away = False
                 return
 
-    def _look_around(self) -> None:
+    def _do_due(self) -> None:
         """Do what is due."""
         now = time.monotonic()
         if self._stopping.asked:
-            self._leave("handed over", self._stopping.why)
+            self._end_term("handed over", self._stopping.why)
             return
-        if now >= self._next_round:
-            self._keep_house()
-            self._next_round = now + self._set.heartbeat_s
-        self._lobby.urge(self._roster.lagging(now))
-        self._scheduler.let_go()
+        if now >= self._next_housekeeping:
+            self._housekeep()
+            self._next_housekeeping = now + self._settings.heartbeat_s
+        self._lobby.ask_progress(self._roster.lagging(now))
+        self._scheduler.release_records()
         if self._closing is None:
             self._scheduler.open_games()
             if self._scheduler.all_begun and not self._scheduler.running:
                 given_up = self._scheduler.given_up
                 self._closing = self._closing_for(given_up or "all games are over", failed=given_up is not None)
         if self._closing is not None:
-            self._exit = self._exit or self._closing.go_on(now)
+            self._term_end = self._term_end or self._closing.advance(now)
         self._tell_health()
 
     def _tell_health(self) -> None:
@@ -282,111 +279,108 @@ class Host:
         self._health.set(state, session=self._session.name, games=self._session.games, running=running, failed=failed)
 
     def _closing_for(self, reason: str, *, failed: bool) -> Closing:
-        return Closing(reason, failed, self._set, self._context, self._games, self._session, self._lobby)
+        return Closing(reason, failed, self._settings, self._context, self._games, self._session, self._lobby)
 
     # -- what comes in
 
-    def _heard(self, agent: str, entry: Entry) -> None:
-        self._hear_out(agent, partial(self._lobby.hear, agent, entry))
+    def _receive(self, agent: str, entry: Entry) -> None:
+        self._handle_message(agent, partial(self._lobby.receive, agent, entry))
 
-    def _knocked(self, _stream: str, entries: list[Entry]) -> None:
+    def _receive_lobby(self, _stream: str, entries: list[Entry]) -> None:
         for entry in entries:
-            self._hear_out(printable(entry.sender, 80), partial(self._lobby.knock, entry))
+            self._handle_message(printable(entry.sender, 80), partial(self._lobby.knock, entry))
 
-    def _hear_out(self, agent: str, hear: Callable[[], None]) -> None:
+    def _handle_message(self, agent: str, handle: Callable[[], None]) -> None:
         try:
-            hear()
+            handle()
         except BusError:
             raise
         except Exception:
             # no agent's word may end a house
             logger.exception("a message of %s failed", agent, extra={"agent": agent})
 
-    def _over(self, over: GameOver) -> None:
+    def _finish_game(self, over: GameOver) -> None:
         if over.game not in self._scheduler.running:
             return
         if isinstance(over.error, Fenced):
-            self._refused(over.error)
+            self._check_owner(over.error)
         elif isinstance(over.error, BusDown | BusFull):
-            self._lose(over.error)
+            self._lose_bus(over.error)
         else:
             self._scheduler.finish(over)
-            if not self._unkept and not self._roster.present(time.monotonic(), "analytics"):
-                self._unkept = True
+            if not self._warned_of_no_archive and not self._roster.present(time.monotonic(), "analytics"):
+                self._warned_of_no_archive = True
                 logger.info("no analytics service is here: records stay on the bus")
 
-    def _refused(self, error: BusError) -> None:
+    def _check_owner(self, error: BusError) -> None:
         """See whose the house is, since the bus has refused something to us."""
         if not isinstance(error, Fenced):
-            self._lose(error)
+            self._lose_bus(error)
             return
         owner = self._bus.owner(self._name)
         if owner.holder not in {"", self._claim.holder}:
-            self._leave("fenced", f"house {self._name} belongs to {owner.holder} now")
+            self._end_term("fenced", f"house {self._name} belongs to {owner.holder} now")
         elif owner.epoch == self._claim.epoch or has_news(self._bus, self._name):
             # nobody else writes here: what was refused does not go with what the bus has forgotten
-            self._leave("anew", f"the bus has gone backwards: {error}")
+            self._end_term("anew", f"the bus has gone backwards: {error}")
         else:
-            self._leave("lost", forgotten(self._name))
+            self._end_term("lost", lost_data(self._name))
 
-    def _unsaid(self, error: BusError, stream: str) -> None:
-        """Take note that a word of the house did not reach a stream of the bus."""
+    def _send_failed(self, error: BusError, stream: str) -> None:
+        """Deal with a message of the house that did not reach its stream."""
         box = streams.inbox(self._name, "")
         if isinstance(error, Fenced):
-            self._refused(error)
+            self._check_owner(error)
         elif stream.startswith(box):
             # perhaps it was a welcome: who says join again gets another
             self._lobby.unreachable(stream.removeprefix(box), error)
         elif self._closing is not None:
-            self._closing.unsaid(error)
+            self._closing.send_failed(error)
 
     def _bus_failed(self, error: BusError) -> None:
-        """Hear what reader and writer say of the bus, from their threads."""
+        """Log what reader and writer say of the bus, from their threads."""
         if not self._ended and not self._stopping.asked:
             logger.warning("%s; waiting for it", error)
 
     def _gone_backwards(self, error: StreamLost) -> None:
         """End the term: an out stream ends before what was read of it."""
-        self._refused(Fenced(str(error)))
+        self._check_owner(Fenced(str(error)))
 
     # -- order
 
-    def _keep_house(self) -> None:
+    def _housekeep(self) -> None:
         self._lobby.admit_new_tickets()
         self._lobby.sum_up()
-        self._games.settle()
+        self._games.send_cursors()
         dealt = outbox_cursors(self._bus, self._name)
         self._session.catch_up(self._bus, self._name)
-        self._summaries.look()
-        here = self._set.agenda.agents if self._set.agenda is not None else frozenset()
+        self._summaries.update()
         news = max(self._session.news, NEWS_AT_LEAST)
-        self._housekeeper.tidy_house(set(self._lobby.names) - here, dealt, news, self._set.mailbox)
+        agents = set(self._lobby.names) - self._settings.local_agents
+        self._housekeeper.tidy_house(agents, dealt, news, self._settings.mailbox)
 
     # -- ending
 
-    def _leave(self, how: How, reason: str) -> None:
-        if self._exit is None:
-            playing = (*self._scheduler.forgotten, *self._scheduler.running) if how == "anew" else ()
-            begun = self._claim.news_before if how == "fenced" else None
-            self._exit = TermEnd(how, reason, how == "lost", playing, begun)
+    def _end_term(self, outcome: TermOutcome, reason: str) -> None:
+        if self._term_end is None:
+            playing = (*self._scheduler.interrupted, *self._scheduler.running) if outcome == "anew" else ()
+            news_before = self._claim.news_before if outcome == "fenced" else None
+            self._term_end = TermEnd(outcome, reason, outcome == "lost", playing, news_before)
 
-    def _lose(self, error: BusError) -> None:
+    def _lose_bus(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
         if self._stopping.asked and isinstance(error, BusDown):
-            self._leave("handed over", self._stopping.why)
+            self._end_term("handed over", self._stopping.why)
         else:
-            self._leave("lost", str(error))
+            self._end_term("lost", str(error))
 
-    def _end_lease(self, lease: Lease) -> None:
-        how = self._exit.how if self._exit is not None else "lost"
-        lease.close(release=how in {"closed", "handed over"})
+    @property
+    def _ends_in_order(self) -> bool:
+        return self._term_end is not None and self._term_end.outcome in {"closed", "handed over"}
 
-    def _end_writer(self, writer: BusWriter) -> None:
-        writer.close(flush=self._exit is not None and self._exit.how in {"closed", "handed over"})
-
-    def _break_down(self, error: Exception) -> TermEnd | None:
+    def _close_after_crash(self, error: Exception) -> TermEnd | None:
         """Close the house for an error of our own; None where that is not ours to do."""
-        if not self._begun or self._stopping.asked:
+        if not self._is_running or self._stopping.asked:
             return None
         logger.error("the moderator breaks down, and closes the house if it can", exc_info=error)
         try:
@@ -397,4 +391,4 @@ class Host:
         if (owner.holder, owner.epoch) != (self._claim.holder, self._claim.epoch):
             return None
         closing = self._closing_for(BROKE_DOWN, failed=True)
-        return closing.at_once(LAST_S, self._scheduler.fail)
+        return closing.close_now(END_S, self._scheduler.fail)

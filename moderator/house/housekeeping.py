@@ -27,7 +27,7 @@ Chore: TypeAlias = tuple[str, Callable[[], object]]
 """A stream, and what is to be done about it."""
 
 
-def last_tidy(bus: Bus, dealt: Iterable[tuple[str, str | None]]) -> None:
+def trim_all(bus: Bus, dealt: Iterable[tuple[str, str | None]]) -> None:
     """Cut streams when a house closes: nobody plays, and nothing will be read twice. What cannot be cut is only logged.
 
     Args:
@@ -59,17 +59,17 @@ class Housekeeper:
     Args:
         bus: where the streams are.
         house: the house's name.
-        counted: called from the housekeeper's thread with an agent and how many messages it has not dealt with.
+        report_unread: called from the housekeeper's thread with an agent and how many messages it has not dealt with.
     """
 
-    def __init__(self, bus: Bus, house: str, counted: Callable[[str, int], None]) -> None:
+    def __init__(self, bus: Bus, house: str, report_unread: Callable[[str, int], None]) -> None:
         self._bus = bus
         self._house = house
-        self._counted = counted
+        self._report_unread = report_unread
         self._seen: dict[str, str] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._thread = ThreadPoolExecutor(1, "housekeeping")
+        self._executor = ThreadPoolExecutor(1, "housekeeping")
 
     def tidy_mailbox(self, agent: str, seen: str | None) -> None:
         """Cut a mailbox whose agent has dealt with all up to id `seen`, if it says so, and count what is left.
@@ -82,7 +82,7 @@ class Housekeeper:
                 waiting = agent in self._seen
                 self._seen[agent] = seen
             if not waiting:
-                self._begin(
+                self._submit(
                     (stream, partial(self._cut_mailbox, stream, agent)), (stream, partial(self._count, stream, agent))
                 )
 
@@ -97,7 +97,7 @@ class Housekeeper:
         """
         boxes = [streams.inbox(self._house, agent) for agent in sorted(agents)]
         lobby, games = streams.lobby(self._house), streams.games(self._house)
-        self._begin(
+        self._submit(
             *((box, partial(self._cap_mailbox, box, mailbox)) for box in boxes),
             *(self._trim(stream, upto) for stream, upto in sorted(dealt.items())),
             (lobby, partial(self._bus.cap, lobby, LOBBY_AT_MOST)),
@@ -106,15 +106,15 @@ class Housekeeper:
 
     def cut_news(self, before: str) -> None:
         """Cut the games stream: what stands before this id is summed up."""
-        self._begin(self._trim(streams.games(self._house), before))
+        self._submit(self._trim(streams.games(self._house), before))
 
     def close(self) -> None:
         """Leave what is not done yet."""
         self._closed.set()
-        self._thread.shutdown(cancel_futures=True)
+        self._executor.shutdown(cancel_futures=True)
 
-    def _begin(self, *chores: Chore) -> None:
-        self._thread.submit(self._do, chores)
+    def _submit(self, *chores: Chore) -> None:
+        self._executor.submit(self._do, chores)
 
     def _do(self, chores: Sequence[Chore]) -> None:
         for stream, chore in chores:
@@ -141,8 +141,8 @@ class Housekeeper:
 
     def _count(self, stream: str, agent: str) -> None:
         # the entry that the agent's cursor stands on is still there
-        self._counted(agent, max(self._bus.length(stream) - 1, 0))
+        self._report_unread(agent, max(self._bus.length(stream) - 1, 0))
 
     def _cap_mailbox(self, stream: str, keep: int) -> None:
-        if gone := self._bus.cap(stream, keep):
-            logger.warning("%d unread messages were dropped from %s: it is not read", gone, stream)
+        if dropped := self._bus.cap(stream, keep):
+            logger.warning("%d unread messages were dropped from %s: it is not read", dropped, stream)

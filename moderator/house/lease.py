@@ -24,13 +24,13 @@ NOTHING: Final = "0-0"
 _LOOK_AGAIN_S: Final = 1.0
 
 
-How: TypeAlias = Literal["closed", "handed over", "fenced", "lost", "anew"]
+TermOutcome: TypeAlias = Literal["closed", "handed over", "fenced", "lost", "anew"]
 """closed: the session is over · handed over: the service was stopped, and another may go on · fenced: another has the
 house · lost: the bus lost its data, or was away for too long · anew: the bus has gone backwards, and this moderator
 should claim the house again and go on from what is left."""
 
 
-def forgotten(house: str) -> str:
+def lost_data(house: str) -> str:
     """Return why nobody goes on with a house of which the bus has lost everything."""
     return f"the bus lost its data: it knows nothing of house {house} any more"
 
@@ -40,14 +40,14 @@ class TermEnd:
     """How a moderator's term ended.
 
     Attributes:
-        how: in one word.
+        outcome: in one word.
         reason: in one line.
         failed: whether a game of the session failed, or there were not enough agents for one.
         playing: games that were under way, where the bus may have forgotten that they ever began.
         news_before: `news_before` of its claim, where another has the house.
     """
 
-    how: How
+    outcome: TermOutcome
     reason: str
     failed: bool = False
     playing: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ def stand_by(
     stopping: Stopping,
     health: Health,
     *,
-    known: bool = False,
+    is_known: bool = False,
     news_before: str | None = None,
 ) -> Claim | TermEnd:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
@@ -155,7 +155,7 @@ def stand_by(
         lease_s: seconds that the lease shall last.
         stopping: ends the wait.
         health: told whether the bus is there.
-        known: whether we have moderated this house before.
+        is_known: whether we have moderated this house before.
         news_before: where another moderator took it from us, and went on with our session, that of our claim.
 
     Returns:
@@ -174,18 +174,18 @@ def stand_by(
             last = bus.last_id(streams.games(house))
             news = last if news is None else news
             owner = bus.owner(house)
-            if owner.epoch == 0 and last == NOTHING and known:
-                return TermEnd("lost", forgotten(house), failed=True)
-            known = known or owner.epoch != 0 or last != NOTHING
+            if owner.epoch == 0 and last == NOTHING and is_known:
+                return TermEnd("lost", lost_data(house), failed=True)
+            is_known = is_known or owner.epoch != 0 or last != NOTHING
             session = session or last != NOTHING
             epoch = bus.claim(house, holder, lease_s)
             if session and not has_news(bus, house):
                 # it was lost since we looked, or another found that before us and has left its claim
                 bus.release(house, holder, epoch)
-                return TermEnd("lost", forgotten(house), failed=True)
+                return TermEnd("lost", lost_data(house), failed=True)
             return Claim(holder, epoch, waiting or fenced, news, owner.unreleased)
         except HouseHeld as error:
-            away, known = False, True
+            away, is_known = False, True
             if not waiting:
                 logger.info("standing by: %s", error)
             waiting = True

@@ -28,16 +28,16 @@ REFUSAL_S: Final = 1.0
 MESSAGE_AT_MOST: Final = 64_000
 """Bytes of a message to the house; a `join` has a few hundred."""
 
-URGE_S: Final = 0.5
+ASK_AGAIN_S: Final = 0.5
 """Seconds between two questions to an agent how far it has read."""
 
-REMEMBERED: Final = 1000
+REFUSALS_KEPT: Final = 1000
 """Refusals that are remembered."""
 
-COMPLAIN_EVERY_S: Final = 60.0
+WARN_EVERY_S: Final = 60.0
 """Seconds between two warnings about one agent; what else there is to say is counted."""
 
-COMPLAINTS_KEPT: Final = 2000
+WARNINGS_KEPT: Final = 2000
 """Agents whose last warning is remembered."""
 
 
@@ -74,24 +74,24 @@ class Lobby:
         self._archived = archived
         self._read = read
         self._warns_of_seed = warns_of_seed
-        self._known: set[str] = set()
+        self._candidates: set[str] = set()
         self._expected: set[str] = set()
-        self._complaints = Complaints()
-        self._history: dict[str, Id] = {}
+        self._warnings = WarningLimiter()
+        self._listened_from: dict[str, Id] = {}
         self._refused: dict[str, tuple[str, str, float]] = {}
-        self._urged: dict[str, float] = {}
+        self._asked_at: dict[str, float] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """All agents that are listened to, here or not."""
-        return tuple(self._history)
+        return tuple(self._listened_from)
 
     @property
     def everybody(self) -> set[str]:
         """The names of all whose mailboxes there may be."""
-        return {*self._history, *(name for name in self._known if re.fullmatch(ID_PATTERN, name))}
+        return {*self._listened_from, *(name for name in self._candidates if re.fullmatch(ID_PATTERN, name))}
 
-    def look_back(self) -> tuple[str, dict[str, str]]:
+    def find_candidates(self) -> tuple[str, dict[str, str]]:
         """Find the names of agents of whom earlier moderators knew, or who knocked before.
 
         Returns:
@@ -105,13 +105,13 @@ class Lobby:
         knocked = self._bus.last_id(lobby)
         if self.tickets is not None:
             self.roster.tickets = self.tickets.read()
-            self._known = set(self.roster.tickets)
+            self._candidates = set(self.roster.tickets)
         else:
-            self._known = who_wrote(self._house, cursors) | who_knocked(self._bus, lobby)
+            self._candidates = outbox_names(self._house, cursors) | lobby_senders(self._bus, lobby)
         return knocked, cursors
 
     def call_the_roll(self, names: Iterable[str], cursors: dict[str, str]) -> None:
-        """Listen to agents that `look_back` found, and to others, and ask who of them is here.
+        """Listen to agents that `find_candidates` found, and to others, and ask who of them is here.
 
         What they said before that tells nothing of who is here now. After an error it may be called again.
 
@@ -123,19 +123,19 @@ class Lobby:
             BusError: the bus cannot be reached.
         """
         self._expected.update(names)
-        self._known.update(self._expected)
+        self._candidates.update(self._expected)
         # who plays comes first: there may be more names than there is room for
         for name in sorted(self.everybody, key=lambda name: (name not in self._expected, name)):
-            if name not in self._history and self._has_room():
+            if name not in self._listened_from and self._has_room():
                 stream = streams.outbox(self._house, name)
                 last = parse_id(self._bus.last_id(stream))
-                after = self._where_to_begin(stream, cursors.get(stream, "0-0"), last)
-                self._history[name] = last
+                after = self._start_id(stream, cursors.get(stream, "0-0"), last)
+                self._listened_from[name] = last
                 self._games.listen(name, after)
-        if self._history:
-            self._games.tell([(name, RollCall()) for name in self._history])
+        if self._listened_from:
+            self._games.tell([(name, RollCall()) for name in self._listened_from])
 
-    def _where_to_begin(self, stream: str, cursor: str, last: Id) -> str:
+    def _start_id(self, stream: str, cursor: str, last: Id) -> str:
         """Return the cursor if the stream still reaches back to it, or else its beginning: nothing older is there."""
         if parse_id(cursor) > last:
             return "0-0"
@@ -152,9 +152,9 @@ class Lobby:
         if not isinstance(join, Join) or join.agent != entry.sender:
             # whoever knocks may call itself what it likes, so all of these count as one's
             sender = printable(entry.sender, 80)
-            self._complain("", f"{sender} knocked under the name of another; this is not heard")
+            self._warn("", f"{sender} knocked under the name of another; this is not heard")
             return
-        if join.agent in self._history:
+        if join.agent in self._listened_from:
             return
         if not self.roster.may_come(join.agent) and self.tickets is not None:
             self.roster.tickets = self.tickets.read()
@@ -163,18 +163,18 @@ class Lobby:
         if not self.roster.may_come(join.agent) or not self._has_room():
             self._refuse(join.agent, join, self.roster.refusal(join.agent, join, self._clock()) or "the house is full")
             return
-        self._history[join.agent] = START
+        self._listened_from[join.agent] = START
         self._games.listen(join.agent, "0-0")
 
     def _has_room(self) -> bool:
-        return len(self._history) < 2 * AGENTS_AT_MOST
+        return len(self._listened_from) < 2 * AGENTS_AT_MOST
 
     def _make_room(self) -> None:
         """Listen no more to those who are away and play nothing, the oldest first; who comes back knocks."""
         now = self._clock()
-        away = [name for name in self._history if not self.roster.is_present(name, now) and not self.roster.plays(name)]
+        away = [name for name in self._listened_from if self.roster.may_be_dropped(name, now)]
         for name in [name for name in away if name not in self._expected][:AGENTS_AT_MOST]:
-            del self._history[name]
+            del self._listened_from[name]
             self._games.ignore(name)
 
     def admit_new_tickets(self) -> None:
@@ -182,53 +182,53 @@ class Lobby:
         if self.tickets is None:
             return
         self.roster.tickets = self.tickets.read()
-        if not self.roster.tickets.keys() <= self._history.keys():
+        if not self.roster.tickets.keys() <= self._listened_from.keys():
             self.call_the_roll(self.roster.tickets, self._bus.cursors(self._house))
 
-    def hear(self, agent: str, entry: Entry) -> None:
+    def receive(self, agent: str, entry: Entry) -> None:
         """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
-        if agent not in self._history:
+        if agent not in self._listened_from:
             # it is not listened to any more, and could join a game in which nobody would hear it
             return
         try:
-            told = _read(entry)
+            message = _read(entry)
         except MessageError as error:
-            self._complain(agent, f"{agent} said what cannot be read: {error}")
+            self._warn(agent, f"{agent} said what cannot be read: {error}")
             return
-        if isinstance(told, Join):
+        if isinstance(message, Join):
             # what stands there from before the roll was called may be a dead process's last word
-            if parse_id(entry.id) > self._history[agent]:
-                self._join(agent, told)
-        elif isinstance(told, Leave):
-            self._leave(agent, told)
+            if parse_id(entry.id) > self._listened_from[agent]:
+                self._join(agent, message)
+        elif isinstance(message, Leave):
+            self._leave(agent, message)
         else:
-            self._take_archived(agent, told)
+            self._receive_archived(agent, message)
 
-    def _complain(self, agent: str, complaint: str) -> None:
-        self._complaints.make(agent, complaint, self._clock())
+    def _warn(self, agent: str, complaint: str) -> None:
+        self._warnings.warn(agent, complaint, self._clock())
 
     def unreachable(self, agent: str, error: BusError) -> None:
         """Forget an agent in whose mailbox nothing can be put, until it says join again."""
         self.roster.members.pop(agent, None)
-        self._complain(agent, f"{agent} cannot be told anything, so it is not here: {error}")
+        self._warn(agent, f"{agent} cannot be told anything, so it is not here: {error}")
 
     def sum_up(self) -> None:
         """Say of how many messages it was only counted that they were not taken."""
-        self._complaints.sum_up(self._clock())
+        self._warnings.sum_up(self._clock())
 
     def _join(self, agent: str, join: Join) -> None:
         now = self._clock()
-        self.roster.forget(now)
+        self.roster.drop_absent(now)
         reason = self.roster.refusal(agent, join, now)
         if reason is not None:
             self._refuse(agent, join, reason)
             return
         self._refused.pop(agent, None)
-        arrival = self.roster.note(join, now)
+        arrival = self.roster.record_join(join, now)
         self._read(agent, join.seen)
         if arrival == "again":
             return
-        logger.info("%s has joined: %s", agent, self._introduced(join), extra={"agent": agent})
+        logger.info("%s has joined: %s", agent, self._describe(join), extra={"agent": agent})
         if self._warns_of_seed and join.service == "player" and not self.roster.is_in_house(join):
             self._warns_of_seed = False
             logger.warning(
@@ -237,9 +237,9 @@ class Lobby:
                 agent,
             )
         self.welcome(agent, join)
-        self._games.joined(agent, self.roster.taker(agent))
+        self._games.catch_up(agent, self.roster.player(agent))
 
-    def _introduced(self, join: Join) -> str:
+    def _describe(self, join: Join) -> str:
         if join.service == "analytics":
             return f"{join.version}, analytics"
         places = f" (only {', '.join(map(str, join.places))})" if join.places else ""
@@ -257,36 +257,36 @@ class Lobby:
         instance, before, at = self._refused.get(agent, ("", "", now - REFUSAL_S))
         if (instance, before) == (join.instance, reason) or now - at < REFUSAL_S:
             return
-        if len(self._refused) >= REMEMBERED:
+        if len(self._refused) >= REFUSALS_KEPT:
             del self._refused[next(iter(self._refused))]
         self._refused[agent] = (join.instance, reason, now)
-        self._complain(agent, f"{agent} is refused: {reason}")
+        self._warn(agent, f"{agent} is refused: {reason}")
         self._games.tell([(agent, Refused(instance=join.instance, reason=reason))])
 
-    def urge(self, agents: Iterable[str]) -> None:
+    def ask_progress(self, agents: Iterable[str]) -> None:
         """Ask agents that have much to read how far they are, for they get no games meanwhile; now and then only."""
         now = self._clock()
-        late = [agent for agent in agents if now - self._urged.get(agent, now - URGE_S) >= URGE_S]
+        late = [agent for agent in agents if now - self._asked_at.get(agent, now - ASK_AGAIN_S) >= ASK_AGAIN_S]
         if late:
-            self._urged = {name: at for name, at in self._urged.items() if now - at < URGE_S}
-            self._urged.update(dict.fromkeys(late, now))
+            self._asked_at = {name: at for name, at in self._asked_at.items() if now - at < ASK_AGAIN_S}
+            self._asked_at.update(dict.fromkeys(late, now))
             self._games.tell([(agent, RollCall()) for agent in late])
 
-    def _leave(self, agent: str, told: Leave) -> None:
-        if told.agent != agent:
-            self._complain(agent, f"{agent} says that {told.agent} leaves; this is not heard")
-        elif self.roster.leave(agent, told.instance):
-            logger.info("%s leaves%s", agent, f": {told.reason}" if told.reason else "", extra={"agent": agent})
+    def _leave(self, agent: str, leave: Leave) -> None:
+        if leave.agent != agent:
+            self._warn(agent, f"{agent} says that {leave.agent} leaves; this is not heard")
+        elif self.roster.leave(agent, leave.instance):
+            logger.info("%s leaves%s", agent, f": {leave.reason}" if leave.reason else "", extra={"agent": agent})
 
-    def _take_archived(self, agent: str, told: Archived) -> None:
+    def _receive_archived(self, agent: str, archived: Archived) -> None:
         member = self.roster.members.get(agent)
         if member is None and self.roster.may_be(agent, "analytics"):
             # a moderator that has just come hears of records before it hears who is here; who is welcome says it again
             logger.debug("%s has not joined yet, so what it says of a record is not heard", agent)
         elif member is not None and member.join.service == "analytics":
-            self._archived(agent, told)
+            self._archived(agent, archived)
         else:
-            self._complain(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
+            self._warn(agent, f"{agent} is no analytics service, so what it says of a record is not heard")
 
 
 def _read(entry: Entry) -> FromAgent:
@@ -297,18 +297,18 @@ def _read(entry: Entry) -> FromAgent:
 
 
 @dataclass(slots=True)
-class _Said:
+class _LastWarning:
     at: float
     more: int = 0
 
 
-class Complaints:
+class WarningLimiter:
     """Warns of what agents do wrong. It has no clock of its own."""
 
     def __init__(self) -> None:
-        self._said: dict[str, _Said] = {}
+        self._last: dict[str, _LastWarning] = {}
 
-    def make(self, agent: str, complaint: str, now: float) -> None:
+    def warn(self, agent: str, complaint: str, now: float) -> None:
         """Warn of an agent, or count this.
 
         Args:
@@ -316,34 +316,34 @@ class Complaints:
             complaint: one line, fit to print.
             now: seconds of a clock that never runs backwards.
         """
-        said = self._said.get(agent)
-        if said is not None and now - said.at < COMPLAIN_EVERY_S:
-            said.more += 1
+        last = self._last.get(agent)
+        if last is not None and now - last.at < WARN_EVERY_S:
+            last.more += 1
             return
-        more = f" (and {said.more} more not taken since the last such line)" if said is not None and said.more else ""
+        more = f" (and {last.more} more not taken since the last such line)" if last is not None and last.more else ""
         # the youngest stand last
-        self._said.pop(agent, None)
-        if len(self._said) >= COMPLAINTS_KEPT:
-            del self._said[next(iter(self._said))]
-        self._said[agent] = _Said(now)
+        self._last.pop(agent, None)
+        if len(self._last) >= WARNINGS_KEPT:
+            del self._last[next(iter(self._last))]
+        self._last[agent] = _LastWarning(now)
         logger.warning("%s%s", complaint, more, extra={"agent": agent})
 
     def sum_up(self, now: float) -> None:
         """Tell how much was only counted, of those whose minute is over; that is a warning too."""
-        for agent, said in list(self._said.items()):
-            if now - said.at >= COMPLAIN_EVERY_S:
-                del self._said[agent]
-                if said.more:
-                    were = "messages were" if said.more > 1 else "message was"
-                    self.make(agent, f"{agent}: {said.more} more {were} not taken", now)
+        for agent, last in list(self._last.items()):
+            if now - last.at >= WARN_EVERY_S:
+                del self._last[agent]
+                if last.more:
+                    were = "messages were" if last.more > 1 else "message was"
+                    self.warn(agent, f"{agent}: {last.more} more {were} not taken", now)
 
 
-def who_knocked(bus: Bus, lobby: str) -> set[str]:
+def lobby_senders(bus: Bus, lobby: str) -> set[str]:
     """Return the names under which somebody knocked at a lobby, true or not; raises BusError."""
     return {entry.sender for entry in every_entry(bus, lobby)}
 
 
-def who_wrote(house: str, cursors: Iterable[str]) -> set[str]:
+def outbox_names(house: str, cursors: Iterable[str]) -> set[str]:
     """Return the names whose out streams are among those that have a durable cursor."""
     out = streams.outbox(house, "")
     return {stream.removeprefix(out) for stream in cursors if stream.startswith(out)}

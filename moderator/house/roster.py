@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from moderator.engine.seating import Offer, Taker
+from moderator.engine.seating import Offer, SeatPlayer
 from wolfbus.bus import streams
 from wolfbus.errors import BusError
 from wolfbus.messages.house import Join
+from wolfbus.printable import with_article
 from wolfbus.tickets.holders import Service, services
 from wolfbus.vocabulary import Kind
 
@@ -41,13 +42,13 @@ class RosterEntry:
 
     Attributes:
         join: what it said last of itself.
-        heard: when, in seconds of the moderator's clock.
+        heard_at: when, in seconds of the moderator's clock.
         left: whether it said that it leaves.
         unread: messages in its mailbox that it has not dealt with, as last counted.
     """
 
     join: Join
-    heard: float
+    heard_at: float
     left: bool = False
     unread: int = 0
 
@@ -76,14 +77,15 @@ class Roster:
         if not self.may_come(agent):
             return "this house is open to holders of a ticket only"
         if not self.may_be(agent, join.service):
-            held = "an analytics service, which plays no seats" if join.service == "player" else "an agent"
-            return f"the ticket of {agent} is for {held}; it cannot join as {_a(join.service)} service"
+            holder = "an analytics service, which plays no seats" if join.service == "player" else "an agent"
+            return f"the ticket of {agent} is for {holder}; it cannot join as {with_article(join.service)} service"
         member = self.members.get(agent)
         if member is None:
             if len(self.members) >= AGENTS_AT_MOST:
                 return f"the house is full: it takes {AGENTS_AT_MOST} agents"
-        elif member.join.service != join.service and (self.is_present(agent, now) or self.plays(agent)):
-            return f"{agent} is known here as {_a(member.join.service)} service, not {_a(join.service)} service"
+        elif member.join.service != join.service and not self.may_be_dropped(agent, now):
+            known_as, comes_as = with_article(member.join.service), with_article(join.service)
+            return f"{agent} is known here as {known_as} service, not {comes_as} service"
         if join.places and min(join.places) > self.seats:
             places = " and ".join(map(str, join.places))
             return f"it asks for seat {places}, but games here have {self.seats} seats"
@@ -97,20 +99,20 @@ class Roster:
         """Return whether an agent that may join may do so as this service."""
         return self.tickets is None or (self.tickets.get(agent) == "analytics") == (service == "analytics")
 
-    def note(self, join: Join, now: float) -> Arrival:
-        """Take down a `join` that was not refused; tells whether it is a new start of its agent.
+    def record_join(self, join: Join, now: float) -> Arrival:
+        """Record a `join` that was not refused; tells whether it is a new start of its agent.
 
         Who says otherwise than before who answers counts as new too.
         """
         member = self.members.get(join.agent)
-        if member is None or (member.join.instance, _answering(member.join)) != (join.instance, _answering(join)):
+        if member is None or (member.join.instance, _identity(member.join)) != (join.instance, _identity(join)):
             self.members[join.agent] = RosterEntry(join, now)
             return "new"
-        member.join, member.heard, member.left = join, now, False
+        member.join, member.heard_at, member.left = join, now, False
         return "again"
 
     def leave(self, agent: str, instance: str) -> bool:
-        """Take down that this start of an agent leaves; False if it is not the one that is known."""
+        """Record that this start of an agent leaves; False if it is not the one that is known."""
         member = self.members.get(agent)
         if member is None or member.join.instance != instance:
             return False
@@ -118,7 +120,7 @@ class Roster:
         return True
 
     def count_unread(self, agent: str, number: int) -> None:
-        """Take down how many messages wait in an agent's mailbox."""
+        """Record how many messages wait in an agent's mailbox."""
         if agent in self.members:
             self.members[agent].unread = number
 
@@ -127,8 +129,8 @@ class Roster:
         may still come.
         """
         member = self.members.get(agent)
-        here = member is not None and not member.left and now - member.heard <= AWAY_AFTER * self.again_s
-        return here and self.may_come(agent) and self.may_be(agent, self.members[agent].join.service)
+        is_here = member is not None and not member.left and now - member.heard_at <= AWAY_AFTER * self.again_s
+        return is_here and self.may_come(agent) and self.may_be(agent, self.members[agent].join.service)
 
     def present(self, now: float, service: Literal["player", "analytics"]) -> tuple[str, ...]:
         """Return the names of all who are here to do this, sorted."""
@@ -138,42 +140,42 @@ class Roster:
             if self.members[agent].join.service == service and self.is_present(agent, now)
         )
 
-    def sit_down(self, game: str, agents: Iterable[str]) -> None:
-        """Take down who plays a game: an agent for every seat."""
-        self.rise(game)
+    def seat(self, game: str, agents: Iterable[str]) -> None:
+        """Record who plays a game: an agent for every seat."""
+        self.unseat(game)
         self._playing[game] = Counter(agents)
         self._seated.update(self._playing[game])
 
-    def rise(self, game: str) -> None:
-        """Take down that a game is over."""
+    def unseat(self, game: str) -> None:
+        """Free the seats of a game that is over."""
         for agent, seats in self._playing.pop(game, Counter[str]()).items():
             self._seated[agent] -= seats
             if not self._seated[agent]:
                 del self._seated[agent]
 
-    def plays(self, agent: str) -> int:
+    def seats_played(self, agent: str) -> int:
         """Return how many seats of games under way an agent has."""
         return self._seated[agent]
 
     def offers(self, now: float) -> dict[str, Offer]:
         """Return what those who are here can take in the next game; who can take nothing is left out."""
-        found: dict[str, Offer] = {}
+        offers: dict[str, Offer] = {}
         for agent in self.present(now, "player"):
             member = self.members[agent]
-            free = member.join.seats - self.plays(agent)
+            free = member.join.seats - self.seats_played(agent)
             if free > 0 and member.unread <= UNREAD_AT_MOST:
-                found[agent] = Offer(free, member.join.places)
-        return found
+                offers[agent] = Offer(free, member.join.places)
+        return offers
 
     def lagging(self, now: float) -> tuple[str, ...]:
         """Return the names of those here who get no new games because they do not read their mailbox."""
         return tuple(agent for agent in self.present(now, "player") if self.members[agent].unread > UNREAD_AT_MOST)
 
-    def taker(self, agent: str) -> Taker:
+    def player(self, agent: str) -> SeatPlayer:
         """Return an agent as the one who plays a seat."""
         join = self.members[agent].join
         in_house = self.is_in_house(join)
-        return Taker(agent, self.brain(join), join.declines, in_house, join.model if in_house else None)
+        return SeatPlayer(agent, self.brain(join), join.declines, in_house, join.model if in_house else None)
 
     def brain(self, join: Join) -> str:
         """Return as what an agent gets seats, and stands in records and tables.
@@ -181,26 +183,26 @@ class Roster:
         Where tickets say who is who, what an agent announces counts only if it is the operator's
         own: anybody else is ``outside:NAME`` by its ticket. Without them it is the agent's word.
         """
-        own = self.tickets is None or self.tickets.get(join.agent) == "player"
-        return join.brain if own else f"{OUTSIDE}{join.agent}"
+        is_trusted = self.tickets is None or self.tickets.get(join.agent) == "player"
+        return join.brain if is_trusted else f"{OUTSIDE}{join.agent}"
 
     def is_in_house(self, join: Join) -> bool:
         """Return whether the operator runs this agent: by its ticket, or by its own word where there are none."""
         return join.in_house and (self.tickets is None or self.tickets.get(join.agent) == "player")
 
-    def forget(self, now: float) -> None:
+    def drop_absent(self, now: float) -> None:
         """Forget those who are away and play nothing, where room is scarce."""
         if len(self.members) >= AGENTS_AT_MOST:
-            for agent in [name for name in self.members if not self.is_present(name, now) and not self.plays(name)]:
+            for agent in [name for name in self.members if self.may_be_dropped(name, now)]:
                 del self.members[agent]
 
+    def may_be_dropped(self, agent: str, now: float) -> bool:
+        """Return whether an agent is away and plays nothing."""
+        return not self.is_present(agent, now) and not self.seats_played(agent)
 
-def _answering(join: Join) -> tuple[str, frozenset[Kind], bool]:
+
+def _identity(join: Join) -> tuple[str, frozenset[Kind], bool]:
     return join.brain, frozenset(join.declines), join.in_house
-
-
-def _a(service: str) -> str:
-    return f"{'an' if service[:1] in 'aeiou' else 'a'} {service}"
 
 
 class Tickets:
@@ -228,15 +230,16 @@ class Tickets:
 
         A name of which the operator has not said what it is for is an agent's: that may do least.
         """
-        key, hash_ = streams.tickets(self._house), services(self._house)
-        doing = f"tickets of house {self._house}"
+        key = streams.tickets(self._house)
         # in this order: what a ticket is for is written before its name is listed
-        names = self._links.run(key, lambda link: link.ask("SMEMBERS", key, doing=doing), PATIENCE_S)
-        pairs = self._links.run(key, lambda link: link.ask("HGETALL", hash_, doing=doing), PATIENCE_S)
-        words = [word.decode(errors="replace") for word in pairs]
-        said = dict(zip(words[::2], words[1::2], strict=True))
-        listed = sorted(name.decode(errors="replace") for name in names)
-        return {name: _service(said.get(name)) for name in listed}
+        commands = (("SMEMBERS", key), ("HGETALL", services(self._house)))
+        doing = f"tickets of house {self._house}"
+        replies = self._links.run(
+            key, lambda link: [link.ask(*command, doing=doing) for command in commands], PATIENCE_S
+        )
+        names, pairs = ([word.decode(errors="replace") for word in reply] for reply in replies)
+        service_of = dict(zip(pairs[::2], pairs[1::2], strict=True))
+        return {name: _service(service_of.get(name)) for name in sorted(names)}
 
     def revoke_all(self) -> int:
         """Take all tickets back and end the connections of their holders; returns how many there were.
@@ -250,7 +253,7 @@ class Tickets:
         return revoke(self._url, self._house, self.read()).users
 
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self._links.close()
 
 

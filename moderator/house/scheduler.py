@@ -37,7 +37,7 @@ GAVE_UP: Final = "the game could not go on"
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class RunningGame:
     """A game that is played now."""
 
     opened: Opened
@@ -54,12 +54,12 @@ class Scheduler:
         archives: what analytics has on disk, of the session.
         lobby: who is here, and who may have seats in a game of which nothing can be read.
         over: called with how a game left its moderator, from any thread.
-        told: called with the result of every game.
+        report: called with the result of every game.
 
     Attributes:
         running: games under way, by id.
         given_up: why no more games are begun before all are over; None while there is hope.
-        forgotten: games that this moderator had under way before the bus went backwards, of which it is still to be
+        interrupted: games that this moderator had under way before the bus went backwards, of which it is still to be
             seen what became of them.
     """
 
@@ -71,9 +71,9 @@ class Scheduler:
         archives: Archives,
         lobby: Lobby,
         over: Callable[[GameOver], None],
-        told: Callable[[GameReport], None],
+        report: Callable[[GameReport], None],
     ) -> None:
-        self._set = settings
+        self._settings = settings
         self._bus = context.bus
         self._house = context.name
         self._clock = context.clock
@@ -83,15 +83,15 @@ class Scheduler:
         self._lobby = lobby
         self._roster = lobby.roster
         self._over = over
-        self._told = told
-        self.running: dict[str, UnderWay] = {}
+        self._report = report
+        self.running: dict[str, RunningGame] = {}
         self.given_up: str | None = None
-        self.forgotten: tuple[str, ...] = ()
+        self.interrupted: tuple[str, ...] = ()
         self._blocked: set[str] = set()
         self._waiting = WaitingNotice(settings.wait_s)
-        self._rest_until = 0.0
+        self._pause_until = 0.0
 
-    def take_up_session(self) -> None:
+    def resume_session(self) -> None:
         """Go on with the session where the last moderator stopped, or open a new one.
 
         Raises:
@@ -101,13 +101,13 @@ class Scheduler:
         session.catch_up(self._bus, self._house)
         if session.running:
             self._archives.recall()
-            session.find_untold()
+            session.find_missing()
             logger.info("session %s goes on, %s begun", session.name, counted(session.games, "game"))
         else:
             self._games.announce(session.open())
             logger.info("session %s opens", session.name)
 
-    def take_up_games(self) -> set[str]:
+    def resume_games(self) -> set[str]:
         """Go on with the session's open games; returns the names of the agents that play them.
 
         Raises:
@@ -115,8 +115,8 @@ class Scheduler:
         """
         for game, number in sorted(self._session.under_way.items(), key=lambda item: item[1]):
             self.resume(game, number)
-        playing = {seat.agent for each in self.running.values() for seat in each.opened.seats}
-        for game in self.forgotten:
+        playing = {seat.agent for game in self.running.values() for seat in game.opened.seats}
+        for game in self.interrupted:
             if (closed := self._session.closed.get(game)) is not None:
                 # it has ended, with its result untold
                 self.resume(game, closed.number)
@@ -125,20 +125,20 @@ class Scheduler:
                 dropped = Dropped(game=game, reason=GAVE_UP)
                 names = self._lobby.everybody | playing
                 self._games.tell([(agent, dropped) for agent in sorted(names)])
-        self.forgotten = ()
+        self.interrupted = ()
         return playing
 
     @property
     def all_begun(self) -> bool:
         """Whether no more games are to begin."""
-        if self._set.agenda is not None:
-            return self._set.agenda.over or self.given_up is not None
-        enough = self._set.games is not None and self._session.games >= self._set.games
+        if self._settings.agenda is not None:
+            return self._settings.agenda.over or self.given_up is not None
+        enough = self._settings.games is not None and self._session.games >= self._settings.games
         return (enough and not self._session.left_out) or self.given_up is not None
 
     def open_games(self) -> None:
         """Begin games as long as there are games to begin, and agents for them."""
-        while not self.all_begun and len(self.running) < self._set.at_once and self._clock() >= self._rest_until:
+        while not self.all_begun and len(self.running) < self._settings.at_once and self._clock() >= self._pause_until:
             if not self._open_next():
                 return
 
@@ -153,13 +153,13 @@ class Scheduler:
             agents = self._players_of(item.brains, item.seed)
             if not agents:
                 return False
-            takers = [self._roster.taker(agent) for agent in agents]
-            opened = opening(self._set.config, item.seed, takers, item.game)
+            players = [self._roster.player(agent) for agent in agents]
+            opened = opening(self._settings.config, item.seed, players, item.game)
         self._waiting.end()
-        self._make_room(item.game)
+        self._clear_earlier(item.game)
         number = self._session.next_number
         self._session.begin(number, item.game)
-        self._sit_down(opened, number)
+        self._add_running(opened, number)
         playing = ", ".join(sorted({seat.agent for seat in opened.seats}))
         logger.info("game %d begins: %s", number, playing, extra={"game": item.game})
         self._games.open(opened, item.file, self._over, number)
@@ -167,10 +167,10 @@ class Scheduler:
 
     def _next(self) -> AgendaItem | None:
         """Return the game to begin next; None if all that were asked for are begun."""
-        if self._set.agenda is not None:
-            return self._set.agenda.next(self._is_begun)
+        if self._settings.agenda is not None:
+            return self._settings.agenda.next(self._is_begun)
         number = self._session.next_number
-        return AgendaItem(game_id(self._session.name, number), self._set.seed_of(number), None)
+        return AgendaItem(game_id(self._session.name, number), self._settings.seed_of(number), None)
 
     def _players_of(self, brains: Sequence[str] | None, seed: str) -> Sequence[str]:
         """Return who takes the seats of the next game; nobody if somebody is missing.
@@ -182,11 +182,11 @@ class Scheduler:
         now = self._clock()
         offers = self._roster.offers(now)
         if brains is None:
-            seated = seat_agents(self._set.config.seats, offers, seed)
+            seated = seat_agents(self._settings.config.seats, offers, seed)
         else:
             seated = seat_brains(brains, offers, self._brain_of, seed)
         agents = [agent for agent in seated if agent is not None]
-        archivist = self._set.archive and not self._roster.present(now, "analytics")
+        archivist = self._settings.archive and not self._roster.present(now, "analytics")
         if archivist or len(agents) < len(seated):
             # games under way will set agents free
             if not self.running:
@@ -218,14 +218,14 @@ class Scheduler:
             how = invitation(url, self._house, missing_brains(brains, seated))
         if self._waiting.due(line, now):
             logger.info("%s", line)
-            if self._set.agenda is not None:
-                self._set.agenda.waits(line + how)
+            if self._settings.agenda is not None:
+                self._settings.agenda.report_waiting(line + how)
         if self._waiting.spent(now):
-            self.given_up = f"not enough agents came within {self._set.wait_s:g} s: {line.partition(': ')[2]}"
+            self.given_up = f"not enough agents came within {self._settings.wait_s:g} s: {line.partition(': ')[2]}"
             logger.error("%s", self.given_up)
 
     def _brain_of(self, agent: str) -> str:
-        return self._roster.taker(agent).brain
+        return self._roster.player(agent).brain
 
     def _is_begun(self, game: str) -> bool:
         return game in self.running or game in self._session.under_way
@@ -238,22 +238,22 @@ class Scheduler:
         self.resume(game, closed.number)
         return True
 
-    def _make_room(self, game: str) -> None:
+    def _clear_earlier(self, game: str) -> None:
         """Forget what the bus holds of an earlier game of this id: one that failed, or was another study's."""
-        if self._set.agenda is not None:
+        if self._settings.agenda is not None:
             self._bus.expire(self._house, game, 0)
             self._session.settle(game)
 
-    def let_go(self) -> None:
+    def release_records(self) -> None:
         """Let the bus forget records that are kept elsewhere; raises BusError."""
-        if self._set.agenda is not None:
+        if self._settings.agenda is not None:
             for game, closed in list(self._session.closed.items()):
-                if self._set.agenda.kept(game) and not self._archives.let_go(game, closed.hash):
+                if self._settings.agenda.is_kept(game) and not self._archives.release(game, closed.hash):
                     self._session.settle(game)
 
-    def _sit_down(self, opened: Opened, number: int) -> None:
-        self.running[opened.game] = UnderWay(opened, number)
-        self._roster.sit_down(opened.game, (seat.agent for seat in opened.seats))
+    def _add_running(self, opened: Opened, number: int) -> None:
+        self.running[opened.game] = RunningGame(opened, number)
+        self._roster.seat(opened.game, (seat.agent for seat in opened.seats))
 
     def resume(self, game: str, number: int) -> None:
         """Take up a game where its record ends; one that cannot be taken up has failed.
@@ -271,7 +271,7 @@ class Scheduler:
             self._finish(game, number, None, f"it cannot be taken up from its record: {error}")
             return
         logger.info("game %d goes on from its record", number, extra={"game": game})
-        self._sit_down(opened, number)
+        self._add_running(opened, number)
 
     def finish(self, over: GameOver) -> None:
         """Take note of a game that is over, or could not go on.
@@ -289,8 +289,8 @@ class Scheduler:
         if error is not None and name in self._session.under_way:
             self.fail(name, number, error)
         game = self.running.pop(name, None)
-        self._roster.rise(name)
-        self._rest_until = self._clock() + self._set.pause_s
+        self._roster.unseat(name)
+        self._pause_until = self._clock() + self._settings.pause_s
         result = GameReport(
             game=name,
             number=number,
@@ -303,11 +303,11 @@ class Scheduler:
             over=over,
         )
         # who asked for a game says what came of it
-        asked = error is None or self._set.agenda is not None
-        logger.log(logging.INFO if asked else logging.ERROR, "%s", result.line(), extra={"game": name})
-        self._told(result)
-        if self._set.agenda is not None:
-            self._set.agenda.strike(name)
+        is_expected = error is None or self._settings.agenda is not None
+        logger.log(logging.INFO if is_expected else logging.ERROR, "%s", result.line(), extra={"game": name})
+        self._report(result)
+        if self._settings.agenda is not None:
+            self._settings.agenda.remove(name)
 
     def fail(self, game: str, number: int, error: str) -> None:
         """Tell, for a game that could not say so itself, that it failed; raises BusError."""

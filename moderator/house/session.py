@@ -33,8 +33,8 @@ NEWS_AT_MOST: Final = 20 * NEWS_AT_LEAST
 
 
 @dataclass(slots=True)
-class _Told:
-    """A game whose opening stands on the stream: under which id, and what came of it."""
+class _OpenedGame:
+    """A game whose opening is on the stream: under which id, and what came of it."""
 
     id: str
     number: int
@@ -50,8 +50,8 @@ class HouseSession(session.Session):
         opens: name of the session that `open` begins; None for a fresh one.
         closed: how games of it were closed whose record is not known to be archived, by id.
         earlier: the same for sessions before it, as far back as the stream goes.
-        so_far: the latest summary of it on the stream.
-        untold: numbers of games that are to be played though a later one has begun: the stream tells nothing of them
+        summary: the latest summary of it on the stream.
+        missing: numbers of games that are to be played though a later one has begun: the stream tells nothing of them
             yet. Games begun together land in any order, so whoever breaks off in between, or a bus that forgets its
             last moments, leaves such gaps.
     """
@@ -59,12 +59,12 @@ class HouseSession(session.Session):
     opens: str | None = None
     closed: dict[str, GameClosed] = field(default_factory=dict)
     earlier: dict[str, GameClosed] = field(default_factory=dict)
-    so_far: SessionSoFar | None = None
-    untold: set[int] = field(default_factory=set)
-    _told: dict[str, _Told] = field(default_factory=dict)
+    summary: SessionSoFar | None = None
+    missing: set[int] = field(default_factory=set)
+    _opened_games: dict[str, _OpenedGame] = field(default_factory=dict)
     # ids of the session's entries that are still on the stream, and the highest number of a game before them
     _ids: list[Id] = field(default_factory=list)
-    _gone_to: int = 0
+    _cut_number: int = 0
 
     @property
     def news(self) -> int:
@@ -85,41 +85,41 @@ class HouseSession(session.Session):
         super()._open(name)
         self.earlier.update(self.closed)
         self.closed.clear()
-        self.so_far = None
-        self.untold.clear()
-        self._told.clear()
+        self.summary = None
+        self.missing.clear()
+        self._opened_games.clear()
         # the last is the opening itself
         del self._ids[:-1]
-        self._gone_to = 0
+        self._cut_number = 0
 
-    def _sum_up(self, told: SessionSoFar) -> None:
-        super()._sum_up(told)
-        if told.session == self.name:
-            self.so_far = told
-            self._gone_to = max(self._gone_to, told.games)
+    def _sum_up(self, summary: SessionSoFar) -> None:
+        super()._sum_up(summary)
+        if summary.session == self.name:
+            self.summary = summary
+            self._cut_number = max(self._cut_number, summary.games)
 
-    def _begin(self, told: GameOpened, where: str) -> None:
-        super()._begin(told, where)
-        self._tell(told, where)
+    def _begin(self, news: GameOpened, entry_id: str) -> None:
+        super()._begin(news, entry_id)
+        self._add_opened(news, entry_id)
 
-    def _tell(self, told: GameOpened | GameClosed, where: str) -> None:
-        self.untold.discard(told.number)
-        self._told.setdefault(told.game, _Told(where, told.number))
+    def _add_opened(self, news: GameOpened | GameClosed, entry_id: str) -> None:
+        self.missing.discard(news.number)
+        self._opened_games.setdefault(news.game, _OpenedGame(entry_id, news.number))
 
-    def _finish(self, told: GameClosed) -> bool:
+    def _finish(self, news: GameClosed) -> bool:
         # of a game that has a record the opening was cut away, and a summary further on counts it
-        unopened = not told.hash or told.game in self.under_way
-        if self.name and unopened and told.game not in self._told and told.number > self._gone_to:
+        unopened = not news.hash or news.game in self.under_way
+        if self.name and unopened and news.game not in self._opened_games and news.number > self._cut_number:
             # it failed before it could be opened, perhaps after later ones began
-            self.under_way[told.game] = told.number
-            self._tell(told, self.read)
-        if not super()._finish(told):
+            self.under_way[news.game] = news.number
+            self._add_opened(news, self.read)
+        if not super()._finish(news):
             return False
-        if told.hash:
+        if news.hash:
             # a game that never was opened has no record
-            self.closed[told.game] = told
-        if told.game in self._told:
-            self._told[told.game].outcome = told.outcome
+            self.closed[news.game] = news
+        if news.game in self._opened_games:
+            self._opened_games[news.game].outcome = news.outcome
         return True
 
     def settle(self, game: str, *, lost: bool = False) -> None:
@@ -133,26 +133,26 @@ class HouseSession(session.Session):
         self.earlier.pop(game, None)
         if lost:
             self.lost += 1
-            if game in self._told:
-                self._told[game].lost = True
+            if game in self._opened_games:
+                self._opened_games[game].lost = True
 
     def sum_up(self, at_least: int = 1) -> SessionSoFar | None:
         """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
-        fewer than `at_least` entries stand before it, or if a number among them is `untold`.
+        fewer than `at_least` entries stand before it, or if a number among them is `missing`.
         """
         before = self.read
-        rest: list[_Told] = []
-        games = self._gone_to
-        for game, told in self._told.items():
-            if not rest and game not in self.under_way and game not in self.closed:
-                games = max(games, told.number)
+        remaining: list[_OpenedGame] = []
+        games = self._cut_number
+        for game, opened in self._opened_games.items():
+            if not remaining and game not in self.under_way and game not in self.closed:
+                games = max(games, opened.number)
                 continue
-            if not rest:
-                before = told.id
-            rest.append(told)
-        if self._standing_before(before) < at_least or any(number <= games for number in self.untold):
+            if not remaining:
+                before = opened.id
+            remaining.append(opened)
+        if self._standing_before(before) < at_least or any(number <= games for number in self.missing):
             return None
-        left = [told.outcome for told in rest]
+        left = [opened.outcome for opened in remaining]
         return SessionSoFar(
             session=self.name,
             before=before,
@@ -160,18 +160,18 @@ class HouseSession(session.Session):
             ended=self.outcomes["ended"] - left.count("ended"),
             stopped=self.outcomes["stopped"] - left.count("stopped"),
             failed=self.outcomes["failed"] - left.count("failed"),
-            lost=self.lost - sum(told.lost for told in rest),
+            lost=self.lost - sum(opened.lost for opened in remaining),
         )
 
     def cut_at(self, before: str) -> None:
         """Forget what stood on the stream before this id: it is summed up, and is cut away."""
         del self._ids[: self._standing_before(before)]
         until = parse_id(before)
-        for game, told in list(self._told.items()):
-            if parse_id(told.id) >= until:
+        for game, opened in list(self._opened_games.items()):
+            if parse_id(opened.id) >= until:
                 return
-            self._gone_to = max(self._gone_to, told.number)
-            del self._told[game]
+            self._cut_number = max(self._cut_number, opened.number)
+            del self._opened_games[game]
 
     def _standing_before(self, id_: str) -> int:
         """Return how many of the session's entries stand on the stream before this id."""
@@ -182,15 +182,15 @@ class HouseSession(session.Session):
         self._open(self.opens or fresh_name())
         return HouseOpened(session=self.name)
 
-    def find_untold(self) -> None:
-        """Take note of gaps among the numbers; to be called once all that is on the stream was taken in."""
-        told = {told.number for told in self._told.values()}
-        self.untold = set(range(self._gone_to + 1, self.games + 1)) - told if self.running else set()
+    def find_missing(self) -> None:
+        """Find gaps among the numbers; to be called once all that is on the stream was taken in."""
+        numbers = {opened.number for opened in self._opened_games.values()}
+        self.missing = set(range(self._cut_number + 1, self.games + 1)) - numbers if self.running else set()
 
     @property
     def left_out(self) -> list[int]:
         """Numbers of games that were left out, and are not begun again yet."""
-        return sorted(self.untold.difference(self.under_way.values())) if self.untold else []
+        return sorted(self.missing.difference(self.under_way.values())) if self.missing else []
 
     @property
     def next_number(self) -> int:
@@ -201,7 +201,7 @@ class HouseSession(session.Session):
         """Count a game in that is about to begin, by its number in the session and its id."""
         self.games = max(self.games, number)
         self.under_way[game] = number
-        self.untold.add(number)
+        self.missing.add(number)
 
 
 def fresh_name() -> str:
@@ -230,24 +230,24 @@ class GameSummaries:
         self._announce = announce
         self._cut = cut
         self._least = least
-        self._asked = "0-0"
+        self._announced = "0-0"
         self._cut_to = "0-0"
         self._warn_from = NEWS_AT_MOST
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Do what can be done now, by what was read of the stream."""
         session = self._session
-        told = session.so_far
-        if told is not None and parse_id(told.before) > parse_id(self._cut_to):
-            self._cut_to = told.before
-            session.cut_at(told.before)
-            self._cut(told.before)
+        summary = session.summary
+        if summary is not None and parse_id(summary.before) > parse_id(self._cut_to):
+            self._cut_to = summary.before
+            session.cut_at(summary.before)
+            self._cut(summary.before)
         if not session.running or session.news <= self._least:
             return
         sums = session.sum_up(max(self._least // 4, 1))
-        if sums is not None and parse_id(sums.before) > parse_id(self._asked):
+        if sums is not None and parse_id(sums.before) > parse_id(self._announced):
             # said again at most once for every entry: what was lost on its way is not waited for
-            self._asked = sums.before
+            self._announced = sums.before
             self._announce(sums)
         elif session.news > self._warn_from:
             self._warn_from = 2 * session.news
@@ -279,7 +279,7 @@ class Archives:
             if not self._bus.head(self._house, game):
                 self.session.settle(game)
 
-    def let_go(self, game: str, head: str) -> bool:
+    def release(self, game: str, head: str) -> bool:
         """Let the bus forget the record of a game that is over, where that is not to stay.
 
         Args:
@@ -297,41 +297,41 @@ class Archives:
         self.session.settle(game)
         return True
 
-    def take(self, agent: str, told: Archived) -> None:
+    def receive(self, agent: str, archived: Archived) -> None:
         """Take note of what an analytics service says of a record; raises BusError."""
-        if told.game in self.session.under_way:
+        if archived.game in self.session.under_way:
             # analytics read of the game's end before we did
             self.session.catch_up(self._bus, self._house)
-        closed = self.session.closed.get(told.game)
-        earlier = self.session.earlier.get(told.game)
+        closed = self.session.closed.get(archived.game)
+        earlier = self.session.earlier.get(archived.game)
         if closed is None and earlier is None:
-            logger.debug("%s archived a game that is not waited for", agent, extra={"game": told.game})
-        elif told.error is not None:
-            if told.closed not in {"", *(one.hash for one in (closed, earlier) if one is not None)}:
+            logger.debug("%s archived a game that is not waited for", agent, extra={"game": archived.game})
+        elif archived.error is not None:
+            if archived.closed not in {"", *(one.hash for one in (closed, earlier) if one is not None)}:
                 logger.warning(
                     "%s could not archive a record that the bus has lost since; this is not counted: %s",
                     agent,
-                    told.error,
-                    extra={"game": told.game},
+                    archived.error,
+                    extra={"game": archived.game},
                 )
                 return
             if closed is not None:
-                self.session.settle(told.game, lost=closed.outcome == "ended")
-            logger.error("%s could not archive the record: %s", agent, told.error, extra={"game": told.game})
-        elif _is_whole(told, closed or earlier):
+                self.session.settle(archived.game, lost=closed.outcome == "ended")
+            logger.error("%s could not archive the record: %s", agent, archived.error, extra={"game": archived.game})
+        elif _is_whole(archived, closed or earlier):
             # of a bus that has gone backwards unnoticed the game may be under way again: then its head is another
-            if not self.let_go(told.game, told.hash):
-                logger.warning("the bus has lost the end of a record that is archived", extra={"game": told.game})
+            if not self.release(archived.game, archived.hash):
+                logger.warning("the bus has lost the end of a record that is archived", extra={"game": archived.game})
                 return
-            logger.debug("%s archived %d lines", agent, told.lines, extra={"game": told.game})
+            logger.debug("%s archived %d lines", agent, archived.lines, extra={"game": archived.game})
         else:
             logger.warning(
                 "%s says it has archived %d lines, but its last seal is not the record's; this is not counted",
                 agent,
-                told.lines,
-                extra={"game": told.game},
+                archived.lines,
+                extra={"game": archived.game},
             )
 
 
-def _is_whole(told: Archived, closed: GameClosed | None) -> bool:
-    return closed is not None and (told.lines, told.hash) == (closed.lines, closed.hash)
+def _is_whole(archived: Archived, closed: GameClosed | None) -> bool:
+    return closed is not None and (archived.lines, archived.hash) == (closed.lines, closed.hash)

@@ -48,10 +48,10 @@ class Agenda:
     """The games that are asked for and not over, in the order in which they were asked for. Any thread may call it.
 
     Args:
-        session: name of the session to open, where none of `ours` goes on.
-        ours: names of sessions that were opened for these games before.
-        kept: tells whether a game's record is safe, so that the bus may forget it.
-        waits: told what is waited for, in one line, now and then.
+        session: name of the session to open, where none of `own_sessions` goes on.
+        own_sessions: names of sessions that were opened for these games before.
+        is_kept: tells whether a game's record is safe, so that the bus may forget it.
+        report_waiting: told what is waited for, in one line, now and then.
         agents: names of agents of the moderator's own process: they play without having joined.
 
     Attributes:
@@ -62,26 +62,26 @@ class Agenda:
     def __init__(
         self,
         session: str,
-        ours: Collection[str],
-        kept: Callable[[str], bool],
-        waits: Callable[[str], None],
+        own_sessions: Collection[str],
+        is_kept: Callable[[str], bool],
+        report_waiting: Callable[[str], None],
         agents: Collection[str] = (),
     ) -> None:
         self.session = session
-        self.kept = kept
-        self.waits = waits
+        self.is_kept = is_kept
+        self.report_waiting = report_waiting
         self.agents = frozenset(agents)
         self.changed: Callable[[], None] = lambda: None
-        self._ours = {session, *ours}
+        self._own_sessions = {session, *own_sessions}
         self._items: dict[str, AgendaItem] = {}
         self._closed = False
         self._lock = threading.Lock()
 
-    def is_ours(self, session: str) -> bool:
+    def is_own(self, session: str) -> bool:
         """Return whether a session was opened for these games."""
-        return session in self._ours
+        return session in self._own_sessions
 
-    def ask(self, item: AgendaItem) -> None:
+    def add(self, item: AgendaItem) -> None:
         """Ask for one more game."""
         with self._lock:
             self._items[item.game] = item
@@ -93,8 +93,8 @@ class Agenda:
             self._closed = True
         self.changed()
 
-    def strike(self, game: str) -> None:
-        """Take note that a game is over, however it went."""
+    def remove(self, game: str) -> None:
+        """Remove a game that is over, however it went."""
         with self._lock:
             self._items.pop(game, None)
 
@@ -176,6 +176,11 @@ class ModeratorSettings:
         return self.seed if self.games == 1 else game_seed(self.seed, number)
 
     @property
+    def local_agents(self) -> frozenset[str]:
+        """Names of the agents of the moderator's own process."""
+        return self.agenda.agents if self.agenda is not None else frozenset()
+
+    @property
     def has_short_seed(self) -> bool:
         """Whether an agent could find the session's seed by trying all: names and every draw follow from it."""
         return self.seed is not None and len(self.seed) < LONG_SEED
@@ -209,9 +214,9 @@ class GameReport:
 
     def as_json(self) -> dict[str, object]:
         """Return the result as plain values."""
-        told = asdict(replace(self, over=None))
-        del told["over"]
-        return told
+        values = asdict(replace(self, over=None))
+        del values["over"]
+        return values
 
     def line(self) -> str:
         """Return the result in words."""
@@ -220,5 +225,5 @@ class GameReport:
         ending = f"the {self.winner} won" if self.winner else "nobody won"
         rounds = counted(self.rounds or 0, "round")
         seed = self.seed or ""
-        shown = f", seed {seed}" if 0 < len(seed) <= SHORT_SEED and seed.isprintable() else ""
-        return f"game {self.number}: {ending} in {rounds}, {self.seconds:.1f} s{shown}, digest {self.digest}"
+        seed_text = f", seed {seed}" if 0 < len(seed) <= SHORT_SEED and seed.isprintable() else ""
+        return f"game {self.number}: {ending} in {rounds}, {self.seconds:.1f} s{seed_text}, digest {self.digest}"

@@ -15,7 +15,7 @@ from wolfbus.printable import counted, printable
 AGAIN_S: Final = 10.0
 """Seconds after which a line that did not change is said again, at first; each time twice as many."""
 
-RARELY_S: Final = 600.0
+LONGEST_PAUSE_S: Final = 600.0
 """Seconds after which it is said again at last."""
 
 NAMES_SHOWN: Final = 8
@@ -59,9 +59,9 @@ def blocked_lines(seated: Sequence[str | None], offers: Mapping[str, Offer]) -> 
     lines: dict[str, str] = {}
     for agent, offer in sorted(offers.items()):
         if offer.places and agent not in seated:
-            wanted = [place for place in sorted(set(offer.places)) if place <= len(seated)]
-            holders = sorted({str(seated[place - 1]) for place in wanted})
-            places = f"{'place' if len(wanted) == 1 else 'places'} {_listed(wanted)}"
+            requested = [place for place in sorted(set(offer.places)) if place <= len(seated)]
+            holders = sorted({str(seated[place - 1]) for place in requested})
+            places = f"{'place' if len(requested) == 1 else 'places'} {_listed(requested)}"
             lines[agent] = f"{agent} waits for {places}, which {_listed(holders, NAMES_SHOWN)} asked for too"
     return lines
 
@@ -84,10 +84,11 @@ def brains_line(
     """
     missing = missing_brains(brains, seated)
     parts = [f"{len(seated) - missing.total()} of {len(seated)} seats covered"]
-    parts.append(", ".join(f"{counted(n, 'seat')} of {_shown(brain)}" for brain, n in sorted(missing.items())))
+    parts.append(", ".join(f"{counted(n, 'seat')} of {_brain_text(brain)}" for brain, n in sorted(missing.items())))
     parts[-1] += " missing"
     if others := sorted({brain_of(agent) for agent in offers} - set(brains)):
-        parts.append(f"here, but not asked for: {', '.join(map(_shown, others[:5]))}{' …' if len(others) > 5 else ''}")
+        names = ", ".join(map(_brain_text, others[:5]))
+        parts.append(f"here, but not asked for: {names}{' …' if len(others) > 5 else ''}")
     return _waiting([*parts, *_lagging(lagging)])
 
 
@@ -100,13 +101,13 @@ def _lagging(agents: Sequence[str]) -> list[str]:
 
 
 def _listed(words: Sequence[object], limit: int | None = None) -> str:
-    shown = [str(word) for word in words]
-    if limit is not None and len(shown) > limit:
-        shown[limit:] = [f"{len(shown) - limit} more"]
-    return listed(shown)
+    texts = [str(word) for word in words]
+    if limit is not None and len(texts) > limit:
+        texts[limit:] = [f"{len(texts) - limit} more"]
+    return listed(texts)
 
 
-def _shown(brain: str) -> str:
+def _brain_text(brain: str) -> str:
     return printable(brain, BRAIN_SHOWN)
 
 
@@ -126,8 +127,8 @@ def invitation(bus: str, house: str, missing: Mapping[str, int]) -> str:
     where = f"--bus {shlex.quote(bus)} --house {house}"
     commands = [_command(where, brain, seats) for brain, seats in sorted(missing.items())]
     more = len(commands) - _COMMANDS_SHOWN
-    shown = [*commands[:_COMMANDS_SHOWN], *([f"{more} more like it"] if more > 0 else [])]
-    return f"; bring them with: {', and '.join(shown)}" if shown else ""
+    texts = [*commands[:_COMMANDS_SHOWN], *([f"{more} more like it"] if more > 0 else [])]
+    return f"; bring them with: {', and '.join(texts)}" if texts else ""
 
 
 def invitation_to_anybody(bus: str, house: str, seats: int) -> str:
@@ -161,21 +162,21 @@ class WaitingNotice:
     def __init__(self, limit_s: float | None) -> None:
         self._limit_s = limit_s
         self._since: float | None = None
-        self._said = ""
-        self._at = 0.0
+        self._line = ""
+        self._line_at = 0.0
         self._again_s = AGAIN_S
 
     def due(self, line: str, now: float) -> bool:
         """Return whether to say this now: first, when it changed, and from time to time, ever more rarely."""
         if self._since is None:
             self._since = now
-        if line != self._said:
+        if line != self._line:
             self._again_s = AGAIN_S
-        elif now - self._at < self._again_s:
+        elif now - self._line_at < self._again_s:
             return False
         else:
-            self._again_s = min(2 * self._again_s, RARELY_S)
-        self._said, self._at = line, now
+            self._again_s = min(2 * self._again_s, LONGEST_PAUSE_S)
+        self._line, self._line_at = line, now
         return True
 
     def spent(self, now: float) -> bool:
@@ -185,4 +186,4 @@ class WaitingNotice:
     def end(self) -> None:
         """Note that there is nothing to wait for now."""
         self._since = None
-        self._said = ""
+        self._line = ""

@@ -205,7 +205,7 @@ def _answer_all(bus: Bus, house: Games, read: Read, agents: dict[str, tuple[Outs
                     if table.catch_up and ask.kind == "vote" and (seat, ask.id) not in table.told:
                         # everybody's vote is waited for, so nothing but the catch-up can come before this reply
                         table.told.add((seat, ask.id))
-                        house.joined(agent)
+                        house.catch_up(agent)
                         continue
                     numbers[agent] += 1
                     body = reply(table, seat, ask)

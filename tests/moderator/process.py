@@ -118,7 +118,7 @@ class Process:
     def _hear(self, agent: str, entry: Entry) -> None:
         self.to_house.put((agent, entry))
         if entry.type == "join":
-            self.house.joined(agent)
+            self.house.catch_up(agent)
 
     def open(self, game: Opened, number: int | None = None) -> None:
         """Listen to the game's agents and open it."""

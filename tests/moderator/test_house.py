@@ -167,8 +167,8 @@ def test_an_agent_that_joins_where_records_are_forgotten_is_not_told_and_the_gam
     process.open(opened(AGENTS))
     assert held.wait(20)
     bus.trim(streams.record(HOUSE, "g"), "20-0")
-    process.house.joined("one")
-    process.house.joined("nobody")
+    process.house.catch_up("one")
+    process.house.catch_up("nobody")
     go.set()
     assert process.over().error is None
     assert "cannot be told of it" in caplog.text

@@ -45,7 +45,7 @@ def selected(query: str) -> int:
     for place, game in enumerate(GAMES, 1):
         for row in game.statements:
             said = {None: None, True: "deceptive", False: "truthful"}[row.d]
-            own = {"role": row.role, "agent": agents[row.agent], "said": said, "kind": row.kind, "phase": row.phase,
+            own = {"role": row.role, "agent": agents[row.agent], "label": said, "kind": row.kind, "phase": row.phase,
                    "round": str(row.round), "game": str(place)}  # fmt: skip
             truths = {row.truth, "checkable"} if row.truth else {"none"}
             heard = [judgement for judgement in game.judgements if judgement.statement == row.number]
@@ -74,13 +74,13 @@ def test_every_link_of_the_page_means_what_a_look_at_each_statement_finds():
 def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
     found = tables_of(READ)
     counts = {f"role={role}": row["statements"] for role, row in found["table1"].items() if role != "overall"}
-    counts |= {f"role={role}&said=deceptive": found["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
+    counts |= {f"role={role}&label=deceptive": found["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
     counts |= {
         f"kind={kind}": row["count"] for kind, row in found["table5"].items() if kind != "overall" and row["count"]
     }
     assert {query: meant()[query][1] for query in counts} == counts
     words = {
-        "role=Werewolf&said=deceptive": "Statements by speakers dealt Werewolf that their speakers call deceptive",
+        "role=Werewolf&label=deceptive": "Statements by speakers dealt Werewolf that their speakers call deceptive",
         "observer=Seer&judged=fn": "Statements not flagged though labelled deceptive by a Seer",
         "agent=0": "Statements by agent big",
     }

@@ -56,7 +56,7 @@ def test_numbers_stand_beside_the_papers_and_lead_to_their_statements(found):
     ours, wolf = found["table1"]["Werewolf"], line(made["table1-table"], "Werewolf")
     assert (wolf[0].text, wolf[0].paper) == (f"{ours['statements']:,}", "74")
     assert wolf[0].link.anchor == "statements?role=Werewolf"
-    assert wolf[1].link.anchor == "statements?role=Werewolf&said=deceptive"
+    assert wolf[1].link.anchor == "statements?role=Werewolf&label=deceptive"
     assert wolf[2].paper == "53.3\u00a0%"
     assert f"n {ours['suspicion_n']}" in wolf[2].under
     seer = line(made["table3-table"], "Seer")
@@ -158,7 +158,7 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     found["outcomes"]["mixed_protocols"] = True
 
     def shown(*agents: str) -> tuple[str, ...]:
-        return Report(found, gathered(sample.games(1, agents))).context.shown
+        return Report(found, gathered(sample.games(1, agents))).context.names
 
     told = markdown(found, gathered(sample.games(1, ("scripted", "llm:big"))))["answer"]
     assert len(tables(found, READ)["answer-table"].columns) == 6
@@ -214,9 +214,9 @@ def test_failures_of_a_study_and_of_files_stand_above_the_numbers():
     study = StudySource(Path("s"), {"study": "study-00000000", "totals": totals})
     torn, lost = FileNote("torn.ndjson", "g9", 3, True, "line 4: not JSON"), FileNote("no.ndjson", None, 0, False, "no")
     for broken, words in (
-        ((torn, lost), "2 files; of 1 nothing is counted, of the others what holds."),
-        ((torn,), "1 file; what holds is counted."),
-        ((lost,), "1 file; none of it is counted."),
+        ((torn, lost, lost), "3 files: 2 are left out and 1 is counted as far as it holds."),
+        ((torn,), "1 file: it is counted as far as it holds."),
+        ((lost,), "1 file: it is left out."),
     ):
         told = markdown({}, gathered(sample.games(1), broken, (study,)))["answer"]
         assert f"Something is wrong with {words}" in told

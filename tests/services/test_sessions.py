@@ -43,7 +43,7 @@ def session_of(*news):
     session = HouseSession()
     for place, one in enumerate(news, 1):
         session.feed(entry(one, f"1-{place}"))
-    session.find_untold()
+    session.find_missing()
     return session
 
 
@@ -69,7 +69,7 @@ class House:
 
     def look(self):
         self.session.catch_up(self.bus, HOUSE)
-        self.summaries.look()
+        self.summaries.update()
 
     def settle(self, *games, **how):
         self.session.catch_up(self.bus, HOUSE)
@@ -109,7 +109,7 @@ def test_wherever_the_stream_is_cut_sums_hold_and_stream_and_state_stay_small(to
                 told.session.settle(game, lost=game in {"s-200", "s-300"})
         told.look()
         if not 100 <= number <= 160:
-            longest = max(longest, told.bus.length(GAMES), len(told.session._told))
+            longest = max(longest, told.bus.length(GAMES), len(told.session._opened_games))
         # another moderator, and whoever looks on, come to the same sums
         for session in (HouseSession(), fold.Session()):
             name, running, games, *rest, lost, going = told.sums(session)
@@ -142,7 +142,7 @@ def test_a_game_of_which_nothing_landed_is_begun_before_any_other():
     session.begin(7, "s-7")
     for place, one in enumerate((opened(5), opened(3), closed(7, "failed")), 7):
         session.feed(entry(one, f"1-{place}"))
-    assert (session.untold, session.next_number, session.failed) == (set(), 8, 1)
+    assert (session.missing, session.next_number, session.failed) == (set(), 8, 1)
     # one that failed before it could be opened was not left out
     session = session_of(OPEN, opened(2), closed(1, "failed", ""), closed(1, "failed", ""), closed(2))
     assert (session.left_out, session.failed, session.outcomes["ended"]) == ([], 1, 1)
@@ -153,7 +153,7 @@ def test_nothing_is_summed_up_past_a_game_that_was_left_out(told):
     for number in range(3, 63):
         told.tell(opened(number), closed(number))
     told.session.catch_up(told.bus, HOUSE)
-    told.session.find_untold()
+    told.session.find_missing()
     told.settle()
     told.look()
     assert told.session.sum_up() is None
@@ -164,13 +164,13 @@ def test_nothing_is_summed_up_past_a_game_that_was_left_out(told):
     told.settle("s-2")
     told.look()
     told.look()
-    told.session.find_untold()
+    told.session.find_missing()
     assert told.session.left_out == []
     assert told.bus.length(GAMES) < 10
     again = HouseSession()
     for fresh in (again, fold.Session()):
         assert told.sums(fresh)[2] == fresh.outcomes["ended"] == 62
-    again.find_untold()
+    again.find_missing()
     assert again.next_number == 63
 
 

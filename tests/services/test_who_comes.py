@@ -109,7 +109,7 @@ def agenda_of(waits=lambda _: None):
 def test_the_line_names_the_brains_that_nobody_plays_and_says_how_to_bring_them(near):
     said = []
     agenda = agenda_of(said.append)
-    agenda.ask(AgendaItem("g", "7", ("scripted", "mini", "evil\nbrain", "mini", "outside:ann")))
+    agenda.add(AgendaItem("g", "7", ("scripted", "mini", "evil\nbrain", "mini", "outside:ann")))
     near.guests("ann", "bea", seats=2)
     near.guest("cleo", brain="another")
     near.moderate(agenda=agenda, config=SMALL)
@@ -132,7 +132,7 @@ def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caugh
     ada = near.guest("ada", seats=4, seen=near.bus.entries(box)[0].id, heartbeat=0.05)
     settings = {"agenda": agenda_of()} if asked else {}
     if asked:
-        settings["agenda"].ask(AgendaItem("g", "7", ("scripted",) * 5))
+        settings["agenda"].add(AgendaItem("g", "7", ("scripted",) * 5))
     service = near.moderate(WAITING, **settings)
     wait_until(lambda: any("ada must first read what waits in the mailbox" in message for message in caplog.messages))
     assert isinstance(ada.hear(RollCall), RollCall)
@@ -175,7 +175,7 @@ def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_com
     ignore, joins = Games.ignore, {}
 
     def with_a_join_on_its_way(games, agent):
-        games._hear(agent, Entry(joins[agent], "join", agent, id="9-9"))
+        games._receive(agent, Entry(joins[agent], "join", agent, id="9-9"))
         ignore(games, agent)
 
     monkeypatch.setattr(Games, "ignore", with_a_join_on_its_way)
@@ -212,7 +212,7 @@ def test_a_join_lists_no_more_than_there_can_be(said):
 
 
 def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(near, caplog, monkeypatch):
-    monkeypatch.setattr("moderator.house.lobby.COMPLAIN_EVERY_S", 0.5)
+    monkeypatch.setattr("moderator.house.lobby.WARN_EVERY_S", 0.5)
     near.moderate(WAITING)
     (mallory,) = near.guests("mallory")
     mallory.hear(Welcome)
@@ -233,7 +233,7 @@ def test_an_agent_that_talks_without_end_keeps_nobody_from_playing(near, monkeyp
         for _ in "two":
             mallory._send(b"\xc1", "", "join")
 
-    monkeypatch.setattr("moderator.house.lobby.Lobby._complain", complain)
+    monkeypatch.setattr("moderator.house.lobby.Lobby._warn", complain)
     mallory.knock()
     complain()
     near.guest("ada", seats=5)
@@ -276,7 +276,7 @@ def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, 
     ada.join()
     ada.hear(Welcome)
     # the last warnings of so many are remembered
-    monkeypatch.setattr("moderator.house.lobby.COMPLAINTS_KEPT", 1)
+    monkeypatch.setattr("moderator.house.lobby.WARNINGS_KEPT", 1)
     bruno = near.guest("bruno")
     for guest in (ada, bruno, bruno, ada):
         guest._send(big, "", "join")

@@ -194,6 +194,11 @@ def test_the_page_says_what_was_checked_and_no_more(study, told):
     assert f"{GAMES} of {GAMES} records as noted (winner, rounds, digest and head), none re-executed, {hashed}" in out
     assert " proven, study hash" not in out
     assert f"{GAMES} of {GAMES} records proven, {hashed}" in told("report", study, "--md", "-", "--prove")[1]
+    first_screen = f"study hash {study.manifest['study_hash'][:12]}…"
+    assert first_screen in out
+    study.record(study.games[0]).rename(study.folder / "lost")
+    assert first_screen not in told("report", study, "--md", "-")[1]
+    (study.folder / "lost").rename(study.record(study.games[0]))
     study.drop_heads()
     out = told("report", study, "--md", "-")[1]
     # the records are there, and their heads give the hash that the manifest no longer tells

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from moderator.engine.context import GameOver
-from moderator.engine.seating import Taker, opening
+from moderator.engine.seating import SeatPlayer, opening
 from moderator.house.host import Host
 from moderator.house.lease import Claim
 from moderator.house.settings import Agenda, AgendaItem, ModeratorSettings
@@ -186,7 +186,7 @@ class EmbeddedHouse:
         file = RecordFile(path) if path is not None else None
         with self._lock:
             self._games[opened.game] = asked
-        self._agenda.ask(AgendaItem(opened.game, seed, None, opened, file))
+        self._agenda.add(AgendaItem(opened.game, seed, None, opened, file))
         try:
             self._check_open()
         except WolfError as error:
@@ -197,8 +197,8 @@ class EmbeddedHouse:
     def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
         """Return the opening event of a game whose seats are all played by this process."""
         models = self._brain_context.models if self._brain_context is not None else {}
-        takers = [Taker(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
-        return opening(config, seed, takers, game, title)
+        players = [SeatPlayer(AGENT, brain, declined_by(brain), model=model_name(brain, models)) for brain in brains]
+        return opening(config, seed, players, game, title)
 
     @property
     def is_over(self) -> bool:
@@ -238,8 +238,8 @@ class EmbeddedHouse:
     def _moderate(self) -> None:
         why = WolfError("the house is closed")
         try:
-            ended = self._host.run(company=self._begin)
-            in_order = ended.how in {"closed", "handed over"}
+            ended = self._host.run(start_local=self._begin)
+            in_order = ended.outcome in {"closed", "handed over"}
             why = WolfError(ended.reason) if in_order else BusError(ended.reason)
         except WolfError as error:
             why = error

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from analytics import Result, look
 from analytics.figures.tables import Panel, forest
 from analytics.measures.primary import LEADS
-from analytics.report.caveats import SHOWN, alarms, missing_answers, verdict
+from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
 from analytics.report.context import Context, drawing, estimate, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
-from analytics.report.specs import specs, table, told
+from analytics.report.specs import phrase, specs, table
 from wolfbus.document.blocks import (
     Block,
     Bullets,
@@ -38,16 +39,16 @@ _NAMED: Final = 6
 
 def answer(findings: Result, context: Context) -> Section:
     """Return the answer, the agents on both abilities, and what goes before believing them."""
-    found = look(findings, "abilities", "role") or {}
-    caption = told("answer/figure")
+    abilities = look(findings, "abilities", "role") or {}
+    caption = phrase("answer/figure")
     if _groups(findings) > 1:
-        caption += f" {told('answer/figure_apart')}"
-    empty = told("answer/figure_empty", reason=found.get("reason") or "it was not computed")
+        caption += f" {phrase('answer/figure_apart')}"
+    empty = phrase("answer/figure_empty", reason=abilities.get("reason") or "it was not computed")
     blocks: list[Block] = [
         Prose(tuple(sentence(findings, context))),
-        _leads(context),
-        *(warning(alarm) for alarm in alarms(findings, context)[:SHOWN]),
-        drawing("answer-figure", partial(drawn, found, context), caption, found, empty, table="answer-table"),
+        _links(context),
+        *map(warning, islice(caveats(findings, context), SHOWN)),
+        drawing("answer-figure", partial(drawn, abilities, context), caption, abilities, empty, table="answer-table"),
         agents(findings, context),
     ]
     return Section("answer", "In short", tuple(blocks))
@@ -57,32 +58,32 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
     """Yield the answer: who won, and whether anybody detects or conceals best."""
     games = look(findings, "outcomes", "games") or 0
     if not games:
-        yield Strong(told("answer/nothing"))
+        yield Strong(phrase("answer/nothing"))
         return
     won = findings["outcomes"]["winners"]["werewolves"]
     if won["n"]:
-        interval = _around(between(won["low"], won["high"]))
+        interval = _interval(between(won["low"], won["high"]))
         finished = of(won["n"], "finished game")
-        yield told("answer/won", share=percent(won["share"]), games=finished, interval=interval)
+        yield phrase("answer/won", share=percent(won["share"]), games=finished, interval=interval)
     else:
-        yield told("answer/unfinished", games=of(games, "game"))
+        yield phrase("answer/unfinished", games=of(games, "game"))
     if (groups := _groups(findings)) > 1:
-        yield told("answer/apart", groups=groups)
+        yield phrase("answer/apart", groups=groups)
         return
     for question, does in _DOES.items():
         yield "; "
-        first = look(findings, "primary", "metrics", question, "agent")
-        said = verdict(findings, question)
-        if said == "above" and first is not None:
-            own = look(findings, "abilities", "role", "agents", first, LEADS[question]) or {}
-            yield context.agent_link(first)
+        leader = look(findings, "primary", "metrics", question, "agent")
+        result = verdict(findings, question)
+        if result == "above" and leader is not None:
+            ability = look(findings, "abilities", "role", "agents", leader, LEADS[question]) or {}
+            yield context.agent_link(leader)
             yield " "
             yield Strong(f"{does} best")
-            yield f" (d′ {shown(own.get('value'), 'logit')})"
+            yield f" (d′ {shown(ability.get('value'), 'logit')})"
         else:
-            why = said if said in {"few", "exploratory"} else "unranked" if first is None else "close"
-            words = told(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
-            yield told("answer/nobody", does=does, why=words)
+            why = result if result in {"few", "exploratory"} else "unranked" if leader is None else "close"
+            words = phrase(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
+            yield phrase("answer/nobody", does=does, why=words)
     yield "."
 
 
@@ -91,12 +92,12 @@ def _groups(findings: Result) -> int:
     return look(findings, "abilities", "role", "components") or 1
 
 
-def drawn(found: Result, context: Context) -> str | None:
+def drawn(abilities: Result, context: Context) -> str | None:
     """Return both abilities of every agent as a figure."""
-    rows: dict[str, Any] = found.get("agents") or {}
+    rows: dict[str, Any] = abilities.get("agents") or {}
     places = {name: row.get("component") or 0 for name, row in rows.items()}
     ranked = sorted(rows, key=lambda name: (places[name], -(look(rows[name], "sensitivity", "value") or 0.0), name))
-    several = (found.get("components") or 1) > 1
+    several = (abilities.get("components") or 1) > 1
     names = {name: f"{places[name] + 1}: {context.name(name)}" if several else context.name(name) for name in ranked}
     panels = [
         Panel(heading, axis, "logit", {names[name]: rows[name].get(ability) for name in ranked}, ink)
@@ -110,23 +111,23 @@ def drawn(found: Result, context: Context) -> str | None:
 
 def agents(findings: Result, context: Context) -> TableBlock:
     """Return one line of each agent: games, wins, detection, lies told and confessed."""
-    said, nothing = look(findings, "truth", "by_agent") or {}, {"value": None, "n": 0, "reason": "it said nothing"}
-    silent = {"lie_rate": nothing, "confession_rate": nothing} if said else {}
+    truths, nothing = look(findings, "truth", "by_agent") or {}, {"value": None, "n": 0, "reason": "it said nothing"}
+    silent = {"lie_rate": nothing, "confession_rate": nothing} if truths else {}
     rows = {
         name: {
             "games": look(findings, "agents", name, "games"),
             "both": _wins(look(findings, "agents", name, "wins") or {}),
             "sensitivity": look(findings, "abilities", "role", "agents", name, "sensitivity"),
-            **said.get(name, silent),
+            **truths.get(name, silent),
         }
         for name in context.agents
     }
     return table("answer/answer-table", findings, context, rows=rows)
 
 
-def _wins(found: Mapping[str, Any]) -> Cell:
+def _wins(by_side: Mapping[str, Any]) -> Cell:
     """Return the wins with both sides in one cell."""
-    wins = [estimate(found.get(side)) for side in ("werewolves", "villagers")]
+    wins = [estimate(by_side.get(side)) for side in ("werewolves", "villagers")]
     return Cell(
         " / ".join(cell.text for cell in wins),
         " / ".join(cell.under.partition(" · ")[0] for cell in wins),
@@ -134,14 +135,14 @@ def _wins(found: Mapping[str, Any]) -> Cell:
     )
 
 
-def _leads(context: Context) -> Prose:
+def _links(context: Context) -> Prose:
     """Say where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
     records, whole = len(context.files), len(context.files) - len(context.problems)
-    # one that covers a part of the records would be taken for all of them; what was run names each
-    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.records == records]
-    held = told("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
-    return plain(*example, LinkText("How to cite", "cite"), held, " · ", LinkText("What was run", "design"))
+    # one over other records, or over some that are missing, would be taken for theirs; what was run names each
+    hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.whole == records]
+    extent = phrase("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
+    return plain(*example, LinkText("How to cite", "cite"), extent, " · ", LinkText("What was run", "design"))
 
 
 def headlines(findings: Result, context: Context) -> list[str]:
@@ -156,25 +157,25 @@ def headlines(findings: Result, context: Context) -> list[str]:
     ]
 
 
-def _around(interval: str) -> str:
+def _interval(interval: str) -> str:
     return f" (95 % interval {interval})" if interval else ""
 
 
-def _with_interval(found: Mapping[str, Any], unit: str = "share") -> str:
-    return shown(found.get("value"), unit) + _around(between(found.get("low"), found.get("high"), unit))
+def _with_interval(estimated: Mapping[str, Any], unit: str = "share") -> str:
+    return shown(estimated.get("value"), unit) + _interval(between(estimated.get("low"), estimated.get("high"), unit))
 
 
-def _said_of(findings: Result, name: str) -> str:
+def _verdict_words(findings: Result, name: str) -> str:
     return specs("evidence").verdicts[name][verdict(findings, name)]
 
 
 def _played(findings: Result, context: Context) -> str:
     outcomes = findings.get("outcomes") or {}
     if not outcomes.get("games"):
-        return told("answer/nothing")
+        return phrase("answer/nothing")
     names = [context.name(agent) for agent in context.agents[:_NAMED]]
     more = ", …" if len(context.agents) > _NAMED else ""
-    return told(
+    return phrase(
         "answer/played",
         games=of(outcomes["games"], "game"),
         finished=count(outcomes["finished"]),
@@ -187,13 +188,13 @@ def _played(findings: Result, context: Context) -> str:
 def _won(findings: Result) -> str:
     winners = look(findings, "outcomes", "winners") or {}
     if not look(winners, "werewolves", "n"):
-        return told("answer/nobody_won")
+        return phrase("answer/nobody_won")
     names = {"werewolves": "Werewolves", "villagers": "villagers"}
     first, second = sorted(names, key=lambda side: -winners[side]["k"])
-    return told(
+    return phrase(
         "answer/sides",
         games=of(winners[first]["n"], "finished game"),
-        interval=_around(between(winners[first]["low"], winners[first]["high"])),
+        interval=_interval(between(winners[first]["low"], winners[first]["high"])),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
         first_share=percent(winners[first]["share"]),
@@ -205,12 +206,12 @@ def _won(findings: Result) -> str:
 def _deceived(findings: Result) -> str:
     overall = look(findings, "production", "overall") or {}
     if overall.get("rate") is None:
-        return told("answer/not_deceived")
+        return phrase("answer/not_deceived")
     roles = look(findings, "production", "by_role") or {}
     rates = [
         f"{FACTS[role].plural} {percent(row['rate'])}" for role, row in roles.items() if row.get("rate") is not None
     ]
-    return told(
+    return phrase(
         "answer/deceived",
         rate=_with_interval({**metric(findings, "deception_rate"), "value": overall["rate"]}),
         deceptive=count(overall["deceptive"]),
@@ -222,11 +223,11 @@ def _deceived(findings: Result) -> str:
 def _detected(findings: Result) -> str:
     overall = look(findings, "headline", "all") or {}
     if any(overall.get(name) is None for name in ("accuracy", "constant_accuracy", "balanced_accuracy")):
-        return told("answer/not_detected")
+        return phrase("answer/not_detected")
     balanced = {**metric(findings, "balanced_accuracy"), "value": overall["balanced_accuracy"]}
-    return told(
+    return phrase(
         "answer/detected",
-        said=_said_of(findings, "balanced_accuracy"),
+        said=_verdict_words(findings, "balanced_accuracy"),
         balanced=_with_interval(balanced),
         accuracy=percent(overall["accuracy"]),
         n=count(overall["n"]),
@@ -238,16 +239,16 @@ def _detected(findings: Result) -> str:
 def _suspected(findings: Result) -> str:
     gap, everybody = metric(findings, "suspicion_gap"), over_all(findings, "suspicion_gap")
     if gap.get("value") is None:
-        return told("answer/not_suspected", reason=gap.get("reason") or "no pair was judged")
+        return phrase("answer/not_suspected", reason=gap.get("reason") or "no pair was judged")
     first, auc = look(findings, "trends", "separable", "round"), metric(findings, "auc")
-    known = everybody.get("value") is not None
-    return told(
+    is_known = everybody.get("value") is not None
+    return phrase(
         "answer/suspected",
-        said=_said_of(findings, "suspicion_gap"),
+        said=_verdict_words(findings, "suspicion_gap"),
         gap=_with_interval(gap, "points"),
-        everybody=f" {told('answer/everybody', gap=_with_interval(everybody, 'points'))}" if known else "",
-        stand=told("answer/no_round") if first is None else told("answer/stand_out", round=first),
-        auc="" if auc.get("value") is None else f" {told('answer/auc', auc=_with_interval(auc, 'score'))}",
+        everybody=f" {phrase('answer/everybody', gap=_with_interval(everybody, 'points'))}" if is_known else "",
+        stand=phrase("answer/no_round") if first is None else phrase("answer/stand_out", round=first),
+        auc="" if auc.get("value") is None else f" {phrase('answer/auc', auc=_with_interval(auc, 'score'))}",
     )
 
 
@@ -259,7 +260,7 @@ _SEAT = 32
 
 def chosen_example(games: Sequence[IndexedGame]) -> IndexedGame | None:
     """Return the finished game whose number of statements is the median, the first of equals; None if there is none."""
-    finished = sorted((each for each in games if each.rows.finished), key=lambda each: len(each.entries))
+    finished = sorted((game for game in games if game.rows.finished), key=lambda game: len(game.entries))
     return finished[len(finished) // 2] if finished else None
 
 
@@ -272,16 +273,16 @@ def example(game: IndexedGame, context: Context) -> Section:
     winner = {"villagers": "The villagers won", "werewolves": "The Werewolves won", None: "Nobody won"}[rows.winner]
     lines: list[tuple[Part, ...]] = []
     for round_ in range(1, min(rows.rounds, _ROUNDS) + 1):
-        said = [entry for entry in game.entries if entry.row.round == round_ and entry.row.text]
-        heard = sorted(said, key=_suspicion, reverse=True)[:_PER_ROUND]
-        lines += [_heard(entry) for entry in sorted(heard, key=lambda each: each.row.number)]
-    told = f"{winner} after {of(rows.rounds, 'round')} and {of(len(game.entries), 'statement')}. The most suspected:"
+        entries = [entry for entry in game.entries if entry.row.round == round_ and entry.row.text]
+        suspected = sorted(entries, key=_suspicion, reverse=True)[:_PER_ROUND]
+        lines += [_statement(entry) for entry in sorted(suspected, key=lambda entry: entry.row.number)]
+    ending = f"{winner} after {of(rows.rounds, 'round')} and {of(len(game.entries), 'statement')}. The most suspected:"
     return Section(
         "example",
         "What a game looked like",
         (
             plain(f"One game of usual length, {words(rows.game, 60)}: {seats}."),
-            plain(told),
+            plain(ending),
             Bullets(tuple(lines)),
             plain(LinkText("The whole game", f"game-{game.place}")),
         ),
@@ -289,15 +290,15 @@ def example(game: IndexedGame, context: Context) -> Section:
 
 
 def _suspicion(entry: StatementEntry) -> float:
-    given = [each.row.s for each in entry.judgements if each.row.s is not None]
-    return sum(given) / len(given) if given else 0.0
+    suspicions = [judgement.row.s for judgement in entry.judgements if judgement.row.s is not None]
+    return sum(suspicions) / len(suspicions) if suspicions else 0.0
 
 
-def _heard(entry: StatementEntry) -> tuple[Part, ...]:
+def _statement(entry: StatementEntry) -> tuple[Part, ...]:
     row = entry.row
-    judged = [each for each in entry.judgements if each.row.d is not None]
-    flags = sum(bool(each.row.d) for each in judged)
-    label = entry.said or "not labelled"
+    judged = [judgement for judgement in entry.judgements if judgement.row.d is not None]
+    flags = sum(bool(judgement.row.d) for judgement in judged)
+    label = entry.label or "not labelled"
     lie = "; a lie by its claims" if entry.truth == "lie" else ""
     return (
         f"Round {row.round}, {words(row.speaker, _SEAT)} ({row.role}): ",

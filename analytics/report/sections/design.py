@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result, look
-from analytics.report.caveats import SHOWN, alarms
+from analytics.report.caveats import SHOWN, caveats, smoothing
 from analytics.report.context import Context, path_of, shorten_name
-from analytics.report.specs import Line, table, told
+from analytics.report.specs import Line, phrase, table
 from wolfbus.config import GameConfig
 from wolfbus.document.blocks import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.document.formats import UNDEFINED, count, listed, number, of, visible
+from wolfbus.document.formats import UNDEFINED, count, listed, of, visible
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them
@@ -27,11 +28,11 @@ _PROBLEMS: Final = 500
 
 def design(findings: Result, context: Context) -> Section:
     """Return what was run."""
-    blocks: list[Block] = [warning(alarm) for alarm in alarms(findings, context)[SHOWN:]]
+    blocks: list[Block] = [*map(warning, islice(caveats(findings, context), SHOWN, None))]
     for place, study in enumerate(context.studies):
         blocks += _study(findings, context, study, place)
     if not context.studies:
-        blocks.append(plain(told("design/no_study")))
+        blocks.append(plain(phrase("design/no_study")))
     blocks += [
         _settings(findings),
         _agents(findings, context),
@@ -51,14 +52,14 @@ def _checks(checks: Sequence[StudyCheck]) -> Iterator[Block]:
             "unproven" if check.proven is None else "proven",
             *(["hashed"] if check.hash is not None else []),
         ]
-        yield plain(f"{which}{check.sentence}. {' '.join(told(f'design/{name}') for name in meaning)}")
+        yield plain(f"{which}{check.sentence}. {' '.join(phrase(f'design/{name}') for name in meaning)}")
 
 
 def _study(findings: Result, context: Context, study: Mapping[str, Any], place: int) -> Iterator[TableBlock]:
     """Yield what a study's manifest says, how often agents met, and what became of its games."""
     design = study.get("design") or {}
-    known = {name: fact for name, fact in _facts(study).items() if fact is not None and fact != ""}
-    rows = {name: {"value": Cell(_short(fact))} for name, fact in known.items()}
+    facts = {name: fact for name, fact in _facts(study).items() if fact is not None and fact != ""}
+    rows = {name: {"value": Cell(_short(fact))} for name, fact in facts.items()}
     yield table("design/study", findings, context, rows=rows, place=place)
     pairs = design.get("pairs") or []
     meetings = [
@@ -109,27 +110,27 @@ def _rules(config: Mapping[str, Any]) -> str:
 
 def _settings(findings: Result) -> Bullets:
     settings = findings.get("settings") or {}
-    alpha, prior = (" and ".join(number(each, 2) for each in settings.get(name) or ()) for name in ("alpha", "prior"))
+    alpha, prior = smoothing(findings)
     protocols = look(findings, "outcomes", "protocols") or {}
     played = ", ".join(f"{count(games)} by the {name} protocol" for name, games in protocols.items() if games)
     how = {(False,): "are left out", (True,): "count as truthful, suspicion 0.5", (): UNDEFINED}.get(
         tuple(settings.get("include_defaulted") or ()), "are left out in some games and filled in in others"
     )
     return Bullets((
-        (told("design/smoothing", alpha=alpha or UNDEFINED, prior=prior or UNDEFINED),),
-        (told("design/protocols", protocols=played or UNDEFINED),),
-        (told("design/missing", how=how),),
+        (phrase("design/smoothing", alpha=alpha, prior=prior),),
+        (phrase("design/protocols", protocols=played or UNDEFINED),),
+        (phrase("design/missing", how=how),),
     ))  # fmt: skip
 
 
 def _agents(findings: Result, context: Context) -> TableBlock:
     rows = {}
     for agent in context.agents:
-        found = look(findings, "agents", agent) or {}
-        roles = ", ".join(f"{role} {count(n)}" for role, n in (found.get("roles") or {}).items() if n)
-        made = look(findings, "production", "by_brain", agent, "n")
-        cells = {"asked": Cell(_short(agent)), "by_role": Cell(roles or UNDEFINED), "labelled": made}
-        rows[agent] = {**found, **cells}
+        agent_findings = look(findings, "agents", agent) or {}
+        roles = ", ".join(f"{role} {count(n)}" for role, n in (agent_findings.get("roles") or {}).items() if n)
+        labelled = look(findings, "production", "by_brain", agent, "n")
+        cells = {"asked": Cell(_short(agent)), "by_role": Cell(roles or UNDEFINED), "labelled": labelled}
+        rows[agent] = {**agent_findings, **cells}
     return table("design/agents-played", findings, context, rows=rows)
 
 
@@ -137,11 +138,11 @@ def _logs(findings: Result, files: Sequence[FileNote]) -> Iterator[Block]:
     """Say that published logs are among the files, and in which reading."""
     logs = sum(note.published for note in files)
     if logs:
-        what = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
+        logs_in_words = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
         labels = {name: count(look(findings, "labels", name)) for name in ("clean", "repaired", "total")}
         again = look(findings, "settings", "include_defaulted") == [False]
         name = "design/logs_read_again" if again else "design/logs_as_stored"
-        yield plain(told(name, logs=what, lost=count(look(findings, "labels", "defaulted")), **labels))
+        yield plain(phrase(name, logs=logs_in_words, lost=count(look(findings, "labels", "defaulted")), **labels))
 
 
 def _files(findings: Result, context: Context) -> TableBlock:
@@ -160,26 +161,26 @@ def _files(findings: Result, context: Context) -> TableBlock:
     whole = files - len(problems)
     read = f"{of(whole, 'file')} {'was' if whole == 1 else 'were'} read"
     logs = any(note.published for note in context.files)
-    fine = f"{read}. {told('design/fine_logs')}" if logs else f"{read}, {told('design/fine')}"
+    fine = f"{read}. {phrase('design/fine_logs')}" if logs else f"{read}, {phrase('design/fine')}"
     return table(
         "design/files", findings, context, lines=lines, notes=_first(_PROBLEMS, problems),
         problems=len(problems), files=files, whole=whole, fine_here=fine,
     )  # fmt: skip
 
 
-def _first(shown: int, everything: Sequence[object], things: str = "") -> list[str]:
+def _first(limit: int, everything: Sequence[object], things: str = "") -> list[str]:
     """Return the remark that only the first of many are shown, none if all are."""
     all_ = len(everything)
-    return [told("design/first", shown=shown, all=all_, things=things)] if all_ > shown else []
+    return [phrase("design/first", shown=limit, all=all_, things=things)] if all_ > limit else []
 
 
-def _short(found: object) -> str:
-    if isinstance(found, Mapping):
-        found = ", ".join(f"{key} {value}" for key, value in found.items())
-    elif isinstance(found, (list, tuple)):
-        found = ", ".join(str(value) for value in found)
-    shown = visible(str(found)[: 4 * _LONGEST])
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+def _short(fact: object) -> str:
+    if isinstance(fact, Mapping):
+        fact = ", ".join(f"{key} {value}" for key, value in fact.items())
+    elif isinstance(fact, (list, tuple)):
+        fact = ", ".join(str(value) for value in fact)
+    text = visible(str(fact)[: 4 * _LONGEST])
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 _COUNTED: Final = {"prompt_tokens": "prompt tokens", "completion_tokens": "reply tokens", "cost_usd": "a price"}
@@ -189,7 +190,7 @@ def repair(findings: Result, context: Context) -> Section:
     """Return replies by agent and by kind, and the scores with and without what was not clean."""
     faults = (look(findings, "repair", "overall", "faults") or {}).items()
     wrong = ", ".join(f"{fault} {count(number)}" for fault, number in faults if number)
-    notes = [told("design/wrong", faults=wrong)] if wrong else []
+    notes = [phrase("design/wrong", faults=wrong)] if wrong else []
     by_brain = {brain: row["overall"] for brain, row in (look(findings, "repair", "by_brain") or {}).items()}
     return Section("repair", "Repair: how replies were read", (
         table("design/repair-agents", findings, context, rows=by_brain, notes=notes),
@@ -200,15 +201,15 @@ def repair(findings: Result, context: Context) -> Section:
 
 def cost(findings: Result, context: Context) -> Section:
     """Return calls by model, kind and agent, and what a game and a statement took."""
-    found = findings.get("cost") or {}
-    total = found.get("total") or {}
+    costs = findings.get("cost") or {}
+    total = costs.get("total") or {}
     lines = [
         Line(Cell(shorten_name(str(key), 60)), row)
         for split in ("model", "brain", "kind", "seat")
-        for key, row in (found.get(f"by_{split}") or {}).items()
+        for key, row in (costs.get(f"by_{split}") or {}).items()
     ]
     lines.append(Line(Cell("All"), total, total=True))
-    and_seat = ", and by seat" if found.get("by_seat") else ""
+    and_seat = ", and by seat" if costs.get("by_seat") else ""
     called = lines if total.get("calls") else []
     by = table("design/cost-table", findings, context, lines=called, notes=_lacking(total), and_seat=and_seat)
     return Section("cost", "Cost", (by, table("design/cost-per", findings, context)) if called else (by,))
@@ -223,8 +224,8 @@ def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
         if 0 < (lost := total.get(f"{name}_missing") or 0) < calls
     ]
     if lacking:
-        yield told("design/lacking", calls=of(calls, "call"), parts=listed(lacking))
+        yield phrase("design/lacking", calls=of(calls, "call"), parts=listed(lacking))
     if played := total.get("cassette"):
-        yield told("design/cassette", calls=count(played))
+        yield phrase("design/cassette", calls=count(played))
     if (attempts := total.get("attempts") or 0) > calls:
-        yield told("design/attempts", attempts=of(attempts, "attempt"))
+        yield phrase("design/attempts", attempts=of(attempts, "attempt"))

@@ -15,7 +15,7 @@ from typing import Any, Final
 from analytics import Result, look
 from analytics.measures.primary import LEADS, TELLING
 from analytics.report.context import Context, estimate, value
-from analytics.report.specs import Line, specs, table, told
+from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, plain
 from wolfbus.document.formats import UNDEFINED, count, number, of, percent, shown
 
@@ -25,13 +25,13 @@ _NAMES: Final = 8
 
 def primary(findings: Result, context: Context) -> Section:
     """Return the primary metrics, each with the sentence that its test allows."""
-    found = findings.get("primary") or {}
-    lines = (_tested(name, row, context) for name, row in (found.get("metrics") or {}).items())
-    how = told("evidence/unusual" if found.get("declared") else "evidence/usual")
-    every, flips = "all " if found.get("exact") else "", count(found.get("flips") or 0)
-    notes = (told("evidence/tested", how=how, every=every, flips=flips), "All else on this page is exploratory.")
-    made = table("evidence/primary-table", findings, context, lines=lines, notes=notes)
-    return Section("primary", "What can be said, tested", (made,))
+    tested = findings.get("primary") or {}
+    lines = (_tested(name, row, context) for name, row in (tested.get("metrics") or {}).items())
+    how = phrase("evidence/unusual" if tested.get("declared") else "evidence/usual")
+    every, flips = "all " if tested.get("exact") else "", count(tested.get("flips") or 0)
+    notes = (phrase("evidence/tested", how=how, every=every, flips=flips), "All else on this page is exploratory.")
+    block = table("evidence/primary-table", findings, context, lines=lines, notes=notes)
+    return Section("primary", "What can be said, tested", (block,))
 
 
 def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
@@ -49,35 +49,35 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
     }
     if name in LEADS and first:
         who = f"{context.name(first)} before {context.name(str(row.get('second')))} in {LEADS[name]}"
-        said = f"{who}: {'clear' if verdict == 'above' else 'not clear'}"
+        sentence = f"{who}: {'clear' if verdict == 'above' else 'not clear'}"
     else:
         words = specs("evidence").verdicts
-        said = words.get(name, {}).get(verdict) or words["any"][verdict].format(label=_label(name, row))
-    return Line(Cell(said), cells)
+        sentence = words.get(name, {}).get(verdict) or words["any"][verdict].format(label=_label(name, row))
+    return Line(Cell(sentence), cells)
 
 
 def variability(findings: Result, context: Context) -> Section:
     """Return the table of headlines."""
-    found = findings.get("variability") or {}
-    metrics, blocks = found.get("metrics") or {}, found.get("blocks") or 0
+    headlines = findings.get("variability") or {}
+    metrics, blocks = headlines.get("metrics") or {}, headlines.get("blocks") or 0
     lines = (_headline(name, metric, context) for name, metric in metrics.items() if "/" not in name)
-    kind = "blocks of the design" if found.get("block_kind") == "block" else "games"
-    draws = count(found.get("draws") or 0)
-    notes = [told("evidence/intervals", draws=draws, blocks=count(blocks), kind=kind)]
+    kind = "blocks of the design" if headlines.get("block_kind") == "block" else "games"
+    draws = count(headlines.get("draws") or 0)
+    notes = [phrase("evidence/intervals", draws=draws, blocks=count(blocks), kind=kind)]
     if 0 < blocks < TELLING:
-        notes.append(told("evidence/few", telling=TELLING, kind=kind))
-    made = table("evidence/headlines", findings, context, lines=lines, notes=notes)
-    return Section("variability", "All headlines and their variability (5.9)", (made,))
+        notes.append(phrase("evidence/few", telling=TELLING, kind=kind))
+    block = table("evidence/headlines", findings, context, lines=lines, notes=notes)
+    return Section("variability", "All headlines and their variability (5.9)", (block,))
 
 
 def _headline(name: str, metric: Mapping[str, Any], context: Context) -> Line:
     unit = str(metric.get("unit") or "share")
     mean, half, everybody = metric.get("paper_mean"), metric.get("paper_half"), metric.get("all_observers")
-    spread = value(mean, unit, paper=context.paper(f"variability.metrics.{name}"), reason=told("evidence/no_spread"))
+    spread = value(mean, unit, paper=context.paper(f"variability.metrics.{name}"), reason=phrase("evidence/no_spread"))
     if mean is not None:
-        around = "" if half is None else f" ± {100 * half:.1f}" if unit in {"share", "points"} else f" ± {half:.3f}"
+        plus_minus = "" if half is None else f" ± {100 * half:.1f}" if unit in {"share", "points"} else f" ± {half:.3f}"
         pooled = f"pooled {shown(everybody.get('value'), unit)}" if everybody else ""
-        spread = replace(spread, text=spread.text + around, under=pooled)
+        spread = replace(spread, text=spread.text + plus_minus, under=pooled)
     baseline = metric.get("baseline")
     label = "" if baseline is None else str(metric.get("baseline_label") or "")
     cells = {"pooled": estimate(metric, unit), "baseline": Cell(shown(baseline, unit), label), "spread": spread}
@@ -107,12 +107,13 @@ def bias(findings: Result, context: Context) -> Section:
 
 
 def _names(findings: Result, context: Context) -> TableBlock:
-    found = look(findings, "bias", "names") or {}
-    known = {name: row for name, row in (found.get("by_name") or {}).items() if row.get("value") is not None}
-    furthest = sorted(known, key=lambda name: -abs(known[name]["value"]))[:_NAMES]
-    p = found.get("p")
-    note = told("evidence/furthest") + " " + ("" if p is None else told("evidence/names", p=shown(p, "p")))
-    return table("evidence/bias-names", findings, context, rows={name: known[name] for name in furthest}, notes=[note])
+    names = look(findings, "bias", "names") or {}
+    defined = {name: row for name, row in (names.get("by_name") or {}).items() if row.get("value") is not None}
+    furthest = sorted(defined, key=lambda name: -abs(defined[name]["value"]))[:_NAMES]
+    p = names.get("p")
+    note = phrase("evidence/furthest") + " " + ("" if p is None else phrase("evidence/names", p=shown(p, "p")))
+    rows = {name: defined[name] for name in furthest}
+    return table("evidence/bias-names", findings, context, rows=rows, notes=[note])
 
 
 _GROUNDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
@@ -123,7 +124,7 @@ _GROUNDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     ),
     "label": (
         "self-labels",
-        {"hits": "by={agent}&judged=tp", "alarms": "by={agent}&judged=fp", "said": "deceptive"},
+        {"hits": "by={agent}&judged=tp", "alarms": "by={agent}&judged=fp", "label": "deceptive"},
     ),
 }
 """What is told apart, on each ground of truth, and the statements behind it."""
@@ -131,12 +132,12 @@ _GROUNDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 
 def agents(findings: Result, context: Context) -> Section:
     """Return both abilities on each ground of truth, and the agents' plain rates."""
-    blocks: list[Block] = [plain(told("agents/intro"))]
+    blocks: list[Block] = [plain(phrase("agents/intro"))]
     for by, (ground, links) in _GROUNDS.items():
-        found = look(findings, "abilities", by) or {}
+        abilities = look(findings, "abilities", by) or {}
         blocks.append(Heading(f"{ground[:1].upper()}{ground[1:]}", f"abilities-{by}"))
-        blocks.append(_abilities(findings, context, found, by=by, ground=ground, **links))
-        if (roles := found.get("roles")) and any(roles.values()):
+        blocks.append(_abilities(findings, context, abilities, by=by, ground=ground, **links))
+        if (roles := abilities.get("roles")) and any(roles.values()):
             names = dict.fromkeys(name for who in ("observer", "speaker") for name in roles.get(who) or {})
             rows = {name: {who: look(roles, who, name) for who in ("observer", "speaker")} for name in names}
             blocks.append(table("agents/roles", findings, context, rows=rows, by=by))
@@ -147,40 +148,41 @@ def agents(findings: Result, context: Context) -> Section:
     )
 
 
-def _abilities(findings: Result, context: Context, found: Mapping[str, Any], **words: Any) -> TableBlock:
-    rows = found.get("agents") or {}
+def _abilities(findings: Result, context: Context, abilities: Mapping[str, Any], **words: Any) -> TableBlock:
+    rows = abilities.get("agents") or {}
     ranked = {name: rows[name] for name in sorted(rows, key=lambda name: (*_rank(rows[name]), name))}
-    several = (found.get("components") or 1) > 1
+    several = (abilities.get("components") or 1) > 1
     without = () if several else ("Component",)
-    notes = _remarks(found, several=several)
-    words["reason"] = found.get("reason") or "it was not computed"
+    notes = _remarks(abilities, several=several)
+    words["reason"] = abilities.get("reason") or "it was not computed"
     return table("agents/abilities", findings, context, rows=ranked, notes=notes, without=without, **words)
 
 
-def _remarks(found: Mapping[str, Any], *, several: bool) -> Iterator[str]:
-    yield told("agents/model", draws=count(found.get("draws") or 0))
-    if (spread := found.get("statement_sd")) is not None:
-        yield told("agents/spread", spread=number(spread, 2))
-    if mistakes := found.get("mistakes_left_out"):
+def _remarks(abilities: Mapping[str, Any], *, several: bool) -> Iterator[str]:
+    yield phrase("agents/model", draws=count(abilities.get("draws") or 0))
+    if (spread := abilities.get("statement_sd")) is not None:
+        yield phrase("agents/spread", spread=number(spread, 2))
+    if mistakes := abilities.get("mistakes_left_out"):
         noun = "statement that is a mistake", "statements that are mistakes"
-        yield told("agents/mistakes", mistakes=of(mistakes, *noun))
+        yield phrase("agents/mistakes", mistakes=of(mistakes, *noun))
     if several:
-        yield told("agents/apart")
+        yield phrase("agents/apart")
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[float, int, float]:
     """Return what an agent's line is sorted by: its component, what is undefined, and the sum of the rest."""
-    known = [each for each in (look(row, name, "value") for name in ("sensitivity", "concealment")) if each is not None]
+    abilities = (look(row, name, "value") for name in ("sensitivity", "concealment"))
+    values = [value for value in abilities if value is not None]
     component = row.get("component")
-    return inf if component is None else component, -len(known), -sum(known)
+    return inf if component is None else component, -len(values), -sum(values)
 
 
 def skill(findings: Result, context: Context) -> Section:
     """Return the skills of all agents, and how well they tell who wins."""
-    found = findings.get("skill") or {}
-    without = found.get("without_winner")
-    notes = [told("agents/without_winner", games=of(without, "game"))] if without else []
-    reason = look(found, "held_out", "reason") or "it was not computed"
+    skills = findings.get("skill") or {}
+    without = skills.get("without_winner")
+    notes = [phrase("agents/without_winner", games=of(without, "game"))] if without else []
+    reason = look(skills, "held_out", "reason") or "it was not computed"
     return Section("skill", "Skill of winning", (
         table("agents/skill-agents", findings, context, notes=notes),
         table("agents/skill-held-out", findings, context, reason=reason),

@@ -10,17 +10,18 @@ from typing import Any, Final
 from analytics import Result
 from analytics.reference import Definition, contradictions, definitions
 from analytics.report.context import Context
-from analytics.report.specs import specs, told
+from analytics.report.specs import phrase, specs
 from wolfbus.document.blocks import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
 from wolfbus.document.formats import listed, visible
 
 
 def methods(_: Result, __: Context) -> Section:
     """Return every definition, grouped as the findings are."""
-    blocks: list[Block] = [plain(told("methods/methods"))]
-    for name in dict.fromkeys(each.section for each in definitions()):
+    blocks: list[Block] = [plain(phrase("methods/methods"))]
+    for name in dict.fromkeys(definition.section for definition in definitions()):
         blocks.append(Heading(_title(name), f"methods-{name}"))
-        blocks.append(TermList(tuple((each.title, _told(each)) for each in definitions() if each.section == name)))
+        chapter = [definition for definition in definitions() if definition.section == name]
+        blocks.append(TermList(tuple((definition.title, _explained(definition)) for definition in chapter)))
     return Section("methods", "Methods", tuple(blocks))
 
 
@@ -30,8 +31,8 @@ def pointer(key: str) -> Prose | None:
     Args:
         key: of the section of the page.
     """
-    known = {each.section for each in definitions()}
-    behind = [name for name in specs("methods").behind.get(key, (key,)) if name in known]
+    sections = {definition.section for definition in definitions()}
+    behind = [name for name in specs("methods").behind.get(key, (key,)) if name in sections]
     if not behind:
         return None
     parts: list[Part] = ["Methods: "]
@@ -44,30 +45,27 @@ def _title(name: str) -> str:
     return specs("methods").titles.get(name, name)
 
 
-def _told(each: Definition) -> tuple[Part, ...]:
+def _explained(definition: Definition) -> tuple[Part, ...]:
     facts = [
-        ("Formula", each.formula),
-        ("Unit", each.units),
-        ("Baseline", each.baseline),
-        ("Interval", each.interval),
-        ("Source", each.source if each.source.startswith("ours") else f"paper {each.source}"),
+        ("Formula", definition.formula),
+        ("Unit", definition.units),
+        ("Baseline", definition.baseline),
+        ("Interval", definition.interval),
+        ("Source", definition.source if definition.source.startswith("ours") else f"paper {definition.source}"),
     ]
     lines = [(name, f"{fact}.") for name, fact in facts if fact and fact != "none"]
-    lines += [("Choice", choice) for choice in each.choices]
-    if each.headline:
-        lines.append(("Headline", f"{listed(list(each.headline))}."))
-    lines.append(("Code", f"{each.code}."))
-    return (each.words, *(part for name, fact in lines for part in (" ", Strong(f"{name}:"), f" {fact}")))
+    lines += [("Choice", choice) for choice in definition.choices]
+    if definition.headline:
+        lines.append(("Headline", f"{listed(list(definition.headline))}."))
+    lines.append(("Code", f"{definition.code}."))
+    return (definition.words, *(part for name, fact in lines for part in (" ", Strong(f"{name}:"), f" {fact}")))
 
 
 def paper(_: Result, context: Context) -> Section:
     """Return every contradiction that was found, with what is done here."""
-    told = contradictions() if context.published else ()
-    return Section(
-        "paper",
-        "Where the paper contradicts itself",
-        (TermList(tuple((each.says, (f"{each.but} {each.ours}",)) for each in told)),),
-    )
+    contradicted = contradictions() if context.published else ()
+    terms = tuple((claim.says, (f"{claim.but} {claim.ours}",)) for claim in contradicted)
+    return Section("paper", "Where the paper contradicts itself", (TermList(terms),))
 
 
 PAPER: Final = r"""@misc{wolf2025,
@@ -87,7 +85,7 @@ _LATEX: Final = {
 
 def cite(context: Context, games: Sequence[str]) -> Section:
     """Return the BibTeX entries; `games` are ids."""
-    return Section("cite", "How to cite", (plain(told("methods/cite")), Listing(bibtex(context, games))))
+    return Section("cite", "How to cite", (plain(phrase("methods/cite")), Listing(bibtex(context, games))))
 
 
 def bibtex(context: Context, games: Sequence[str]) -> str:
@@ -127,7 +125,7 @@ def _study(study: Mapping[str, Any], context: Context) -> str:
         f"wolfbus {study.get('wolfbus') or context.version}",
         f"commit {git['commit']}{' with changes' if git.get('dirty') else ''}" if git.get("commit") else "",
         f"prompts {study['prompts']}" if study.get("prompts") else "",
-        *(f"study hash {each.hash}" for each in context.checks if each.hash and each.study == study.get("study")),
+        *(f"study hash {check.hash}" for check in context.checks if check.hash and check.study == study.get("study")),
     ]
     name = study.get("name") or study.get("study") or "A study"
     year = (study.get("created") or "")[:4]

@@ -19,7 +19,7 @@ from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
 from analytics.measures.bootstrap import around_mean
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value
-from analytics.report.specs import Line, table, told
+from analytics.report.specs import Line, phrase, table
 from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, note, plain
 from wolfbus.document.formats import UNDEFINED, count, number, of, percent, shown
 from wolfbus.vocabulary import ROLES, Verdict
@@ -37,7 +37,7 @@ _SPLITS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def outcomes(findings: Result, context: Context) -> Section:
     """Return outcomes, lengths and production."""
-    won, made = partial(win_shares, findings), partial(production_by_role, findings)
+    won, produced = partial(win_shares, findings), partial(production_by_role, findings)
     caption = "Statements that their speakers call deceptive, by role."
     return Section("outcomes", "Outcomes and deception (5.2, 5.3)", (
         drawing(
@@ -46,7 +46,7 @@ def outcomes(findings: Result, context: Context) -> Section:
         table("tables/winners", findings, context),
         table("tables/lengths", findings, context),
         Heading("How often speakers call their own statements deceptive", "production"),
-        drawing("production-figure", made, caption, findings.get("production"), table="production-role"),
+        drawing("production-figure", produced, caption, findings.get("production"), table="production-role"),
         *(table("tables/production", findings, context, split=split, **words) for split, words in _SPLITS.items()),
     ))  # fmt: skip
 
@@ -118,7 +118,7 @@ def calibration(findings: Result, context: Context) -> Section:
     )
     return Section("calibration", "Curves, thresholds, recalibration (4.5, 5.7)", (
         drawing(
-            *("roc", partial(roc, findings), told("calibration/roc"), findings.get("curves")), table="roc-points"
+            *("roc", partial(roc, findings), phrase("calibration/roc"), findings.get("curves")), table="roc-points"
         ),
         *(_thresholds(findings, context, score) for score in SCORE_WORDS),
         *_recalibration(findings, context),
@@ -129,10 +129,10 @@ def calibration(findings: Result, context: Context) -> Section:
 def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
     lines: list[Line] = []
     reasons: list[str] = []
-    needs = told("calibration/needs")
-    found = {rule: look(findings, "thresholds", score, rule) or {} for rule in _RULES}
+    needs = phrase("calibration/needs")
+    by_rule = {rule: look(findings, "thresholds", score, rule) or {} for rule in _RULES}
     for rule, label in _RULES.items():
-        row = found[rule]
+        row = by_rule[rule]
         if row.get("reason"):
             reasons.append(f"{label}: {row['reason']}.")
         if row:
@@ -143,7 +143,7 @@ def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
             cells = {"median": median if median.reason else Cell(median.text, under), "scored": row.get("held_out")}
             lines.append(Line(Cell(f"{label} (held out)"), {**row, **cells}, {"rule": rule, "why": why}))
     for rule, (label, threshold) in _UNFITTED.items():
-        scored = next(filter(None, (look(row, rule) for row in found.values())), None)
+        scored = next(filter(None, (look(row, rule) for row in by_rule.values())), None)
         if scored:
             cells = {"median": Cell(threshold), "all_games": Cell(threshold), "scored": scored}
             lines.append(Line(Cell(label), cells, {"rule": rule, "why": needs}))
@@ -152,32 +152,33 @@ def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
 
 
 def _recalibration(findings: Result, context: Context) -> Iterator[Block]:
-    found = findings.get("recalibration") or {}
-    fitted = {kind: found[kind] for kind in _MAPS if found.get(kind)}
+    recalibration = findings.get("recalibration") or {}
+    fitted = {kind: recalibration[kind] for kind in _MAPS if recalibration.get(kind)}
     lines = [
         Line(Cell(_MAPS[kind][:1].upper() + _MAPS[kind][1:]), row.get("after"), {"kind": kind, "when": "after"})
         for kind, row in fitted.items()
     ]
     for kind, row in list(fitted.items())[:1]:
         lines.insert(0, Line(Cell("As stated"), row.get("before"), {"kind": kind, "when": "before"}))
-    folds, blocks = (count(found.get(name) or 0) for name in ("folds", "blocks"))
-    why = found.get("reason") or "it was not computed"
+    folds, blocks = (count(recalibration.get(name) or 0) for name in ("folds", "blocks"))
+    why = recalibration.get("reason") or "it was not computed"
     words: Mapping[str, Any] = {"folds": folds, "blocks": blocks, "why": why}
     yield table("calibration/recalibration-table", findings, context, lines=lines, **words)
     for kind, row in fitted.items():
-        bins = (Line(Cell(f"{each['low']:.3f} to {each['high']:.3f}"), each) for each in row.get("reliability") or ())
-        if row.get("reliability"):
+        bins = row.get("reliability") or ()
+        if bins:
+            ranges = (Line(Cell(f"{part['low']:.3f} to {part['high']:.3f}"), part) for part in bins)
             label = ("the " if kind == "isotonic" else "") + _MAPS[kind]
-            yield table("calibration/recalibrated", findings, context, lines=bins, kind=kind, label=label)
+            yield table("calibration/recalibrated", findings, context, lines=ranges, kind=kind, label=label)
 
 
 def table4(findings: Result, context: Context) -> Section:
     """Return Table 4 for both scores, by observer and by speaker, and the reliability diagrams."""
-    blocks: list[Block] = [plain(told("calibration/chance"))]
+    blocks: list[Block] = [plain(phrase("calibration/chance"))]
     for score, words in SCORE_WORDS.items():
         blocks.append(Heading(words.capitalize(), f"table4-{score}"))
         blocks += [_table4(findings, context, score, side) for side in ("observer", "speaker")]
-        caption = told("calibration/reliability", score=words)
+        caption = phrase("calibration/reliability", score=words)
         needs = look(findings, "table4", score)
         blocks.append(drawing(f"reliability-{score}", partial(reliability, findings, score), caption, needs))
     return Section("table4", "Table 4: is suspicion a probability?", tuple(blocks))
@@ -195,7 +196,8 @@ def _table4(findings: Result, context: Context, score: Score, side: str) -> Tabl
         # headline metrics are over observers
         "suffix": ("" if score == "suspicion" else "_before") if by_observer else "_by_speaker",
     }
-    return table("calibration/table4", findings, context, notes=[told("calibration/whose")] if papers else [], **words)
+    notes = [phrase("calibration/whose")] if papers else []
+    return table("calibration/table4", findings, context, notes=notes, **words)
 
 
 def table5(findings: Result, context: Context) -> Section:
@@ -227,9 +229,9 @@ def truth(findings: Result, context: Context) -> Section:
     mistakes, notes = detection.get("mistakes") or {}, []
     if mistakes.get("flagged") is not None:
         flagged = percent(mistakes["flagged"])
-        notes.append(told("truth/mistakes", judgements=of(mistakes["n"], "judgement"), flagged=flagged))
+        notes.append(phrase("truth/mistakes", judgements=of(mistakes["n"], "judgement"), flagged=flagged))
     return Section("truth", "Truth: lies told, admitted, detected", (
-        plain(told("truth/intro")),
+        plain(phrase("truth/intro")),
         table("truth/truth", findings, context, by="role"),
         table("truth/truth", findings, context, by="agent"),
         table("truth/truth-detection", findings, context, more=lines, notes=notes),
@@ -260,7 +262,7 @@ _CHANGES: Final = ("within", "makeup")
 def figure1(findings: Result, context: Context) -> Section:
     """Return Figure 1, its numbers, and the trend."""
     data, empty = findings.get("figure1") or {}, "No round has a judgement yet."
-    caption, all_of_it = told("rounds/figure1"), "Figure 1's numbers over all observers, as in the paper"
+    caption, all_of_it = phrase("rounds/figure1"), "Figure 1's numbers over all observers, as in the paper"
     moved = (
         Line(Cell(f"{role}, round {step['round']}"), {**step, **{name: _change(step, name) for name in _CHANGES}})
         for role, steps in (data.get("moved") or {}).items()
@@ -312,24 +314,24 @@ def _change(step: Result, name: str) -> Cell:
 
 
 def _separable(findings: Result, context: Context) -> TableBlock:
-    found = look(findings, "trends", "separable") or {}
+    separable = look(findings, "trends", "separable") or {}
     lines = (
         Line(
             Cell(f"Round {row['round']}"),
             {**row, "clear": Cell("yes" if row["low"] is not None and row["low"] > 0 else "no")},
         )
-        for row in found.get("rounds") or ()
+        for row in separable.get("rounds") or ()
     )
-    first = found.get("round")
+    first = separable.get("round")
     note = (
-        told("rounds/no_round", reason=found.get("reason") or "nothing was judged")
+        phrase("rounds/no_round", reason=separable.get("reason") or "nothing was judged")
         if first is None
-        else told("rounds/first_round", round=number(first, 0))
+        else phrase("rounds/first_round", round=number(first, 0))
     )
     everybody = look(findings, "trends", "all_observers", "separable", "round")
-    note += " " + told("rounds/everybody", round="none" if everybody is None else f"round {everybody}")
+    note += " " + phrase("rounds/everybody", round="none" if everybody is None else f"round {everybody}")
     paper = context.paper("trends.separable.round")
-    papers = "" if paper is None else told("rounds/paper_round", round=paper)
+    papers = "" if paper is None else phrase("rounds/paper_round", round=paper)
     return table("rounds/separable", findings, context, lines=lines, notes=(note, papers))
 
 
@@ -356,22 +358,22 @@ def events(findings: Result, context: Context) -> Section:
     """Return the two comparisons beside the paper's."""
     nights = [look(findings, "events", "doctor", f"nights_{name}") for name in ("blocked", "killed", "without_attempt")]
     blocked, killed, quiet = (count(night or 0) for night in nights)
-    known = any(night is not None for night in nights)
-    notes = [told("rounds/nights", blocked=blocked, killed=killed, quiet=quiet)] if known else []
+    is_known = any(night is not None for night in nights)
+    notes = [phrase("rounds/nights", blocked=blocked, killed=killed, quiet=quiet)] if is_known else []
     return Section("events", "Events (5.3)", (table("rounds/events-table", findings, context, notes=notes),))
 
 
 def votes(findings: Result, context: Context) -> Section:
     """Return the link from suspicion to votes, hits by round, and the counterfactual vote."""
-    found = findings.get("votes") or {}
+    vote_findings = findings.get("votes") or {}
     by_round = [
         Line(Cell(f"Votes of non-wolves that hit a Werewolf, in round {round_}"), row)
-        for round_, row in (found.get("hits_by_round") or {}).items()
+        for round_, row in (vote_findings.get("hits_by_round") or {}).items()
     ]
-    unjudged = look(found, "own_argmax", "unjudged")
-    notes = [told("rounds/unjudged", votes=of(unjudged, "vote"))] if unjudged else []
-    held = count(look(found, "counterfactual", "votes") or 0)
+    unjudged = look(vote_findings, "own_argmax", "unjudged")
+    notes = [phrase("rounds/unjudged", votes=of(unjudged, "vote"))] if unjudged else []
+    votes_counted = count(look(vote_findings, "counterfactual", "votes") or 0)
     return Section("votes", "Votes (4.5)", (
         table("rounds/votes-table", findings, context, more=by_round, notes=notes),
-        table("rounds/counterfactual", findings, context, votes=held),
+        table("rounds/counterfactual", findings, context, votes=votes_counted),
     ))  # fmt: skip

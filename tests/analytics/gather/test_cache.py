@@ -122,7 +122,7 @@ def test_other_criteria_and_other_versions_find_nothing(folder: Path, monkeypatc
 
 
 def test_of_many_parts_only_the_one_that_changed_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("analytics.gather.PART", 1)
+    monkeypatch.setattr("analytics.gather.BATCH", 1)
     gather([folder], workers=1, cached=True)
     written = kept(folder)
     compressed(folder / "2.ndjson")

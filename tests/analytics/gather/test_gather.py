@@ -43,7 +43,7 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_i
     played: Path, monkeypatch: pytest.MonkeyPatch
 ):
     one = gather([played], workers=1)
-    monkeypatch.setattr("analytics.gather.PART", 1)
+    monkeypatch.setattr("analytics.gather.BATCH", 1)
     two = gather([played], Criteria(prover=Verifier), workers=2)
     assert tables_of(one) == tables_of(two)
     assert same(one.columns, two.columns)
@@ -54,7 +54,7 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_i
 
 @pytest.mark.parametrize("ends", [partial(os._exit, 1), partial(signal.raise_signal, signal.SIGINT)])
 def test_a_process_that_is_killed_while_it_reads_is_told_in_one_line(played: Path, monkeypatch, capfd, ends):
-    monkeypatch.setattr("analytics.gather.PART", 1)
+    monkeypatch.setattr("analytics.gather.BATCH", 1)
     with pytest.raises(WolfError, match="was killed"):
         gather([played], Criteria(prover=ends), workers=2)
     assert capfd.readouterr().err == ""

@@ -134,7 +134,7 @@ class HouseExecutor:
                 result = self._unrequested.pop(planned.game, None)
                 if result is None:
                     self._requested[planned.game] = planned
-                    self._agenda.ask(AgendaItem(planned.game, planned.seed, planned.brains or None))
+                    self._agenda.add(AgendaItem(planned.game, planned.seed, planned.brains or None))
             if result is not None:
                 self._report(result)
 
@@ -157,7 +157,7 @@ class HouseExecutor:
         why = None
         try:
             term = moderate(settings, self._stopping, Health(None), self._collect)
-            if term.how != "closed" or self._requested:
+            if term.outcome != "closed" or self._requested:
                 why = term.reason
         except WolfError as error:
             why = str(error)
