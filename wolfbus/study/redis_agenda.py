@@ -148,8 +148,8 @@ class RedisAgenda:
 
     def hold(self, house: str, entries: Sequence[str]) -> list[str]:
         """Renew the lease of what a worker took; returns what of it is no longer its own."""
-        held = {entry.decode() for entry in self._run("hold", house, *entries)} if entries else set()
-        return [entry for entry in entries if entry not in held]
+        still_held = {entry.decode() for entry in self._run("hold", house, *entries)} if entries else set()
+        return [entry for entry in entries if entry not in still_held]
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""

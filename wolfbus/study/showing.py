@@ -44,15 +44,14 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     rows += [(names[a], *(str(roles[a][role]) for role in columns), str(sum(roles[a].values()))) for a in agents]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}: seats by role"]
-    for row in rows:
-        first, *rest = (cell.ljust(width) if at == 0 else cell.rjust(width)
-                        for at, (cell, width) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
-        lines.append("  " + "  ".join([first, *rest]))
+    for agent, *counts in rows:
+        cells = [count.rjust(width) for count, width in zip(counts, widths[1:], strict=True)]
+        lines.append("  " + "  ".join([agent.ljust(widths[0]), *cells]))
     if len(agents) > 1:
-        for what in ("allies", "opponents"):
-            low, high = design[what]["min"], design[what]["max"]
+        for side in ("allies", "opponents"):
+            low, high = design[side]["min"], design[side]["max"]
             span = f"{low:g} times" if low == high else f"{low:g} to {high:g} times"
-            lines.append(f"  Two agents meet as {what} {span}{_by_share(design)}.")
+            lines.append(f"  Two agents meet as {side} {span}{_by_share(design)}.")
     if 1 < len(agents) <= _MOST_PAIRED:
         lines += _pair_lines(design["pairs"], names)
     return [*lines, *(f"  {line}" for line in design["notes"])]
@@ -75,26 +74,28 @@ def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) ->
 
 
 def house_note(*, tickets: bool) -> str:
-    """Return what is to be said of who the agents of a house are."""
+    """Return the note on how the agents of a house are known."""
     if tickets:
         return "Who plays is known by ticket: an agent is outside:NAME by its own, whatever it says of itself."
     return "Who plays is each agent's own word: what it announced, and no ticket was asked for."
 
 
 def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int | None) -> list[str]:
-    """Return what is to be said of a design's balance, in whole sentences."""
+    """Return notes on a design's balance, in whole sentences."""
     if kind == "joined":
         return ["Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings."]
     if len(design["roles"]) == 1:
         return ["One agent plays every seat."]
     games = design["games"]
     if kind == "mirrored":
-        told = f"Every two games are dealt from one seed, with sides swapped; all agents have met after {cycle} games."
-        odd = "The last game has no mirror image: take an even number of games."
-        return [told, odd] if games % rotation else [told]
+        swapped = "Every two games are dealt from one seed, with sides swapped"
+        notes = [f"{swapped}; all agents have met after {cycle} games."]
+        if games % rotation:
+            notes.append("The last game has no mirror image: take an even number of games.")
+        return notes
     if kind != "balanced":
-        even = 'Roles are dealt from each game\'s seed; nothing evens them out (design = "balanced" does).'
-        return [] if design["roles_equal"] and design["meetings_equal"] else [even]
+        uneven = 'Roles are dealt from each game\'s seed; nothing evens them out (design = "balanced" does).'
+        return [] if design["roles_equal"] and design["meetings_equal"] else [uneven]
     notes = [f"Roles are equal after every {rotation} games, meetings after every {cycle}."]
     if cycle is None:
         unknown = "for this number of seats and agents no exact design of meetings is known here"

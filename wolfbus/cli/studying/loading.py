@@ -1,6 +1,6 @@
 """`LoadedStudy`: a study ready to be planned, from its file, a config file and the command line's options.
 
-`RunOptions` is how it is played, which its folder does not tell.
+`RunOptions` is how it is played, which its folder does not say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.brains import brains_of_seats, load_config, models_of_tables, take_models
@@ -23,7 +23,7 @@ from wolfbus.study.settings import StudySettings, rules_from_table, settings_fro
 if TYPE_CHECKING:
     from players.llm.settings import Model
 
-_ANSWERS = {"url"}
+_ANSWERING: Final = {"url"}
 """Members of an endpoint that say who answers; the others say how hard it may be pressed, and by what key."""
 
 
@@ -35,7 +35,7 @@ class LoadedStudy:
         settings: everything but rules and models.
         config: the rules.
         models: language models by alias.
-        tables: the models' and endpoints' tables as they were told.
+        tables: the models' and endpoints' tables as the file has them.
         seats: a brain per seat; None where agents take turns.
         seed: the settings' seed, or a fresh one.
     """
@@ -57,24 +57,24 @@ class LoadedStudy:
         """Return the models that some brains name, by what they name them by, without secrets."""
         from players.llm.settings import model_of
 
-        found = {}
+        used = {}
         for brain in brains:
             if brain.startswith("llm:"):
-                words = brain.removeprefix("llm:")
-                found[words] = model_of(words, self.models).model_dump(mode="json")
-                endpoint = found[words]["endpoint"]
-                found[words]["endpoint"] = {name: endpoint[name] for name in _ANSWERS}
-        return found
+                name = brain.removeprefix("llm:")
+                used[name] = model_of(name, self.models).model_dump(mode="json")
+                endpoint = used[name]["endpoint"]
+                used[name]["endpoint"] = {member: endpoint[member] for member in _ANSWERING}
+        return used
 
     def text(self) -> str:
         """Return the study as TOML that says the same."""
         import tomli_w
 
-        told = self.settings.model_dump(exclude={"players"}, exclude_none=True)
-        told["seed"], told["design"] = self.seed, self.settings.kind
+        members = self.settings.model_dump(exclude={"players"}, exclude_none=True)
+        members["seed"], members["design"] = self.seed, self.settings.kind
         players = {"players": self.seats} if self.seats is not None else {}
-        report = {"report": told.pop("report")} if "report" in told else {}
-        return tomli_w.dumps({**told, **players, **report, "rules": self._rules(), **self.tables})
+        report = {"report": members.pop("report")} if "report" in members else {}
+        return tomli_w.dumps({**members, **players, **report, "rules": self._rules(), **self.tables})
 
     def rules_text(self) -> str:
         """Return the rules and models as a config file of `wolfbus play`."""
@@ -95,12 +95,12 @@ def load_study(
     house: bool = False,
     config_first: bool = False,
 ) -> LoadedStudy:
-    """Return the study that a file and options tell.
+    """Return the study that a file and options describe.
 
     Args:
         file: the study's TOML file; None for none.
         config_file: rules, players and models as `wolfbus play` takes them, where the study's file has none.
-        options: fields of `StudySettings` from the command line, which come before the file's; None for not told.
+        options: fields of `StudySettings` from the command line, which come before the file's; None for not given.
         house: whether agents of a house play: their brains may be called anything, and without any whoever has joined.
         config_first: whether rules and models of the config file come before the study's.
 
@@ -109,11 +109,11 @@ def load_study(
     """
     table = {} if file is None else read_toml_file(file)
     if config_first:
-        told = load_config(config_file)
-        # a rule that is told counts where it is the default, too
+        loaded = load_config(config_file)
+        # a rule that the file states counts where it is the default, too
         hidden = [
-            *(("models", "endpoints") if told.tables else ()),
-            *(("rules",) if told.config.model_fields_set else ()),
+            *(("models", "endpoints") if loaded.tables else ()),
+            *(("rules",) if loaded.config.model_fields_set else ()),
         ]
         table = {name: value for name, value in table.items() if name not in hidden}
     source = "the study" if file is None else str(file)
@@ -121,7 +121,7 @@ def load_study(
 
 
 def study_of_text(text: str, source: str) -> LoadedStudy:
-    """Return the study that `LoadedStudy.text` has told; raises ConfigError, which names the source."""
+    """Return the study that `LoadedStudy.text` wrote; raises ConfigError, which names the source."""
     return _study_of(read_toml(text, source), source, None, {}, house=False)
 
 
@@ -137,18 +137,17 @@ def _study_of(
     models = models_of_tables(tables, source)
     if not tables:
         models, tables = loaded.models, loaded.tables
-    given = {name: value for name, value in options.items() if value is not None}
-    if "players" in given:
+    options = {name: value for name, value in options.items() if value is not None}
+    if "players" in options:
         table.pop("agents", None)
-    settings = settings_from_table({**table, **given}, source)
+    settings = settings_from_table({**table, **options}, source)
     if settings.players is None and settings.agents is None:
         settings = _without_players(settings, loaded.players, source, house=house)
-    chosen = settings.players
     seats: tuple[str, ...] | None = None
-    if isinstance(chosen, str):
-        seats = expand(chosen, config.seats, known=not house)
-    elif chosen is not None:
-        seats = brains_of_seats(chosen, config, source, " under [rules]")
+    if isinstance(settings.players, str):
+        seats = expand(settings.players, config.seats, known=not house)
+    elif settings.players is not None:
+        seats = brains_of_seats(settings.players, config, source, " under [rules]")
     brains = seats if seats is not None else settings.agents or ()
     _check(settings, brains, source, house=house)
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
@@ -192,20 +191,20 @@ class HouseAddress:
     Attributes:
         name: its name.
         url: its bus, a Redis.
-        told: how it is told on a command line, NAME or NAME@URL, without a password.
+        option: how it is given on a command line, NAME or NAME@URL, without a password.
     """
 
     name: str
     url: str = field(repr=False)
-    told: str
+    option: str
 
     def __str__(self) -> str:
-        return self.told
+        return self.option
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a study is played, which its folder does not tell.
+    """How a study is played, which its folder does not say.
 
     Attributes:
         url: the bus.
@@ -235,18 +234,18 @@ class RunOptions:
 
     def addresses(self) -> list[HouseAddress]:
         """Return where the houses are whose agents play."""
-        parted = [words.partition("@") for words in self.houses]
         return [
-            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name) for name, at, url in parted
+            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name)
+            for name, at, url in (house.partition("@") for house in self.houses)
         ]
 
-    def again(self) -> str:
-        """Return them as they are told on a command line to go on; each bus as `shown_url` shows it."""
-        told = [word for address in self.addresses() for word in ("--house", address.told)]
-        told += ["--tickets"] if self.tickets else []
-        told += [] if self.share is None else ["--share", self.share]
-        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
-        told += [] if self.cassette is None else ["--cassette", str(self.cassette)]
-        told += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
-        told += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
-        return "".join(f" {shlex.quote(word)}" for word in told)
+    def resume_options(self) -> str:
+        """Return them as they are given on a command line to go on; each bus as `shown_url` shows it."""
+        words = [word for address in self.addresses() for word in ("--house", address.option)]
+        words += ["--tickets"] if self.tickets else []
+        words += [] if self.share is None else ["--share", self.share]
+        words += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
+        words += [] if self.cassette is None else ["--cassette", str(self.cassette)]
+        words += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
+        words += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
+        return "".join(f" {shlex.quote(word)}" for word in words)

@@ -105,7 +105,7 @@ class StudyRun:
         manifest: what is known of the study; from `play` on.
         halted: why no more could be played, if that is so.
         errors: (game, error) of a few games that failed.
-        took: what model calls took in this run, a line each model; none where others made them.
+        usage_lines: what model calls took in this run, a line each model; none where others made them.
         unheard: in how many games of this run none of a brain's answers could be used.
     """
 
@@ -118,7 +118,7 @@ class StudyRun:
         self.options = options
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
-        self.took: list[str] = []
+        self.usage_lines: list[str] = []
         self.unheard: Counter[str] = Counter()
 
     def play(self) -> Ending:
@@ -158,7 +158,7 @@ class StudyRun:
                     alone = self._workers(len(pending)) == 1
                     ending = self._conduct(folder, pending, forecast, brain_context, before)
                     if alone and brain_context is not None and brain_context.accounts is not None:
-                        self.took = brain_context.accounts.lines()
+                        self.usage_lines = brain_context.accounts.lines()
                     return ending
             except BudgetSpent as error:
                 # not even the first small questions could be asked
