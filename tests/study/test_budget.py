@@ -14,10 +14,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import redis
 
 from players.llm.budget import Amount, LocalBudget
 from players.llm.redis_budget import RedisBudget
-from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, run_here, run_here_while, without_times
+from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, run_here_while, without_times
 from tests.waiting import wait_until
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
@@ -208,6 +209,23 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     done = run_here_while(lambda: working.append(start()), "--resume", "--out", out, *share, "--budget", "1000")
     assert (done.returncode, working[-1].wait(30)) == (0, 0), done.stderr
     assert manifest(out)["complete"]
+
+
+def test_a_run_collects_what_workers_played_while_there_was_none_however_little_the_budget_carries(
+    server, paid, tmp_path, redis_url
+):
+    out, file = tmp_path / "out", told(tmp_path, server.url)
+    share = ("--bus", redis_url, "--share", "left")
+    running = begin(file, "--out", out, *share, "--budget", "1000")
+    with redis.from_url(redis_url) as link:
+        wait_until(lambda: link.scard("wolf:{left}:agenda:known") == 4, 60)
+        running.kill()
+        running.communicate()
+        worker = subprocess.Popen([*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "left"], env=ENVIRONMENT)
+        wait_until(lambda: link.xlen("wolf:{left}:agenda:results") == 4, 60)
+    budget = str(manifest(paid)["totals"]["cost_usd"] * 1.5)
+    run_here("--resume", "--out", out, *share, "--budget", budget, code=0)
+    assert worker.wait(30) == 0
 
 
 def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and_in_full(paid, tmp_path):

@@ -120,7 +120,7 @@ def _ledger(
     url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
 ) -> Iterator[RedisBudget | None]:
     """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
-    if study.budget is None and study.budget_tokens is None:
+    if not study.has_budget:
         yield None
         return
     from players.llm.redis_budget import RedisBudget

@@ -88,6 +88,11 @@ class StudySettings(BaseModel):
             raise ValueError('design = "fixed": agents take turns; give `players` to fix who sits where')
 
     @property
+    def has_budget(self) -> bool:
+        """Whether model calls have a limit."""
+        return self.budget is not None or self.budget_tokens is not None
+
+    @property
     def kind(self) -> DesignKind:
         """The design."""
         return self.design or ("fixed" if isinstance(self.players, dict) else "balanced")

@@ -65,13 +65,13 @@ class AgendaExecutor:
         with contextlib.ExitStack() as stack:
             self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
             self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name)))
-            usd, tokens = study.settings.budget, study.settings.budget_tokens
-            has_budget = usd is not None or tokens is not None
-            self._agenda.open(study.plan().study, study.text(), budget=has_budget)
-            if has_budget:
+            settings = study.settings
+            self._agenda.open(study.plan().study, study.text(), budget=settings.has_budget)
+            if settings.has_budget:
                 from players.llm.redis_budget import RedisBudget
 
-                self._budget = stack.enter_context(contextlib.closing(RedisBudget(url, name, usd, tokens)))
+                budget = RedisBudget(url, name, settings.budget, settings.budget_tokens)
+                self._budget = stack.enter_context(contextlib.closing(budget))
                 self._spent = self._budget.open(before)
             self._stack = stack.pop_all()
         self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)

@@ -84,11 +84,11 @@ class AgendaBus:
     """The bus of an agenda that is shared, where whoever runs the study looks for records.
 
     Attributes:
-        bus: that bus.
+        bus: that bus; None where the agenda is not shared, and nothing is done.
         near: the bus that games are played on, where it is another; None where it is the same.
     """
 
-    bus: Bus
+    bus: Bus | None = None
     near: Bus | None = None
 
     def check(self, house: str) -> None:
@@ -98,7 +98,7 @@ class AgendaBus:
 
     def upload(self, house: str, game: str, path: Path) -> None:
         """Put the record of a game that is over on the bus, where it is not there already; raises BusError."""
-        if self.near is not None:
+        if self.bus is not None and self.near is not None:
             bring(self.bus, house, game, path)
             path.unlink()
 
@@ -107,12 +107,13 @@ class AgendaBus:
 
         A worker that was only slow may be the first to finish yet, and its record is wanted then.
         """
-        self.bus.expire(house, game, KEPT_S)
+        if self.bus is not None:
+            self.bus.expire(house, game, KEPT_S)
 
     def discard(self, house: str, game: str, path: Path | None) -> None:
         """Discard what there is of a game that was broken off, which this worker may take again."""
         self.expire(house, game)
-        if path is not None:
+        if self.bus is not None and path is not None:
             path.unlink(missing_ok=True)
 
 
@@ -123,7 +124,7 @@ class AgendaWorker:
         agenda: where games are.
         settings: how it plays.
         brain_context: what the brains share; None for a fresh one.
-        bus: the agenda's bus, where whoever runs the study looks for records; None where it needs none.
+        bus: the agenda's bus.
         lease_s: seconds after which the agenda takes a silent worker for dead, > 0.
 
     Raises:
@@ -135,7 +136,7 @@ class AgendaWorker:
         agenda: StudyAgenda,
         settings: WorkerSettings,
         brain_context: BrainContext | None,
-        bus: AgendaBus | None = None,
+        bus: AgendaBus = AgendaBus(),
         lease_s: float = 15.0,
     ) -> None:
         self._agenda = agenda
@@ -193,8 +194,7 @@ class AgendaWorker:
                     break
                 if time.monotonic() >= next_renewal:
                     try:
-                        if self._bus is not None:
-                            self._bus.check(self._name)
+                        self._bus.check(self._name)
                     except BusError as error:
                         self._give_up(error)
                         break
@@ -209,7 +209,9 @@ class AgendaWorker:
             if hasty:
                 self._house.abandon()
             self._house.close()
-        self._process_news()
+        if self._playing:
+            # games that took longer than that to be broken off
+            self._process_news()
 
     def _renew(self) -> bool:
         """Renew the lease; returns whether all that this worker plays is still its own."""
@@ -225,7 +227,7 @@ class AgendaWorker:
                 # silent for so long that it was thought dead, and quick enough to take it again
                 continue
             if claimed.house not in {"", self._name}:
-                self._expire(claimed.house, game.game)
+                self._bus.expire(claimed.house, game.game)
             if claimed.times >= DEATHS:
                 error = f"{DEATHS} workers died while they played it"
                 self._agenda.finish(claimed, self._name, failed_result(game, error, 0.0))
@@ -257,7 +259,7 @@ class AgendaWorker:
         if path is not None and not head:
             self._fail(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
             return
-        if self._bus is not None and path is not None:
+        if path is not None:
             self._bus.upload(self._name, planned.game, path)
         self._finish(planned, ended_result(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
 
@@ -265,11 +267,7 @@ class AgendaWorker:
         claimed = self._playing.pop(game.game)
         if not self._agenda.finish(claimed, self._name, result):
             logger.info("another worker was first", extra={"game": game.game})
-            self._expire(self._name, game.game)
-
-    def _expire(self, house: str, game: str) -> None:
-        if self._bus is not None:
-            self._bus.expire(house, game)
+            self._bus.expire(self._name, game.game)
 
     def _fail(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
         """Report that a game failed; or leave it to others, if that is no fault of its own."""
@@ -281,8 +279,7 @@ class AgendaWorker:
             self._finish(game, failed_result(game, str(error), seconds))
             return
         claimed = self._playing.pop(game.game)
-        if self._bus is not None:
-            self._bus.discard(self._name, game.game, self._settings.record(game))
+        self._bus.discard(self._name, game.game, self._settings.record(game))
         self._agenda.give_back(self._name, claimed.entry)
 
     def _give_up(self, reason: WolfError) -> None:

@@ -165,7 +165,7 @@ def _check(settings: StudySettings, brains: tuple[str, ...], source: str, *, hou
         raise ConfigError(f'{source}: design = "mirrored": agents of a house may know the second deal from the first')
     if settings.kind == "mirrored" and len(set(brains)) < 2:
         raise ConfigError(f'{source}: design = "mirrored": one agent plays against another; name two at least')
-    if house and ((settings.workers or 1) > 1 or settings.budget is not None or settings.budget_tokens is not None):
+    if house and ((settings.workers or 1) > 1 or settings.has_budget):
         raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
     if "human" in brains and not house:
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")

@@ -169,13 +169,14 @@ class StudyRun:
     def _expect(self, pending: Sequence[PlannedGame]) -> Forecast | None:
         """Tell before anything is spent what the games that are missing will about take, and return what is carried."""
         options, settings = self.options, self.study.settings
-        has_budget = settings.budget is not None or settings.budget_tokens is not None
-        if options.houses or options.replay_cassette is not None or not pending or (options.quiet and not has_budget):
+        if options.houses or options.replay_cassette is not None or not pending:
+            return None
+        if options.quiet and not settings.has_budget:
             return None
         took = rehearse(self.study.config, pending[0].brains, self.study.models)
         if not options.quiet:
             tell_expected(took, len(pending))
-        if not has_budget or not took.get("calls"):
+        if not settings.has_budget or not took.get("calls"):
             return None
         tokens = took["prompt_tokens"] + took["completion_tokens"]
         game = Spent(spent_usd=took["cost_usd"] or 0.0, spent_tokens=tokens)
