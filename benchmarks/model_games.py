@@ -34,8 +34,8 @@ from bare_loop import bare_loop
 from prompt_text import LONG_RULES, prefix_share, prompt_text
 
 from analytics.findings import Metrics
-from players.context import BrainContext
 from players.llm.settings import Endpoint
+from players.spec import BrainContext
 from wolfbus.cli import tune_garbage_collection
 from wolfbus.cli.bench import peak_memory_mb
 from wolfbus.cli.embedded import EmbeddedHouse, Game

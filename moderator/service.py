@@ -22,7 +22,7 @@ from moderator.house.settings import Agenda, GameReport, ModeratorSettings
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
 from wolfbus.printable import counted
-from wolfbus.service.lifecycle import Health, Stopping, open_when_there
+from wolfbus.service.lifecycle import Health, Stopping, await_bus
 from wolfbus.session import Session
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def moderate(
         try:
             ended = _term(settings, holder, stopping, health, report, ended)
         except BusDown:
-            if not stopping.asked:
+            if not stopping.requested:
                 raise
             ended = TermEnd("handed over", stopping.why)
         if ended.outcome == "fenced":
@@ -105,7 +105,7 @@ def _term(
     before: TermEnd | None,
 ) -> TermEnd:
     with contextlib.ExitStack() as stack:
-        bus = open_when_there(settings.url, stopping, health)
+        bus = await_bus(settings.url, stopping, health)
         if bus is None:
             return TermEnd("handed over", stopping.why)
         stack.callback(bus.close)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from players.context import BrainContext
-from players.spec import build
+from players.spec import BrainContext, build
 from wolfbus.agent.membership import Membership
 from wolfbus.agent.router import Seats
 from wolfbus.errors import WolfError

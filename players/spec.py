@@ -1,4 +1,4 @@
-"""Players specs: what ``--players`` takes, and the brains that its words stand for.
+"""Players specs: what ``--players`` takes, the brains that its words stand for, and `BrainContext`, which they share.
 
 A spec is a list of items ``BRAIN``, ``BRAIN*N`` or ``BRAIN*``, separated by commas; a brain is a known name,
 ``llm:MODEL``, ``llm:MODEL@URL``, ``exec:COMMAND`` or ``module:Class``.
@@ -6,24 +6,32 @@ A spec is a list of items ``BRAIN``, ``BRAIN*N`` or ``BRAIN*``, separated by com
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import re
 import sys
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from players.context import BrainContext
 from wolfbus.agent import Agent
-from wolfbus.errors import ConfigError
+from wolfbus.closable import Closable
+from wolfbus.errors import ConfigError, PlayerError, WolfError
 from wolfbus.printable import with_article
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
+    from players.llm.accounts import Accounts
+    from players.llm.budget import Amount, Budget
+    from players.llm.cassette import Cassette
+    from players.llm.gateway import Gateway
     from players.llm.settings import Model
+    from wolfbus.stage.people import People
+
 
 KNOWN: Final[dict[str, tuple[str, str]]] = {
     "scripted": ("players.scripted", "ScriptedBrain"),
@@ -42,7 +50,7 @@ PERSON: Final = "human"
 
 _CLASS = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)")
 _WORD = re.compile(r"[\w.@:/+~-]+")
-_REST: Final = 0
+_STAR: Final = 0
 _PATHS: Final = ("./", "../", "/", "~")
 """Begin the path of a program; any other name that is not known is most likely a model's."""
 _CHOICES: Final = (
@@ -50,7 +58,7 @@ _CHOICES: Final = (
 )
 
 
-def expand(spec: str, seats: int, *, known: bool = True) -> tuple[str, ...]:
+def expand(spec: str, seats: int, *, buildable: bool = True) -> tuple[str, ...]:
     """Return the brain of every seat, in seating order.
 
     ``scripted`` alone fills all seats; ``scripted*6,random*2`` counts them out; ``scripted*,random*2`` gives the
@@ -59,13 +67,13 @@ def expand(spec: str, seats: int, *, known: bool = True) -> tuple[str, ...]:
     Args:
         spec: the list of brains.
         seats: how many there are to fill.
-        known: whether names must be of brains that can be built here; agents of a house may be called anything.
+        buildable: whether names must be of brains that can be built here; agents of a house may be called anything.
 
     Raises:
         ConfigError: an item cannot be read, a name is not known, or the total is not the number of seats.
     """
     try:
-        items = [_item(item.strip(), spec, known) for item in spec.split(",")]
+        items = [_item(item.strip(), spec, buildable) for item in spec.split(",")]
     except ConfigError as error:
         if COMMAND in spec and "," in spec:
             hint = "a command with a comma in it needs `players` as a list in a TOML file"
@@ -74,44 +82,49 @@ def expand(spec: str, seats: int, *, known: bool = True) -> tuple[str, ...]:
     if len(items) == 1 and items[0][1] is None:
         return (items[0][0],) * seats
     counts = [1 if count is None else count for _, count in items]
-    total = sum(count for count in counts if count)
-    rest = [place for place, count in enumerate(counts) if count == _REST]
-    if len(rest) > 1:
+    total = sum(counts)
+    stars = [index for index, count in enumerate(counts) if count == _STAR]
+    if len(stars) > 1:
         raise ConfigError(f"players {spec!r}: only one item can take the rest of the seats (a star without a number)")
-    if rest:
+    if stars:
         if total >= seats:
-            name = items[rest[0]][0]
+            name = items[stars[0]][0]
             raise ConfigError(f"players {spec!r}: the others take {total} seats of {seats}; none is left for {name!r}")
-        counts[rest[0]] = seats - total
+        counts[stars[0]] = seats - total
     elif total != seats:
         raise ConfigError(f"players {spec!r}: this makes {total} players, but the game has {seats} seats")
     return tuple(name for (name, _), count in zip(items, counts, strict=True) for _ in range(count))
 
 
-def _item(item: str, spec: str, known: bool) -> tuple[str, int | None]:
-    """Return (brain, count) of one item; the count is None where there is none and `_REST` for a star alone."""
+def _item(item: str, spec: str, buildable: bool) -> tuple[str, int | None]:
+    """Return (brain, count) of one item; the count is None where there is none and `_STAR` for a star alone."""
     name, star, number = item.rpartition("*") if "*" in item else (item, "", "")
     name, number = name.strip(), number.strip()
     if not name:
         raise ConfigError(f"players {spec!r}: an item is empty; write something like scripted*6,random*2")
-    if known:
+    if buildable:
         _check_name(name)
     if not star:
         return name, None
     if not number:
-        return name, _REST
+        return name, _STAR
     if not re.fullmatch("[0-9]{1,6}", number) or int(number) < 1:
         raise ConfigError(f"players {spec!r}: {number!r} is no number of seats; write something like {name}*2")
     return name, int(number)
 
 
+def _model_names(brains: Iterable[str]) -> list[str]:
+    """Return what stands behind ``llm:`` in some brain specs, each once."""
+    return list(dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)))
+
+
 def _check_name(name: str) -> None:
-    if name in KNOWN or (name.startswith((MODEL, COMMAND)) and name.partition(":")[2].strip()):
-        return
     if name.startswith((MODEL, COMMAND)):
+        if name.partition(":")[2].strip():
+            return
         what = "a model, as in llm:gpt-4o-mini" if name.startswith(MODEL) else "a command, as in exec:./agent"
         raise ConfigError(f"brain {name!r} lacks {what}")
-    if _CLASS.fullmatch(name):
+    if name in KNOWN or _CLASS.fullmatch(name):
         return
     close = difflib.get_close_matches(name.casefold(), KNOWN, n=1)
     meant = close[0] if close else COMMAND + name if name.startswith(_PATHS) else MODEL + name
@@ -119,6 +132,134 @@ def _check_name(name: str) -> None:
     likely = _WORD.fullmatch(name) and name.partition("@")[0].count(":") < 2
     hint = f"did you mean {meant!r}? " if close or likely else ""
     raise ConfigError(f"no brain is called {name!r}; {hint}{_CHOICES}")
+
+
+class BrainContext(Closable):
+    """What the brains of a process share: models and the way to them, a folder for logs. Made when a brain needs it.
+
+    Args:
+        models: language models, by the alias that specs name them by.
+        budget: what calls may cost in all; None for any amount.
+        cassette: where replies are recorded or played from; None for neither.
+        logs: folder for the error output of child processes; None lets it through to our own.
+        give_up: replies in a row of a model that cannot be read, and none before, after which a game ends; 0 for never.
+        people: persons who play at pages; None where a person plays at the terminal.
+
+    Attributes:
+        fatal: ends all games of this process with a reason: a budget that is spent, a cassette that lacks a reply; of
+            `GivenUp`, the one game that it names.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Model] | None = None,
+        budget: Budget | None = None,
+        cassette: Cassette | None = None,
+        logs: Path | None = None,
+        *,
+        give_up: int = 0,
+        people: People | None = None,
+    ) -> None:
+        self.people = people
+        self.models: dict[str, Model] = dict(models or {})
+        self.logs = logs
+        self.fatal: Callable[[WolfError], None] | None = None
+        self._budget = budget
+        self._cassette = cassette
+        self._give_up = give_up
+        self._gateway: Gateway | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def gateway(self) -> Gateway:
+        """The process's way to models; made on first use."""
+        with self._lock:
+            if self._gateway is None:
+                from players.llm.gateway import Gateway
+
+                self._gateway = Gateway(
+                    budget=self._budget, cassette=self._cassette, give_up=self._give_up, fatal=self._end
+                )
+            return self._gateway
+
+    @property
+    def accounts(self) -> Accounts | None:
+        """Totals of all calls so far; None if there was no need for any."""
+        return None if self._gateway is None else self._gateway.accounts
+
+    @property
+    def spent(self) -> Amount | None:
+        """What is spent of the budget; None where there is none."""
+        return None if self._budget is None else self._budget.spent
+
+    def models_of(self, brains: Iterable[str]) -> list[Model]:
+        """Return the different models that some brain specs name.
+
+        Raises:
+            ConfigError: a spec names none.
+        """
+        if not (names := _model_names(brains)):
+            return []
+        from players.llm.settings import model_of
+
+        models = [model_of(name, self.models) for name in names]
+        return [model for index, model in enumerate(models) if model not in models[:index]]
+
+    def tables_of(self, brains: Iterable[str]) -> dict[str, Model]:
+        """Return the models that some brain specs name, by the ``[models.*]`` table that each has or could have."""
+        from players.llm.settings import model_of, table_of
+
+        return {table_of(name, self.models): model_of(name, self.models) for name in _model_names(brains)}
+
+    def check(self, brains: Iterable[str]) -> None:
+        """See that each model that `brains` name has its key, without asking anybody.
+
+        Raises:
+            PlayerError: one has not; one clear line.
+        """
+        with self._hint_at_models_file(brains := tuple(brains)):
+            if models := self.models_of(brains):
+                self.gateway.check(models)
+
+    def probe(self, brains: Iterable[str]) -> None:
+        """Ask each model that `brains` name something small.
+
+        Raises:
+            PlayerError: one does not answer; one clear line.
+        """
+        with self._hint_at_models_file(brains := tuple(brains)):
+            if models := self.models_of(brains):
+                self.gateway.probe(models)
+
+    @contextlib.contextmanager
+    def _hint_at_models_file(self, brains: Sequence[str]) -> Iterator[None]:
+        """Add to what is wrong with models that some names may be aliases, if no file was given that tells them."""
+        try:
+            yield
+        except PlayerError as error:
+            names = [name for name in _model_names(brains) if "@" not in name]
+            if self.models or not names:
+                raise
+            are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"
+            hint = f"if {are}, give the models file: --config FILE.toml (see examples/models.toml)"
+            raise PlayerError(f"{error}; {hint}") from error
+
+    def settled(self, model: Model) -> Model:
+        """Return a model as another process should be told of it, with what was found out of its server."""
+        return model if self._gateway is None else self._gateway.settled(model)
+
+    def close(self) -> None:
+        """Give up all calls, end the gateway's thread, and close the cassette."""
+        if self._gateway is not None:
+            self._gateway.close()
+        if self._budget is not None:
+            self._budget.close()
+        if self._cassette is not None:
+            self._cassette.close()
+
+    def _end(self, reason: WolfError) -> None:
+        if self.fatal is not None:
+            self.fatal(reason)
 
 
 def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
@@ -164,18 +305,15 @@ def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
     Raises:
         ConfigError: the spec names no model.
     """
-    if not brain_spec.startswith(MODEL):
-        return None
-    from players.llm.settings import model_of
-
-    return model_of(brain_spec.removeprefix(MODEL), models).model
+    named = BrainContext(models).models_of([brain_spec])
+    return named[0].model if named else None
 
 
 def check(brains: Iterable[str], brain_context: BrainContext) -> None:
-    """Make each brain once and put it away again, so that a mistake is told before the game.
+    """Make each brain once and close it again, so that a mistake is told before the game.
 
     Raises:
-        ConfigError: as `build` does, one cannot be put away, or two people would play at one terminal.
+        ConfigError: as `build` does, one cannot be closed, or two people would play at one terminal.
     """
     brains = list(brains)
     if brains.count(PERSON) > 1 and brain_context.people is None:
@@ -184,9 +322,7 @@ def check(brains: Iterable[str], brain_context: BrainContext) -> None:
             "--view gives each a page of its own"
         )
     brain_context.models_of(brains)
-    for brain_spec in dict.fromkeys(brains):
-        if brain_spec.startswith(MODEL):
-            continue
+    for brain_spec in dict.fromkeys(brain for brain in brains if not brain.startswith(MODEL)):
         agent = build(brain_spec, brain_context)
         try:
             agent.close()
@@ -211,18 +347,18 @@ def declined_by(brain_spec: str) -> tuple[Kind, ...]:
 def _class_of(brain_spec: str) -> type[Agent]:
     module_name, class_name = KNOWN.get(brain_spec) or brain_spec.split(":", 1)
     module = importlib.import_module(module_name) if brain_spec in KNOWN else _import(module_name, brain_spec)
-    found = getattr(module, class_name, None)
-    if found is None:
+    agent = getattr(module, class_name, None)
+    if agent is None:
         raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {class_name!r}")
-    if not isinstance(found, type):
-        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {with_article(type(found).__name__)}, not a class")
-    if not issubclass(found, Agent):
-        if not callable(getattr(found, "answer", None)):
+    if not isinstance(agent, type):
+        raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is {with_article(type(agent).__name__)}, not a class")
+    if not issubclass(agent, Agent):
+        if not callable(getattr(agent, "answer", None)):
             raise ConfigError(f"brain {brain_spec!r}: {class_name!r} is no subclass of wolfbus.agent.Agent")
         # a class that answers for all kinds needs nothing else to be an agent
-        found = type(found.__name__, (found, Agent), {})
-    _check_declines(found, brain_spec)
-    return found
+        agent = type(agent.__name__, (agent, Agent), {})
+    _check_declines(agent, brain_spec)
+    return agent
 
 
 def _check_declines(agent: type[Agent], brain_spec: str) -> None:
@@ -240,10 +376,10 @@ def _check_declines(agent: type[Agent], brain_spec: str) -> None:
 
 
 def _import(module_name: str, brain_spec: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
         # last, so that a file here cannot stand in for an installed module
-        sys.path.append(here)
+        sys.path.append(folder)
         importlib.invalidate_caches()
     try:
         return importlib.import_module(module_name)
@@ -252,7 +388,7 @@ def _import(module_name: str, brain_spec: str) -> ModuleType:
             missing = f"module {module_name!r} needs {error.name!r}, which is not installed"
             raise ConfigError(f"brain {brain_spec!r}: {missing}") from error
         raise ConfigError(
-            f"brain {brain_spec!r}: no module {error.name!r}, neither installed nor in {here}; {_CHOICES}"
+            f"brain {brain_spec!r}: no module {error.name!r}, neither installed nor in {folder}; {_CHOICES}"
         ) from error
     except (Exception, SystemExit) as error:
         raise ConfigError(f"brain {brain_spec!r}: importing {module_name!r} failed: {_line(error)}") from error

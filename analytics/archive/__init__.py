@@ -11,7 +11,8 @@ they run, and reports when the house has closed.
 `service` puts the archive into a house, as a member of it.
 """
 
+from analytics.archive.archive import SessionArchive
 from analytics.archive.results import Results
 from analytics.archive.service import AnalyticsSettings, serve
 
-__all__ = ["AnalyticsSettings", "Results", "serve"]
+__all__ = ["AnalyticsSettings", "Results", "SessionArchive", "serve"]

@@ -5,7 +5,7 @@ It only ever waits for the disk. What it wants of the bus it asks of its `Subscr
 A bus that died may come back without its last moments, and nobody says so: streams end earlier, or have passed the
 place where they were read and tell another story. So whatever does not go together (a record and its file, a record and
 the news of its end) is read again from its beginning, both of them, before a record is given up. The moderator is told
-which end a word of ours is about.
+which end a message of ours is about.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from analytics.archive.index import LIVE_GAMES, ArchiveIndex, picture
 from analytics.archive.record import GameArchive, UnsettledGame
-from analytics.archive.results import Kept, Results
+from analytics.archive.results import ArchivedGame, Results
 from analytics.archive.session import SessionNews
 from analytics.rows import GameRows
 from wolfbus.bus.protocol import Entry
@@ -34,22 +34,22 @@ class Subscriptions(Protocol):
     """Brings what is followed on the bus to an archive; none of it waits."""
 
     def follow(self, game: str, after: str) -> None:
-        """Have the entries of a game's record after this id brought to `SessionArchive.take`."""
+        """Have the entries of a game's record after this id brought to `SessionArchive.receive_record`."""
 
     def unfollow(self, game: str) -> None:
         """Have no more of them brought."""
 
     def follow_news(self) -> None:
-        """Have the ``games`` stream brought to `SessionArchive.hear`, from its beginning."""
+        """Have the ``games`` stream brought to `SessionArchive.receive_news`, from its beginning."""
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
 
-    def look(self) -> None:
-        """Have somebody look around soon: a game has begun, or is over."""
+    def check_soon(self) -> None:
+        """Have `view` asked for soon: a game has begun, or is over."""
 
-    def over(self) -> None:
-        """Say that nothing is left to do."""
+    def finish(self) -> None:
+        """End the service: nothing is left to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ArchiveView:
     """How things stand.
 
     Attributes:
-        live: the rolling picture for those who watch, plain values; None if nothing happened since the last look.
+        live: the rolling picture for those who watch, plain values; None if nothing happened since the last view.
         waited_for: games whose last lines do not come though they, or the whole house, have closed: lines that are
             here, and lines there should be (None if nobody knows); game "" is the ``games`` stream, if it lost
             something.
@@ -78,7 +78,7 @@ class SessionArchive:
 
     Args:
         house: the house's name, for the results.
-        folder: where records are kept; one of a session's game that is there is gone on with.
+        folder: where records are archived; one of a session's game that is there is gone on with.
         past: names of sessions that are no concern of ours; the first other one is.
         subscriptions: brings what is followed.
     """
@@ -96,7 +96,7 @@ class SessionArchive:
 
     # -- what games there are
 
-    def hear(self, entries: Sequence[Entry]) -> None:
+    def receive_news(self, entries: Sequence[Entry]) -> None:
         """Take in entries of the ``games`` stream."""
         begun: list[str] = []
         self._news_lost = False
@@ -110,23 +110,23 @@ class SessionArchive:
             elif isinstance(news, SessionSoFar):
                 under_way = [game.number for game in self._games.values()]
                 self._index.sum_up(news, partial(self._news.settled, news), under_way)
-        if self._news.another and self._error is None:
-            self._error = f"session {self._news.another} began, and the end of this one is lost"
-            self._subscriptions.over()
+        if self._news.next_session and self._error is None:
+            self._error = f"session {self._news.next_session} began, and the end of this one is lost"
+            self._subscriptions.finish()
         # by now it is known which of them have closed: their records may be whole here, and gone from the bus
         for name in begun:
-            self._begin(name)
+            self._open(name)
         if begun:
-            self._subscriptions.look()
+            self._subscriptions.check_soon()
         self._changed = True
         self._conclude()
 
-    def _begin(self, name: str) -> None:
+    def _open(self, name: str) -> None:
         game = self._games[name]
         try:
             archive = game.archive = GameArchive(self._folder, name)
         except (RecordError, OSError) as error:
-            self._give_up(name, str(error))
+            self._fail(name, str(error))
             return
         self._settle(name)
         if name in self._games and game.error is None and not game.rereading:
@@ -141,7 +141,7 @@ class SessionArchive:
                 return
             logger.warning("game %s was closed anew, in another way", news.game, extra={"game": news.game})
             self._games[news.game] = UnsettledGame(self._index.take_back(news.game), news)
-            self._begin(news.game)
+            self._open(news.game)
             return
         game = self._games.get(news.game)
         if game is not None:
@@ -155,11 +155,11 @@ class SessionArchive:
 
     # -- their records
 
-    def take(self, name: str, entries: Sequence[Entry]) -> None:
+    def receive_record(self, name: str, entries: Sequence[Entry]) -> None:
         """Take in entries of a game's record."""
-        game = self._games.get(name)
-        if game is None or game.archive is None or game.error is not None:
+        if (carried := self._carried(name)) is None:
             return
+        game, archive = carried
         if game.rereading:
             # what was on its way when it was decided to read again comes first
             first = next((place for place, entry in enumerate(entries) if entry.id == "1-0"), None)
@@ -169,31 +169,34 @@ class SessionArchive:
         self._changed = True
         game.seen = max(game.seen, entries[-1].number)
         try:
-            doubt = game.archive.take(entries)
+            doubt = archive.append(entries)
         except RecordError as error:
-            self._give_up(name, str(error))
+            self._fail(name, str(error))
         except Exception as error:
             logger.exception("the record cannot be followed any further", extra={"game": name})
-            self._give_up(name, f"{game.archive.path}: {error!r}")
+            self._fail(name, f"{archive.path}: {error!r}")
         else:
             if doubt is None:
                 self._settle(name)
             else:
-                self._read_again(name, doubt)
+                self._retry_record(name, game, archive, doubt)
         self._conclude()
 
-    def lost(self, name: str, reason: str) -> None:
+    def _carried(self, name: str) -> tuple[UnsettledGame, GameArchive] | None:
+        """Return a game whose record is being carried into its file, with that; None if it is not, or cannot be."""
+        game = self._games.get(name)
+        return None if game is None or game.archive is None or game.error is not None else (game, game.archive)
+
+    def reread(self, name: str, reason: str) -> None:
         """Read again what the bus lost something of: a game's record, or the ``games`` stream (game "")."""
         if not name:
-            self._ask_again(reason)
-            return
-        game = self._games.get(name)
-        if game is not None and game.archive is not None and game.error is None:
+            self._reread_news(reason)
+        elif carried := self._carried(name):
             # it may lose something every time that the bus comes back: nothing about it is doubtful
-            game.doubted_at = None
-            self._read_from_start(name, game, reason)
+            carried[0].doubted_at = None
+            self._reread_record(name, carried[0], reason)
 
-    def _ask_again(self, reason: str) -> None:
+    def _reread_news(self, reason: str) -> None:
         """Read from the beginning which games there are; whatever was told of their ends is told again, if it holds."""
         logger.warning("%s; what games there are is read again", reason)
         self._news.start_again()
@@ -208,54 +211,51 @@ class SessionArchive:
         if news == game.news_doubted:
             return False
         game.news_doubted = news
-        self._ask_again(f"game {name}: {reason}")
+        self._reread_news(f"game {name}: {reason}")
         return True
 
-    def _read_from_start(self, name: str, game: UnsettledGame, reason: str) -> None:
+    def _reread_record(self, name: str, game: UnsettledGame, reason: str) -> None:
         logger.warning("%s; the record is read again from its beginning", reason, extra={"game": name})
         game.rereading = True
         self._follow(name, game, 0)
 
-    def _read_again(self, name: str, reason: str) -> None:
+    def _retry_record(self, name: str, game: UnsettledGame, archive: GameArchive, reason: str) -> None:
         """Read a record from its beginning, to see where it left the file's lines; once without any progress."""
-        game = self._games.get(name)
-        if game is None or game.archive is None or game.error is not None:
-            return
-        at = (game.archive.lines, game.archive.head)
-        if game.doubted_at == at:
-            self._give_up(name, f"{game.archive.path}: ends with line {at[0]}: {reason}")
-            return
-        game.doubted_at = at
-        self._read_from_start(name, game, reason)
+        end = (archive.lines, archive.head)
+        if game.doubted_at == end:
+            self._fail(name, f"{archive.path}: ends with line {archive.lines}: {reason}")
+        else:
+            game.doubted_at = end
+            self._reread_record(name, game, reason)
 
-    def miss(self, name: str, reason: str) -> None:
-        """Take note that what is missing of a game's record, or of the ``games`` stream (game ""), will not come."""
+    def declare_missing(self, name: str, reason: str) -> None:
+        """Give up what is missing of a game's record, or of the ``games`` stream (game ""): it will not come."""
         if not name:
             if self._news_lost and self._error is None:
                 self._error = reason
-                self._subscriptions.over()
+                self._subscriptions.finish()
             return
-        game = self._games.get(name)
-        if game is None or game.error is not None or game.archive is None:
+        if (carried := self._carried(name)) is None:
             return
+        game, archive = carried
         if (game.closed is None and self._news.closed is None) or self._doubt_news(name, game, reason):
             # what told that it is over may itself be forgotten by now
             return
-        self._give_up(name, f"{game.archive.path}: ends with line {game.archive.lines}: {reason}")
+        self._fail(name, f"{archive.path}: ends with line {archive.lines}: {reason}")
         self._conclude()
 
-    def _give_up(self, name: str, reason: str) -> None:
+    def _fail(self, name: str, reason: str) -> None:
         """Give up a game's record; the moderator hears of it when the game is over."""
         game = self._games[name]
         game.error = reason
         logger.error("%s", reason, extra={"game": name})
         self._subscriptions.unfollow(name)
         if game.archive is not None:
-            self._shut(game.archive)
+            self._close_file(game.archive)
         self._settle(name)
 
     def _settle(self, name: str) -> None:
-        """Let go of a game that has closed, if its record is whole or will never be."""
+        """Move a game that has closed into the index, if its record is whole or will never be."""
         game = self._games[name]
         closed, archive = game.closed, game.archive
         if closed is None:
@@ -263,26 +263,26 @@ class SessionArchive:
         rows, size = None, 0
         if game.error is None and archive is not None:
             if archive.lines > closed.lines and archive.holds(closed.lines, closed.hash):
-                archive.keep(closed.lines)
+                archive.truncate(closed.lines)
             if archive.lines < closed.lines:
                 return
             if archive.lines != closed.lines or archive.head != closed.hash:
                 self._compare(name, game, archive, closed)
                 return
-            rows, size = self._bring_to_disk(game, archive)
+            rows, size = self._finish_file(game, archive)
         self._subscriptions.unfollow(name)
         del self._games[name]
-        self._keep(name, game, rows, size)
+        self._index_game(name, game, rows, size)
 
     def _compare(self, name: str, game: UnsettledGame, archive: GameArchive, closed: GameClosed) -> None:
-        """See which of them is forgotten by the bus: the lines that are here, or the news of the game's end."""
+        """Find out which of them the bus has lost: the lines that are here, or the news of the game's end."""
         if game.from_start and game.seen < closed.lines:
             return
         reason = f"the game was closed with line {closed.lines} and another seal"
         if game.doubted_at != (archive.lines, archive.head) or not self._doubt_news(name, game, reason):
-            self._read_again(name, reason)
+            self._retry_record(name, game, archive, reason)
 
-    def _bring_to_disk(self, game: UnsettledGame, archive: GameArchive) -> tuple[GameRows | None, int]:
+    def _finish_file(self, game: UnsettledGame, archive: GameArchive) -> tuple[GameRows | None, int]:
         if not archive.lines:
             return None, 0
         try:
@@ -297,9 +297,9 @@ class SessionArchive:
         logger.error("%s", game.error, extra={"game": archive.game})
         return None, 0
 
-    def _keep(self, name: str, game: UnsettledGame, rows: GameRows | None, size: int = 0) -> None:
+    def _index_game(self, name: str, game: UnsettledGame, rows: GameRows | None, size: int = 0) -> None:
         archive, closed = game.archive, game.closed
-        kept = Kept(
+        archived = ArchivedGame(
             name,
             game.number,
             str(self._folder / f"{name}.ndjson"),
@@ -310,12 +310,12 @@ class SessionArchive:
             rows is not None,
             game.error,
         )
-        self._index.put(kept, closed, rows, size)
+        self._index.put(archived, closed, rows, size)
         if rows is not None:
-            logger.info("%s is archived: %d lines", kept.record, kept.lines, extra={"game": name})
+            logger.info("%s is archived: %d lines", archived.record, archived.lines, extra={"game": name})
         self._changed = True
         self._acknowledge(name)
-        self._subscriptions.look()
+        self._subscriptions.check_soon()
 
     def acknowledge_all(self) -> None:
         """Tell the moderator again what is archived: one has come that may not know it."""
@@ -323,18 +323,18 @@ class SessionArchive:
             self._acknowledge(name)
 
     def _acknowledge(self, name: str) -> None:
-        word = self._index.word(name)
-        if word is not None:
-            self._subscriptions.tell(word)
+        message = self._index.acknowledgement(name)
+        if message is not None:
+            self._subscriptions.tell(message)
 
     # -- the whole
 
-    def look_around(self) -> ArchiveView:
+    def view(self) -> ArchiveView:
         """Return how things stand; asked every few seconds."""
         waited_for: dict[str, tuple[int, int | None]] = {"": (0, None)} if self._news_lost else {}
         for name, game in self._games.items():
             lines = game.archive.lines if game.archive is not None else 0
-            idle, game.looked_at = game.looked_at == lines, lines
+            idle, game.lines_checked = game.lines_checked == lines, lines
             if idle and game.error is None and (game.closed is not None or self._news.closed is not None):
                 waited_for[name] = (lines, game.closed.lines if game.closed is not None else None)
         changed, self._changed = self._changed, False
@@ -347,25 +347,25 @@ class SessionArchive:
         for game in reversed(self._games.values()):
             archive = game.archive
             if archive is not None and archive.lines and archive.unmeasured is None and len(pictures) < LIVE_GAMES:
-                pictures.append(picture(archive.rows(), archive.at, archive.lines))
+                pictures.append(picture(archive.rows(), archive.position, archive.lines))
         return self._index.picture(self._news.session, len(self._games), pictures)
 
     def _conclude(self) -> None:
-        """Say that all is over, if the house has closed and every game is settled, as far as it can be."""
+        """End the service if the house has closed and every game is settled, as far as it can be."""
         if self._news.closed is not None and all(game.error is not None for game in self._games.values()):
-            self._subscriptions.over()
+            self._subscriptions.finish()
 
     def results(self) -> Results:
         """Bring all to the disk, and return what came of it."""
         for game in self._games.values():
             if game.archive is not None:
-                self._shut(game.archive)
+                self._close_file(game.archive)
         for name in [name for name, game in self._games.items() if game.error is not None]:
-            self._keep(name, self._games.pop(name), None)
+            self._index_game(name, self._games.pop(name), None)
         closed = self._news.closed
         if closed is not None:
             for name in self._index:
-                if not self._news.stands(name):
+                if not self._news.has_opening(name):
                     self._index.set_aside(name)
             self._index.inspect()
             missing = self._index.missing(closed.games)
@@ -389,7 +389,7 @@ class SessionArchive:
         )
 
     @staticmethod
-    def _shut(archive: GameArchive) -> None:
+    def _close_file(archive: GameArchive) -> None:
         try:
             archive.close()
         except RecordError as error:

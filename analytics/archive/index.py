@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.archive.record import GameArchive
-from analytics.archive.results import Kept
+from analytics.archive.results import ArchivedGame
 from analytics.findings import Metrics
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError, reason_of
@@ -40,10 +40,10 @@ LIVE_KEPT: Final = 200
 
 
 @dataclass(slots=True)
-class _Settled:
+class _SettledGame:
     """A game that is settled: what became of it, how the moderator closed it, and the bytes of a record that counts."""
 
-    kept: Kept
+    archived: ArchivedGame
     closed: GameClosed | None
     size: int | None
 
@@ -61,14 +61,14 @@ class ArchiveIndex:
     def __init__(self, folder: Path) -> None:
         self.settled = 0
         self._folder = folder
-        self._games: dict[str, _Settled] = {}
+        self._games: dict[str, _SettledGame] = {}
         self._settled_to = 0
-        self._failings: list[Kept] = []
+        self._failings: list[ArchivedGame] = []
         self._metrics = Metrics()
         self._rolling = Metrics(pooled=True)
         self._recount = False
         # the rolling picture holds these already, as they were
-        self._shown: set[str] = set()
+        self._in_rolling: set[str] = set()
 
     def __contains__(self, game: str) -> bool:
         return game in self._games
@@ -77,39 +77,34 @@ class ArchiveIndex:
         return iter(tuple(self._games))
 
     @property
-    def over(self) -> int:
-        """Games that are settled, whatever became of them."""
-        return self.settled + len(self._failings) + len(self._games)
-
-    @property
     def archived(self) -> int:
         """Those whose record is whole."""
-        return self.settled + sum(kept.error is None for kept in self._told())
+        return self.settled + sum(archived.error is None for archived in self._listed())
 
     @property
     def failed(self) -> int:
         """Those that failed, or whose record is not whole."""
-        return sum(not kept.fine for kept in self._told())
+        return sum(not archived.fine for archived in self._listed())
 
-    def _told(self) -> list[Kept]:
+    def _listed(self) -> list[ArchivedGame]:
         """Return the games that are told one by one."""
-        return [*self._failings, *(game.kept for game in self._games.values())]
+        return [*self._failings, *(game.archived for game in self._games.values())]
 
-    def put(self, kept: Kept, closed: GameClosed | None, rows: GameRows | None, size: int) -> None:
-        """Take in a game that is settled.
+    def put(self, archived: ArchivedGame, closed: GameClosed | None, rows: GameRows | None, size: int) -> None:
+        """Add a game that is settled.
 
         Args:
-            kept: what became of it.
+            archived: what became of it.
             closed: how the moderator closed it, None if it did not.
             rows: what the metrics count; None if they cannot. Otherwise the record is whole and on the disk.
             size: bytes that it has there.
         """
-        self._games[kept.game] = _Settled(kept, closed, size if rows is not None else None)
+        self._games[archived.game] = _SettledGame(archived, closed, size if rows is not None else None)
         if rows is not None:
             self._metrics.add(rows)
-            if kept.game not in self._shown:
+            if archived.game not in self._in_rolling:
                 self._rolling.add(rows)
-            self._shown.discard(kept.game)
+            self._in_rolling.discard(archived.game)
 
     def is_closed_as(self, closed: GameClosed) -> bool:
         """Return whether a settled game was closed in just this way when it was settled."""
@@ -118,55 +113,55 @@ class ArchiveIndex:
 
     def take_back(self, game: str) -> int:
         """Forget what became of a game, for it was done anew; returns its number."""
-        kept = self._games.pop(game).kept
-        if kept.counted:
+        archived = self._games.pop(game).archived
+        if archived.counted:
             # what it added to the metrics cannot be taken out of them again
             self._recount = True
-            self._shown.add(game)
-        return kept.number
+            self._in_rolling.add(game)
+        return archived.number
 
     def reopen(self, game: str, number: int) -> None:
         """Take a game out of the sums, if it is in them: the news of it are read again, and tell of it one by one."""
         if number > self._settled_to:
             return
-        failings = [kept for kept in self._failings if kept.game != game]
+        failings = [archived for archived in self._failings if archived.game != game]
         if len(failings) == len(self._failings):
             self.settled = max(self.settled - 1, 0)
         self._failings = failings
         self._recount = True
-        self._shown.add(game)
+        self._in_rolling.add(game)
 
-    def word(self, game: str) -> Archived | None:
+    def acknowledgement(self, game: str) -> Archived | None:
         """Return what the moderator is to be told of a game; None of one that it did not close."""
-        kept, closed = self._games[game].kept, self._games[game].closed
+        archived, closed = self._games[game].archived, self._games[game].closed
         if closed is None:
             return None
-        error = None if kept.error is None else printable(kept.error, ERROR_SHOWN)
-        return Archived(game=game, lines=kept.lines, hash=kept.hash, error=error, closed=closed.hash)
+        error = None if archived.error is None else printable(archived.error, ERROR_SHOWN)
+        return Archived(game=game, lines=archived.lines, hash=archived.hash, error=error, closed=closed.hash)
 
-    def sum_up(self, told: SessionSoFar, is_settled: Callable[[str, int], bool], under_way: Collection[int]) -> None:
-        """Keep only sums of games that nobody will ask about any more; of those kept in an earlier life too.
+    def sum_up(self, summary: SessionSoFar, is_settled: Callable[[str, int], bool], under_way: Collection[int]) -> None:
+        """Keep only sums of games that nobody will ask about any more; of those archived in an earlier life too.
 
         Args:
-            told: the moderator's sums.
+            summary: the moderator's sums.
             is_settled: tells of a game, by id and number, whether it is among them.
             under_way: numbers of games that are not settled yet.
         """
-        known = {game.kept.number for game in self._games.values()} | set(under_way)
-        for name in [name for name, game in self._games.items() if is_settled(name, game.kept.number)]:
-            kept = self._games.pop(name).kept
-            if kept.fine:
+        numbers = {game.archived.number for game in self._games.values()} | set(under_way)
+        for name in [name for name, game in self._games.items() if is_settled(name, game.archived.number)]:
+            archived = self._games.pop(name).archived
+            if archived.fine:
                 self.settled += 1
             elif len(self._failings) < FAILINGS_AT_MOST:
-                self._failings.append(kept)
-        for number in range(self._settled_to + 1, told.games + 1):
-            name = game_id(told.session, number)
-            if number not in known and (rows := self._read(name)) is not None:
+                self._failings.append(archived)
+        for number in range(self._settled_to + 1, summary.games + 1):
+            name = game_id(summary.session, number)
+            if number not in numbers and (rows := self._read(name)) is not None:
                 # it was archived in an earlier life
                 self._metrics.add(rows)
                 self._rolling.add(rows)
                 self.settled += 1
-        self._settled_to = max(self._settled_to, told.games)
+        self._settled_to = max(self._settled_to, summary.games)
 
     def _read(self, name: str) -> GameRows | None:
         """Return what a record on file says; None if there is none, or none that can be measured."""
@@ -186,16 +181,16 @@ class ArchiveIndex:
             running: games under way.
             games: pictures of running games, of which there may be more.
         """
-        told = self._rolling.sections("outcomes", "headline")
+        sections = self._rolling.sections("outcomes", "headline")
         return {
             "v": PROTOCOL,
             "type": "live",
             "session": session,
             "running": running,
-            "over": self.over,
+            "over": self.settled + len(self._failings) + len(self._games),
             "games": list(games),
-            "winners": {name: row["k"] for name, row in told["outcomes"]["winners"].items()},
-            "headline": told["headline"]["all"],
+            "winners": {name: row["k"] for name, row in sections["outcomes"]["winners"].items()},
+            "headline": sections["headline"]["all"],
         }
 
     # -- the end
@@ -213,29 +208,29 @@ class ArchiveIndex:
             logger.warning("%s stays where it is: %s", path, error.strerror, extra={"game": game})
 
     def inspect(self) -> None:
-        """See whether every record is on the disk as it was when it was settled."""
+        """Check that every record is on the disk as it was when it was settled."""
         for name, game in self._games.items():
-            if game.size is None or game.kept.error is not None:
+            if game.size is None or game.archived.error is not None:
                 continue
             try:
-                now = Path(game.kept.record).stat().st_size
+                now = Path(game.archived.record).stat().st_size
             except OSError as error:
                 wrong = reason_of(error)
             else:
                 wrong = f"it has {now} bytes" if now != game.size else ""
             if wrong:
-                wrong = f"{game.kept.record}: was archived with {game.size} bytes, but now: {wrong}"
+                wrong = f"{game.archived.record}: was archived with {game.size} bytes, but now: {wrong}"
                 logger.error("%s", wrong, extra={"game": name})
-                game.kept = replace(game.kept, error=wrong)
+                game.archived = replace(game.archived, error=wrong)
 
     def missing(self, games: int) -> list[int]:
         """Return the numbers, up to `games`, of games of which nothing is known."""
-        known = {kept.number for kept in self._told()}
-        return [number for number in range(self._settled_to + 1, games + 1) if number not in known]
+        numbers = {archived.number for archived in self._listed()}
+        return [number for number in range(self._settled_to + 1, games + 1) if number not in numbers]
 
-    def games(self) -> list[Kept]:
+    def games(self) -> list[ArchivedGame]:
         """Return what became of every game that is told one by one, by number."""
-        return sorted(self._told(), key=lambda game: game.number)
+        return sorted(self._listed(), key=lambda game: game.number)
 
     def metrics(self, session: str, without: Collection[str]) -> Result:
         """Return the metrics.
@@ -250,29 +245,29 @@ class ArchiveIndex:
 
     def _count_again(self, session: str, without: Collection[str]) -> None:
         self._metrics = Metrics()
-        told = {kept.game: kept.counted for kept in self._told()} | dict.fromkeys(without, False)
+        is_counted = {archived.game: archived.counted for archived in self._listed()} | dict.fromkeys(without, False)
         settled = (game_id(session, number) for number in range(1, self._settled_to + 1))
         counted: set[str] = set()
-        for name in dict.fromkeys([*told, *settled]):
-            rows = self._read(name) if told.get(name, True) else None
+        for name in dict.fromkeys([*is_counted, *settled]):
+            rows = self._read(name) if is_counted.get(name, True) else None
             if rows is not None:
                 self._metrics.add(rows)
                 counted.add(name)
         for name, game in self._games.items():
-            game.kept = replace(game.kept, counted=name in counted)
-        self._failings = [replace(kept, counted=kept.game in counted) for kept in self._failings]
+            game.archived = replace(game.archived, counted=name in counted)
+        self._failings = [replace(archived, counted=archived.game in counted) for archived in self._failings]
 
 
 def _end(closed: GameClosed) -> tuple[str, int, str]:
     return closed.outcome, closed.lines, closed.hash
 
 
-def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str, Any]:
+def picture(rows: GameRows, position: tuple[int, str] | None, lines: int) -> dict[str, Any]:
     """Return how one running game stands.
 
     Args:
         rows: the game so far.
-        at: round and phase, None if nothing was asked yet.
+        position: round and phase, None if nothing was asked yet.
         lines: lines of its record so far.
 
     Returns:
@@ -287,8 +282,8 @@ def picture(rows: GameRows, at: tuple[int, str] | None, lines: int) -> dict[str,
             by_target[target].append(value)
     return {
         "game": rows.game,
-        "round": at[0] if at is not None else 0,
-        "phase": at[1] if at is not None else "",
+        "round": position[0] if position is not None else 0,
+        "phase": position[1] if position is not None else "",
         "lines": lines,
         "statements": len(rows.statements),
         "judgements": sum(judgement.usable for judgement in rows.judgements),

@@ -46,7 +46,7 @@ class GameArchive:
     Attributes:
         game: the game's id.
         path: the file.
-        at: round and phase of the latest question, as far as known.
+        position: round and phase of the latest question, as far as known.
         unmeasured: why the game cannot be measured, though its record may be whole; None if it can.
 
     Raises:
@@ -56,12 +56,12 @@ class GameArchive:
     def __init__(self, folder: Path, game: str) -> None:
         self.game = game
         self.path = folder / f"{game}.ndjson"
-        self.at: tuple[int, str] | None = None
+        self.position: tuple[int, str] | None = None
         self.unmeasured: str | None = None
         self._fold = GameFold()
         self._file: RecordFile | None = None
         self._seals = bytearray()
-        self._take_up()
+        self._resume()
 
     @property
     def lines(self) -> int:
@@ -81,7 +81,7 @@ class GameArchive:
         """
         return self._fold.rows()
 
-    def take(self, entries: Sequence[Entry]) -> str | None:
+    def append(self, entries: Sequence[Entry]) -> str | None:
         """Write down entries of the record stream, in order; what is in the file already is passed over.
 
         A line that differs from the file's, and goes on from the line before, takes its place: the step had been lost
@@ -96,22 +96,22 @@ class GameArchive:
         pending: list[_Line] = []
         for entry in entries:
             try:
-                found = self._examine(entry, pending)
+                line = self._parse(entry, pending)
             except (MessageError, RecordError, ValueError) as error:
-                self._land(pending)
+                self._write(pending)
                 return f"entry {entry.id}: {error}"
-            if found is None:
+            if line is None:
                 continue
-            number = found[1].n
+            number = line[1].n
             if number <= self.lines:
                 pending = []
                 self._cut(number - 1, f"the bus holds another line {number}")
             del pending[number - self.lines - 1 :]
-            pending.append(found)
-        self._land(pending)
+            pending.append(line)
+        self._write(pending)
         return None
 
-    def keep(self, lines: int) -> None:
+    def truncate(self, lines: int) -> None:
         """Cut off what is behind the first `lines` lines; for a record that turned out to be shorter."""
         if lines < self.lines:
             self._cut(lines, f"the record ends with line {lines}")
@@ -157,7 +157,7 @@ class GameArchive:
             return pending[number - self.lines - 1][1].hash
         return self._seals[(number - 1) * _SEAL : number * _SEAL].hex() if number else ""
 
-    def _examine(self, entry: Entry, pending: Sequence[_Line]) -> _Line | None:
+    def _parse(self, entry: Entry, pending: Sequence[_Line]) -> _Line | None:
         """Return the line that an entry adds, or puts in the place of another; None if it is there already.
 
         Raises:
@@ -165,12 +165,12 @@ class GameArchive:
             MessageError: it is no message.
         """
         members = unpack(entry.body)
-        number, there = members.get("n"), self.lines + len(pending)
+        number, last = members.get("n"), self.lines + len(pending)
         if number.__class__ is not int or number < 1:
             raise RecordError("its line has no number")
-        if number > there + 1:
-            raise RecordError(f"line {number} came where line {there + 1} was expected")
-        if number <= there and members.get("hash") == self._seal(number, pending):
+        if number > last + 1:
+            raise RecordError(f"line {number} came where line {last + 1} was expected")
+        if number <= last and members.get("hash") == self._seal(number, pending):
             return None
         line = line_of(members)
         stated = check_seal(self._seal(number - 1, pending), line, number)
@@ -184,14 +184,14 @@ class GameArchive:
             raise RecordError(f"opens game {event.game}", number)
         return line, recorded
 
-    def _land(self, pending: Sequence[_Line]) -> None:
+    def _write(self, pending: Sequence[_Line]) -> None:
         """Write lines, then count and fold them."""
         if not pending:
             return
         if self._file is None:
             # a file that is there may hold more than its right lines, which now go
-            there = os.path.lexists(self.path)
-            self._file = RecordFile(self.path, keep=self.lines if there else None)
+            exists = os.path.lexists(self.path)
+            self._file = RecordFile(self.path, keep=self.lines if exists else None)
         self._file.write(line for line, _ in pending)
         for _, recorded in pending:
             self._count(recorded)
@@ -199,7 +199,7 @@ class GameArchive:
     def _count(self, recorded: Recorded) -> None:
         self._seals += bytes.fromhex(recorded.hash)
         if isinstance(recorded.event, Asked):
-            self.at = (recorded.event.round, recorded.event.phase)
+            self.position = (recorded.event.round, recorded.event.phase)
         if self.unmeasured is not None:
             return
         try:
@@ -224,14 +224,14 @@ class GameArchive:
     def _refold(self, lines: int | None = None) -> RecordReader:
         """Forget everything and read the file's first lines again, or all of them."""
         self._seals.clear()
-        self._fold, self.unmeasured, self.at = GameFold(), None, None
-        with closing(open_lines(self.path)) as there:
-            reader = read_record(islice(there, lines), tolerant=True)
+        self._fold, self.unmeasured, self.position = GameFold(), None, None
+        with closing(open_lines(self.path)) as lines_read:
+            reader = read_record(islice(lines_read, lines), tolerant=True)
             for recorded in reader:
                 self._count(recorded)
         return reader
 
-    def _take_up(self) -> None:
+    def _resume(self) -> None:
         if not os.path.lexists(self.path):
             return
         reader = self._refold()
@@ -265,7 +265,7 @@ class UnsettledGame:
         doubted_at: where the record did not go on when it was last read again.
         news_doubted: news of the end, the game's or the house's, that was asked for again since it did not go with the
             record.
-        looked_at: lines there were when somebody last looked around.
+        lines_checked: lines there were at the last view.
         seen: number of the last line that was brought since the record was last followed.
     """
 
@@ -277,7 +277,7 @@ class UnsettledGame:
     from_start: bool = False
     doubted_at: tuple[int, str] | None = None
     news_doubted: GameClosed | HouseClosed | None = None
-    looked_at: int = -1
+    lines_checked: int = -1
     seen: int = 0
 
 

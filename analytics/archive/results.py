@@ -20,7 +20,7 @@ REPORT: Final = "report.txt"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ArchivedGame:
     """What became of one game's record.
 
     Attributes:
@@ -71,7 +71,7 @@ class Results:
     session: str
     closed: bool
     folder: Path
-    games: Sequence[Kept]
+    games: Sequence[ArchivedGame]
     metrics: Result
     failed: int = 0
     error: str | None = None
@@ -83,7 +83,7 @@ class Results:
         return not self.failed and self.error is None and all(game.fine for game in self.games)
 
     @property
-    def known(self) -> int:
+    def count(self) -> int:
         """Games that there is something to say of."""
         return len(self.games) + self.settled
 
@@ -93,7 +93,7 @@ class Results:
             "house": self.house,
             "session": self.session,
             "closed": self.closed,
-            "games": self.known,
+            "games": self.count,
             "archived": sum(game.error is None for game in self.games) + self.settled,
             "failed": max(self.failed, sum(not game.fine for game in self.games)),
             "error": self.error,
@@ -106,14 +106,14 @@ class Results:
         """Return the one line that sums it up."""
         if not self.session:
             return f"House {self.house}: no session began"
-        told = self.as_json()
+        results = self.as_json()
         state = "has closed" if self.closed else "so far"
         line = (
             f"Session {self.session} of house {self.house} {state}: "
-            f"{counted(told['games'], 'game')}, {counted(told['archived'], 'record')} whole in {self.folder}"
+            f"{counted(results['games'], 'game')}, {counted(results['archived'], 'record')} whole in {self.folder}"
         )
-        if told["failed"]:
-            line += f", {told['failed']} failed"
+        if results["failed"]:
+            line += f", {results['failed']} failed"
         return line if self.error is None else f"{line}; {self.error}"
 
     def report(self) -> str:
@@ -144,33 +144,33 @@ def write_results(results: Results) -> None:
 
 def finished_session(folder: Path) -> str:
     """Return the session whose final results are in `folder`, "" for none."""
-    told = _told(folder)
-    return str(told.get("session", "")) if told.get("closed") is True else ""
+    results = _read_results(folder)
+    return str(results.get("session", "")) if results.get("closed") is True else ""
 
 
-def _has_ended(told: dict[str, Any]) -> bool:
+def _has_ended(results: dict[str, Any]) -> bool:
     """Return whether a game ended by the rules in the session that results tell of."""
-    records = told.get("records")
-    found = isinstance(records, list) and any(
+    records = results.get("records")
+    has_ended = isinstance(records, list) and any(
         isinstance(record, dict) and record.get("outcome") == "ended" for record in records
     )
-    return found or bool(told.get("settled"))
+    return has_ended or bool(results.get("settled"))
 
 
-def _told(folder: Path) -> dict[str, Any]:
+def _read_results(folder: Path) -> dict[str, Any]:
     """Return what the results in `folder` say; nothing where there are none, or none that can be read."""
     try:
-        told = json.loads((folder / METRICS).read_bytes())
+        results = json.loads((folder / METRICS).read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return results if isinstance(results, dict) else {}
 
 
 def _set_aside(folder: Path, session: str) -> None:
     """Rename the results of another session in which games ended."""
-    told = _told(folder)
-    before = told.get("session")
-    if not isinstance(before, str) or before in {"", session} or not _has_ended(told):
+    results = _read_results(folder)
+    before = results.get("session")
+    if not isinstance(before, str) or before in {"", session} or not _has_ended(results):
         return
     for name in (REPORT, METRICS):
         path = folder / name

@@ -31,13 +31,13 @@ from wolfbus.service.lifecycle import Health, Stopping
 
 logger = logging.getLogger(__name__)
 
-LOOK_S: Final = 2.0
-"""Seconds between two looks around while nothing happens."""
+CHECK_S: Final = 2.0
+"""Seconds between two checks while nothing happens."""
 
 FILES_AT_MOST: Final = 65_536
 """Files that this process asks to be allowed to have open."""
 
-_BREATH_S: Final = 0.2
+_SOON_S: Final = 0.2
 """Games that end together are shown together."""
 
 
@@ -50,14 +50,14 @@ class AnalyticsSettings:
         house: the house's name.
         folder: where records, metrics and report go.
         name: the service's name in the house.
-        look_s: seconds between two looks around: live pictures, and what is waited for.
+        check_s: seconds between two checks: live pictures, and what is waited for.
     """
 
     url: str = field(repr=False)
     house: str
     folder: Path
     name: str = "analytics"
-    look_s: float = LOOK_S
+    check_s: float = CHECK_S
 
 
 def serve(
@@ -106,7 +106,7 @@ def serve(
         raise service.failure
     results = service.results
     code = 0 if results.closed and results.fine else 1
-    if results.known:
+    if results.count:
         try:
             write_results(results)
         except RecordError as error:
@@ -117,7 +117,7 @@ def serve(
 
 
 class ArchiveService:
-    """Brings what is on the bus to an archive, one thing at a time, looks around for it, and shows how games stand.
+    """Brings what is on the bus to an archive, one thing at a time, checks what it waits for, shows how games stand.
 
     Args:
         settings: see there.
@@ -140,15 +140,15 @@ class ArchiveService:
     def __init__(self, settings: AnalyticsSettings, member: Member, stopping: Stopping) -> None:
         self.done = False
         self.failure: WolfError | None = None
-        self._house, self._look_s = settings.house, settings.look_s
+        self._house, self._check_s = settings.house, settings.check_s
         self._member = member
         self._stopping = stopping
         self._pictures = 0
         self._shows = True
         self._view = ArchiveView()
-        self._taking = threading.Lock()
-        self._looking = threading.Lock()
-        self._timing = threading.Lock()
+        self._archive_lock = threading.Lock()
+        self._check_lock = threading.Lock()
+        self._timer_lock = threading.Lock()
         self._next: Timer | None = None
         self._due = 0.0
         self._closed = False
@@ -157,7 +157,7 @@ class ArchiveService:
         self._archive = SessionArchive(settings.house, folder, past, self)
         logger.info("%s keeps the records of house %s in %s", settings.name, settings.house, folder)
         self.follow_news()
-        self.look()
+        self.check_soon()
 
     # -- for the member
 
@@ -166,7 +166,7 @@ class ArchiveService:
 
     def welcome(self) -> None:
         """Tell a moderator that is new what is archived: it may not have read that far."""
-        self._do(self._archive.acknowledge_all)
+        self._call(self._archive.acknowledge_all)
 
     def again(self) -> None:
         """Do nothing yet: the welcome that follows has all told anew."""
@@ -182,11 +182,11 @@ class ArchiveService:
         # what is being handed over is still taken in
         self._member.reader.close()
         try:
-            with self._taking:
+            with self._archive_lock:
                 self.results = self._archive.results()
-            with last_words(self._member.bus), self._looking:
+            with last_words(self._member.bus), self._check_lock:
                 self._closed = True
-                self._post(self._see())
+                self._post(self._refresh_view())
         except BusError as error:
             logger.debug("the end was not shown: %s", error)
 
@@ -194,8 +194,8 @@ class ArchiveService:
 
     def follow(self, game: str, after: str) -> None:
         """Have a game's record brought."""
-        take = partial(self._bring, partial(self._archive.take, game))
-        self._member.reader.follow(streams.record(self._house, game), take, after, partial(self._lose, game))
+        receive = partial(self._receive, partial(self._archive.receive_record, game))
+        self._member.reader.follow(streams.record(self._house, game), receive, after, partial(self._reread, game))
 
     def unfollow(self, game: str) -> None:
         """Have no more of it brought."""
@@ -203,33 +203,33 @@ class ArchiveService:
 
     def follow_news(self) -> None:
         """Have the ``games`` stream brought from its beginning."""
-        hear = partial(self._bring, self._archive.hear)
-        self._member.reader.follow(streams.games(self._house), hear, "0-0", partial(self._lose, ""))
+        receive = partial(self._receive, self._archive.receive_news)
+        self._member.reader.follow(streams.games(self._house), receive, "0-0", partial(self._reread, ""))
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
         self._member.outbox.send("", encode(message), "archived")
 
-    def look(self) -> None:
-        """Look around soon."""
-        self._look_in(_BREATH_S)
+    def check_soon(self) -> None:
+        """Check soon what is waited for, and show how games stand."""
+        self._check_within(_SOON_S)
 
-    def over(self) -> None:
+    def finish(self) -> None:
         """End the service: all is done that can be."""
         self.done = True
         self._stopping.ask("the house has closed")
 
     # -- from threads of the bus: each waits until the archive has taken it in, so nothing piles up here
 
-    def _bring(self, take: Callable[[list[Entry]], None], _stream: str, entries: list[Entry]) -> None:
-        self._do(take, entries)
+    def _receive(self, receive: Callable[[list[Entry]], None], _stream: str, entries: list[Entry]) -> None:
+        self._call(receive, entries)
 
-    def _lose(self, game: str, error: StreamLost) -> None:
-        self._do(self._archive.lost, game, str(error))
+    def _reread(self, game: str, error: StreamLost) -> None:
+        self._call(self._archive.reread, game, str(error))
 
-    def _do(self, act: Callable[..., None], *args: object) -> None:
+    def _call(self, act: Callable[..., None], *args: object) -> None:
         try:
-            with self._taking:
+            with self._archive_lock:
                 act(*args)
         except Exception as error:
             logger.exception("a record or the news could not be taken in")
@@ -241,24 +241,24 @@ class ArchiveService:
 
     # -- from the timers' thread: the only one that waits for the bus
 
-    def _look_in(self, seconds: float) -> None:
-        """Look around after so many seconds at the latest."""
-        with self._timing, contextlib.suppress(RuntimeError):
+    def _check_within(self, seconds: float) -> None:
+        """Check after so many seconds at the latest."""
+        with self._timer_lock, contextlib.suppress(RuntimeError):
             due = time.monotonic() + seconds
             if self._next is None or not self._next.pending or due < self._due:
                 if self._next is not None:
                     self._next.cancel()
                 # the timers may be closed by now
-                self._next, self._due = self._member.timers.after(seconds, self._look_around), due
+                self._next, self._due = self._member.timers.after(seconds, self._check), due
 
-    def _look_around(self) -> None:
-        with self._looking:
+    def _check(self) -> None:
+        with self._check_lock:
             if self._closed:
                 return
             try:
-                view = self._see()
-                for game, (here, due) in view.waited_for.items():
-                    self._look_for(game, here, due)
+                view = self._refresh_view()
+                for game, (lines, due) in view.waited_for.items():
+                    self._check_stream(game, lines, due)
                 self._post(view)
             except BusError as error:
                 # that the bus is away is told by its reader and writer
@@ -267,11 +267,11 @@ class ArchiveService:
                 logger.exception("looking around failed")
                 self._fail(error)
                 return
-        self._look_in(self._look_s)
+        self._check_within(self._check_s)
 
-    def _see(self) -> ArchiveView:
-        with self._taking:
-            self._view = self._archive.look_around()
+    def _refresh_view(self) -> ArchiveView:
+        with self._archive_lock:
+            self._view = self._archive.view()
         return self._view
 
     def _post(self, view: ArchiveView) -> None:
@@ -289,13 +289,13 @@ class ArchiveService:
             self._shows = False
             logger.info("nothing is shown live: %s", error)
 
-    def _look_for(self, game: str, here: int, due: int | None) -> None:
+    def _check_stream(self, game: str, lines: int, due: int | None) -> None:
         """See whether what is waited for is still on the bus, and say so if it is not."""
         bus, house = self._member.bus, self._house
         if not game:
             if not bus.entries(streams.games(house), limit=1):
                 reason = f"the bus lost its data: house {house} has no games there any more"
-                self._do(self._archive.miss, "", reason)
+                self._call(self._archive.declare_missing, "", reason)
             return
         record = streams.record(house, game)
         first = bus.entries(record, limit=1)
@@ -304,19 +304,19 @@ class ArchiveService:
             reason = "the record is gone from the bus"
         elif first[0].id != "1-0":
             reason = f"the record on the bus begins with line {first[0].number}"
-        elif due is None and last <= here:
+        elif due is None and last <= lines:
             reason = "the house closed before this game did"
         elif due is not None and last < due:
             reason = f"the record on the bus has {last} of {due} lines"
         else:
             return
-        self._do(self._archive.miss, game, reason)
+        self._call(self._archive.declare_missing, game, reason)
 
 
 def _allow_many_files() -> None:
     """Let this process have as many files open as it may: there is one for every game under way."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES_AT_MOST if hard == resource.RLIM_INFINITY else min(hard, FILES_AT_MOST)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    limit = FILES_AT_MOST if hard == resource.RLIM_INFINITY else min(hard, FILES_AT_MOST)
+    if soft != resource.RLIM_INFINITY and soft < limit:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

@@ -24,22 +24,22 @@ class SessionNews:
     Attributes:
         session: the session's name, "" until it has begun.
         closed: how it closed, None while it runs.
-        another: name of a session that began before this one closed, "" for none: the bus has lost the end of ours.
+        next_session: a session that began before this one closed, "" for none: the bus has lost the end of ours.
     """
 
     def __init__(self, past: Collection[str]) -> None:
         self.session = ""
         self.closed: HouseClosed | None = None
-        self.another = ""
+        self.next_session = ""
         self._past = frozenset(past)
         self._announced: dict[str, str] = {}
         self.start_again()
 
     def start_again(self) -> None:
-        """Take note that the stream is read from its beginning: at first, and anew when it has lost something."""
+        """Expect the stream from its beginning: at first, and anew when it has lost something."""
         self._fold = Session()
         self._name = ""
-        self._held: list[tuple[str, News]] = []
+        self._pending: list[tuple[str, News]] = []
         self._announced.clear()
         # what the bus has forgotten is not so any more; what still stands there is told again
         self.closed = None
@@ -54,39 +54,39 @@ class SessionNews:
         if news is None:
             logger.warning("entry %s of the games stream cannot be read", entry.id)
             return []
-        self._held.append((entry.id, news))
+        self._pending.append((entry.id, news))
         if not self._fold.name:
             return []
         if self._fold.name != self._name:
             if isinstance(news, HouseOpened):
                 # what came before it was of a session of which nothing else is left
-                del self._held[:-1]
+                del self._pending[:-1]
             self._name = self._fold.name
             self._enter(self._name)
-        held, self._held = self._held, []
-        return [one for where, one in held if self._name == self.session and self._is_ours(where, one)]
+        pending, self._pending = self._pending, []
+        return [news for id_, news in pending if self._name == self.session and self._is_ours(id_, news)]
 
-    def settled(self, told: SessionSoFar, game: str, number: int) -> bool:
+    def settled(self, summary: SessionSoFar, game: str, number: int) -> bool:
         """Return whether a game is among those that are summed up, and will not be asked about any more."""
-        where = self._announced.get(game)
-        return number <= told.games if where is None else parse_id(where) < parse_id(told.before)
+        id_ = self._announced.get(game)
+        return number <= summary.games if id_ is None else parse_id(id_) < parse_id(summary.before)
 
-    def stands(self, game: str) -> bool:
+    def has_opening(self, game: str) -> bool:
         """Return whether the stream, as last read, holds the opening of a game."""
         return game in self._announced
 
-    def _is_ours(self, where: str, news: News) -> bool:
+    def _is_ours(self, id_: str, news: News) -> bool:
         if isinstance(news, HouseClosed):
             if news.session != self.session:
                 return False
             self.closed = news
         elif isinstance(news, GameOpened):
-            self._announced.setdefault(news.game, where)
+            self._announced.setdefault(news.game, id_)
         return True
 
     def _enter(self, session: str) -> None:
         if self.session and session != self.session and self.closed is None:
-            self.another = session
+            self.next_session = session
         if not self.session and session not in self._past:
             self.session = session
 
@@ -103,7 +103,7 @@ def past_sessions(entries: Iterable[Entry], folder: Path, finished: str) -> list
         finished: the session whose results are in `folder`, "" for none.
     """
     fold = Session()
-    found: dict[str, None] = {}
+    sessions: dict[str, None] = {}
     games: list[str] = []
     for entry in entries:
         news = fold.feed(entry)
@@ -112,10 +112,10 @@ def past_sessions(entries: Iterable[Entry], folder: Path, finished: str) -> list
         elif isinstance(news, GameOpened):
             games.append(news.game)
         if fold.name:
-            found[fold.name] = None
+            sessions[fold.name] = None
     if fold.name and (fold.running or (fold.name != finished and _has_records(folder, games))):
-        del found[fold.name]
-    return list(found)
+        del sessions[fold.name]
+    return list(sessions)
 
 
 def _has_records(folder: Path, games: Sequence[str]) -> bool:

@@ -52,12 +52,12 @@ def _type(column: Column) -> str:
 
 
 def _meaning(column: Column) -> str:
-    said = [column.meaning]
+    parts = [column.meaning]
     if column.refers is not None:
-        said.append(f"→ `{column.refers}`")
+        parts.append(f"→ `{column.refers}`")
     if column.values:
-        said.append("one of " + ", ".join(f"`{value}`" for value in column.values))
-    return "; ".join(said)
+        parts.append("one of " + ", ".join(f"`{value}`" for value in column.values))
+    return "; ".join(parts)
 
 
 def _cell(text: str) -> str:

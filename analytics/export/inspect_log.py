@@ -41,7 +41,7 @@ from wolfbus.vocabulary import ROLES
 TASK: Final = "wolf"
 """Name of the task in Inspect."""
 
-_TOLD: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolfbus", "python")
+_FACTS: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolfbus", "python")
 """What of a study's manifest goes into the log."""
 
 
@@ -115,8 +115,8 @@ def instant(seconds: float) -> str:
 
 def _output(library: InspectLibrary, game: ExportedGame) -> Any:
     rows, agents = game.rows, {seat.agent for seat in game.rows.seats.values()}
-    said = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
-    return library.model.ModelOutput.from_content(model_of(agents, called_by(game)), said)
+    sentence = f"{outcome(rows.winner)}." if rows.finished else "The game did not come to its end."
+    return library.model.ModelOutput.from_content(model_of(agents, called_by(game)), sentence)
 
 
 def _metadata(game: ExportedGame) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class LogBuilder:
             for role in ROLES
             if role in self._roles
         }
-        told = {name: self.manifest[name] for name in _TOLD if name in self.manifest}
+        facts = {name: self.manifest[name] for name in _FACTS if name in self.manifest}
         git = self.manifest.get("git")
         return log.EvalSpec(
             eval_id=ident,
@@ -265,7 +265,7 @@ class LogBuilder:
             packages={"wolfbus": __version__, "inspect_ai": self.library.version},
             metadata={
                 "study": self.study,
-                **told,
+                **facts,
                 "usage_by_agent": self._usage.by_agent(),
                 "measures": {measure.name: measure.meaning for measure in measures()},
             },
@@ -278,14 +278,14 @@ class LogBuilder:
 
     def _scores(self) -> list[Any]:
         pooled = self._metrics.sections(*TABLES)
-        found = []
+        scores = []
         for measure in measures():
             values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]
             # over games
             mean = fmean(values) if values else None
             error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
             figures = {"mean": mean, "stderr": error, "pooled": measure.value(pooled)}
-            found.append(
+            scores.append(
                 self.library.log.EvalScore(
                     name=measure.name,
                     scorer=measure.name,
@@ -299,7 +299,7 @@ class LogBuilder:
                     metadata={"meaning": measure.meaning, "n": measure.counted(pooled)},
                 )
             )
-        return found
+        return scores
 
 
 def _revision(library: InspectLibrary, git: Mapping[str, Any]) -> Any:
@@ -310,32 +310,29 @@ def _revision(library: InspectLibrary, git: Mapping[str, Any]) -> Any:
 
 
 class _Prompts:
-    """Keeps the prompts of the game that is being read, where they were asked for."""
+    """Keeps the prompts of the game that is being read, if it is watched."""
 
-    def __init__(self, *, wanted: bool) -> None:
-        self._wanted = wanted
+    def __init__(self) -> None:
         self._begin()
 
     def _begin(self) -> None:
         self._book, self._calls = PromptBook(), WholeCalls()
-        self._made: dict[int, tuple[ModelCall, list[tuple[ChatRole, str]]]] = {}
+        self._sent: dict[int, tuple[ModelCall, list[tuple[ChatRole, str]]]] = {}
 
     def by_line(self) -> dict[int, CallTexts]:
         """Return the prompts of the game that was read, each with the reply, by the lines of their calls."""
         return {
             line: CallTexts(messages, self._calls.whole(call, line).reply)
-            for line, (call, messages) in self._made.items()
+            for line, (call, messages) in self._sent.items()
         }
 
     def watch(self, recorded: Recorded) -> None:
-        if not self._wanted:
-            return
         if recorded.event.type == "opened":
             self._begin()
         self._book.feed(recorded.event, recorded.n)
         self._calls.feed(recorded.event, recorded.n)
         if isinstance(recorded.event, ModelCall):
-            self._made[recorded.n] = recorded.event, self._book.messages(recorded.event, recorded.n)
+            self._sent[recorded.n] = recorded.event, self._book.messages(recorded.event, recorded.n)
 
 
 def write_inspect(
@@ -365,22 +362,22 @@ def write_inspect(
         RecordError: there is nothing to read.
         OSError: the folder cannot be written; the log that was being written does not appear.
     """
-    library, wanted = InspectLibrary(), criteria or Criteria()
-    found = collect(sources, wanted.roles)
-    notes: list[FileNote] = list(found.refused)
-    manifests = found.manifests
+    library, criteria = InspectLibrary(), criteria or Criteria()
+    collection = collect(sources, criteria.roles)
+    notes: list[FileNote] = list(collection.refused)
+    manifests = collection.manifests
     counts: dict[str, int] = {}
     paths: list[Path] = []
-    read, total = 0, len(found.files)
-    for study, part in _by_study(found):
+    read, total = 0, len(collection.files)
+    for study, part in _by_study(collection):
         builders: dict[frozenset[str], LogBuilder] = {}
-        book = _Prompts(wanted=prompts)
-        for note, game in read_games(part, wanted, watch=book.watch):
+        book = _Prompts()
+        for note, game in read_games(part, criteria, watch=book.watch if prompts else None):
             notes.append(note)
             if game is not None:
                 agents = frozenset(seat.agent for seat in game.rows.seats.values())
                 if agents not in builders:
-                    builders[agents] = LogBuilder(library, study, agents, manifests.get(study or "", {}), wanted)
+                    builders[agents] = LogBuilder(library, study, agents, manifests.get(study or "", {}), criteria)
                 builders[agents].add(game, book.by_line())
             read += 1
             tell(read, total)
@@ -389,7 +386,7 @@ def write_inspect(
                 library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
             counts[builder.file] = len(builder.samples)
             paths.append(Path(folder) / builder.file)
-    return Exported(counts, tuple(notes), tuple(paths), tuple(checks(found.studies, notes)))
+    return Exported(counts, tuple(notes), tuple(paths), tuple(checks(collection.studies, notes)))
 
 
 def _by_study(sources: Collection) -> list[tuple[str | None, Collection]]:

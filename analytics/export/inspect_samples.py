@@ -39,14 +39,14 @@ class InspectMeasure(PackageData):
     of: str
     n: str
 
-    def value(self, found: Result) -> float | None:
+    def value(self, result: Result) -> float | None:
         """Return the score of one game or of many, None where it is undefined."""
-        value: float | None = at(found, self.of)
+        value: float | None = at(result, self.of)
         return value
 
-    def counted(self, found: Result) -> int:
+    def counted(self, result: Result) -> int:
         """Return how many observations it rests on."""
-        return int(at(found, self.n))
+        return int(at(result, self.n))
 
 
 class _Measures(PackageData):
@@ -192,9 +192,9 @@ class Transcript:
     def messages(self) -> list[Any]:
         """Return the public course of the game: the moderator as user, players as assistants."""
         if not self._game.rows.course:
-            return [self._said(row) for row in self._game.rows.statements]
+            return [self._message(row) for row in self._game.rows.statements]
         return [
-            self._said(self._statements[step.event.statement])
+            self._message(self._statements[step.event.statement])
             if isinstance(step.event, Statement)
             else self._library.model.ChatMessageUser(
                 id=f"{self._game.id}:{step.line}", content=storable(announced(step.event)), metadata={"line": step.line}
@@ -210,9 +210,9 @@ class Transcript:
         for noted in self._noted():
             time = noted.time
             # a model call stays where the game is
-            wanted = _spans_of(noted.event) or spans
-            yield from self._ends(spans, wanted, time)
-            for name in wanted[len(spans) :]:
+            path = _spans_of(noted.event) or spans
+            yield from self._ends(spans, path, time)
+            for name in path[len(spans) :]:
                 yield self._begin(spans, name, time)
                 spans.append(name)
             yield self._event(noted, spans)
@@ -233,9 +233,9 @@ class Transcript:
             **self._place([name], time, f"begin:{span}"),
         )
 
-    def _ends(self, spans: list[str], wanted: list[str], time: float) -> Iterator[Any]:
-        """Close, from within outwards, the spans that are open and not wanted."""
-        while spans != wanted[: len(spans)]:
+    def _ends(self, spans: list[str], path: list[str], time: float) -> Iterator[Any]:
+        """Close, from within outwards, the open spans that are not of this path."""
+        while spans != path[: len(spans)]:
             span = self._span(spans[-1])
             yield self._library.event.SpanEndEvent(id=span, **self._place(spans, time, f"end:{span}"))
             spans.pop()
@@ -293,7 +293,7 @@ class Transcript:
             **place,
         )
 
-    def _said(self, row: StatementRow) -> Any:
+    def _message(self, row: StatementRow) -> Any:
         return self._library.model.ChatMessageAssistant(
             id=statement_id(self._game.id, row.number),
             content=storable(f"{row.speaker} ({row.role}): {row.text or ''}"),

@@ -148,8 +148,8 @@ class ParquetFile:
             indices = self._arrow.array([None if value is None else code[value] for value in values], "int32")
             return self._arrow.DictionaryArray.from_arrays(indices, self._arrow.array(column.values, "string"))
         if column.kind in {"category", "text"}:
-            found = self._arrow.array([None if value is None else storable(value) for value in values], "string")
-            return found.dictionary_encode() if column.kind == "category" else found
+            texts = self._arrow.array([None if value is None else storable(value) for value in values], "string")
+            return texts.dictionary_encode() if column.kind == "category" else texts
         return self._arrow.array(values, self._type(column))
 
     def _field(self, column: Column) -> Any:
@@ -240,9 +240,9 @@ class Landing:
             self.path(name).replace(self._folder / name)
 
     def _refuse(self) -> None:
-        there = [name for name in self._names if os.path.lexists(self._folder / name)]
-        if there and not self._force:
-            raise ConfigError(f"{self._folder / there[0]}: exists already; `wolfbus export … --force` replaces it")
+        existing = [name for name in self._names if os.path.lexists(self._folder / name)]
+        if existing and not self._force:
+            raise ConfigError(f"{self._folder / existing[0]}: exists already; `wolfbus export … --force` replaces it")
 
     def _clear(self) -> None:
         for file in self._files.values():

@@ -96,7 +96,7 @@ def read_games(
     collection: Collection,
     criteria: Criteria | None = None,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
-    watch: Callable[[Recorded], None] = lambda _recorded: None,
+    watch: Callable[[Recorded], None] | None = None,
 ) -> Iterator[tuple[FileNote, ExportedGame | None]]:
     """Yield what became of each file, with its game where at least the opening holds.
 
@@ -111,7 +111,7 @@ def read_games(
     for note in collection.refused:
         yield note, None
     for number, source in enumerate(collection.files, 1):
-        note, rows = read_game(source, criteria or Criteria(), keep_text=True, watch=watch)
+        note, rows = read_game(source, criteria or Criteria(), keep_text=True, watch=watch or (lambda _recorded: None))
         game = None
         if rows is not None:
             lines = 0 if note.published else note.events
@@ -163,35 +163,34 @@ def results_of(columns: Columns) -> Iterator[ResultRow]:
     from analytics.measures.study import Study, variability
 
     study = Study(columns)
-    for name, found in variability(study)["metrics"].items():
+    for name, figure in variability(study)["metrics"].items():
         metric, _, role = name.partition("/")
         group = f"role:{role}" if role else "all"
-        everybody = found.get("all_observers")
-        yield _row(metric, group, "uninformed" if everybody else "none", found)
+        everybody = figure.get("all_observers")
+        yield _row(metric, group, "uninformed" if everybody else "none", figure)
         if everybody:
             yield _row(metric, group, "all", everybody)
     for agent, row in agents(study).items():
         flat = {**row, **{f"{side}_won": estimate for side, estimate in row["wins"].items()}}
-        for metric, found in flat.items():
-            if isinstance(found, dict) and "value" in found:
-                own = metric in _OF_SEATS
-                yield _row(metric, f"agent:{agent}", "none" if own else "uninformed", found)
+        for metric, figure in flat.items():
+            if isinstance(figure, dict) and "value" in figure:
+                yield _row(metric, f"agent:{agent}", "none" if metric in _OF_SEATS else "uninformed", figure)
 
 
 _OF_SEATS = frozenset({"deception_rate", "villagers_won", "werewolves_won"})
 
 
-def _row(metric: str, group: str, observers: Any, found: Mapping[str, Any]) -> ResultRow:
+def _row(metric: str, group: str, observers: Any, figure: Mapping[str, Any]) -> ResultRow:
     return ResultRow(
         metric=metric,
         group=group,
         observers=observers,
-        value=found["value"],
-        low=found.get("low"),
-        high=found.get("high"),
-        n=found["n"],
-        unit=found.get("unit") or "share",
-        baseline=found.get("baseline"),
+        value=figure["value"],
+        low=figure.get("low"),
+        high=figure.get("high"),
+        n=figure["n"],
+        unit=figure.get("unit") or "share",
+        baseline=figure.get("baseline"),
     )
 
 
@@ -208,16 +207,16 @@ class ExportTable:
         row: what a row is, in words.
         key: the columns that tell rows apart.
         of: the class of its rows.
-        given: the rows of a game.
+        rows_of: the rows of a game.
         note: what else there is to know, "" for nothing.
-        whole: whether its rows are of all games together, which `given` then does not give.
+        whole: whether its rows are of all games together, which `rows_of` then does not give.
     """
 
     name: str
     row: str
     key: tuple[str, ...]
     of: type
-    given: Callable[[ExportedGame], Iterable[Any]]
+    rows_of: Callable[[ExportedGame], Iterable[Any]]
     note: str = ""
     whole: bool = False
 
@@ -228,7 +227,7 @@ class ExportTable:
 
     def rows(self, game: ExportedGame) -> Iterable[Row]:
         """Return the rows of one game; each holds a value for every column."""
-        return self.cells(self.given(game))
+        return self.cells(self.rows_of(game))
 
     def cells(self, rows: Iterable[Any]) -> Iterable[Row]:
         """Return what is exported of rows of its class."""

@@ -292,7 +292,7 @@ def _events(sums: Sums, columns: Columns) -> None:
     width = int(columns.games["seats"].max(initial=0))
     never = np.iinfo(np.int64).max
     first = np.full(len(columns.ids) * width, never)
-    own = claims["statement"][claims["own"] & claims["heard"]]
+    own = claims["statement"][claims["seer_reveal"] & claims["heard"]]
     np.minimum.at(
         first,
         rows["game"][own].astype(np.int64) * width + rows["speaker"][own],

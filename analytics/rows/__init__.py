@@ -164,7 +164,7 @@ class GameRows:
         for row in self.statements:
             for place, scored in enumerate((*row.claims, *row.unheard), 1):
                 claim = scored.claim
-                said = claim.role if claim.claim == "role" or claim.claim == "inspection" else None
+                role = claim.role if claim.claim == "role" or claim.claim == "inspection" else None
                 yield ClaimRow(
                     game=self.game,
                     statement=row.number,
@@ -173,12 +173,12 @@ class GameRows:
                     target_id=seat_id(self.game, claim.target) if claim.target in self.seats else None,
                     claim=claim.claim,
                     target=claim.target,
-                    role=said,
+                    role=role,
                     round=claim.round if claim.claim == "inspection" or claim.claim == "protection" else None,
                     verdict=scored.verdict,
                     extracted=scored.extracted,
-                    heard=place <= len(row.claims),
-                    own=row.role == claim.role == "Seer" and claim.target == row.speaker
+                    borne_out=place <= len(row.claims),
+                    seer_reveal=row.role == claim.role == "Seer" and claim.target == row.speaker
                     if claim.claim == "role"
                     else False,
                 )

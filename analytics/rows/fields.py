@@ -122,11 +122,11 @@ def exported(row: type) -> tuple[Column, ...]:
 
 
 def _exported(row: type) -> Iterator[Column]:
-    for field, held, marks in _fields(row):
+    for field, hint, marks in _fields(row):
         if any(mark is Nested for mark in marks):
-            yield from (replace(column, path=f"{field}.{column.path}") for column in exported(held))
+            yield from (replace(column, path=f"{field}.{column.path}") for column in exported(hint))
         for column in (mark for mark in marks if isinstance(mark, Column)):
-            plain, optional = _without_none(held)
+            plain, optional = _without_none(hint)
             # an empty text is exported as null
             if column.null is None if optional else column.null is not None and plain is not str:
                 raise TypeError(f"{row.__name__}.{field}: its column and its type differ on whether it may be null")
@@ -161,21 +161,21 @@ def reader(row: type) -> Callable[[Any], tuple[Cell, ...]]:
 
 def _fields(row: type) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
     """Yield name, type and marks of all that a row says of itself."""
-    for field, hint in typing.get_type_hints(row, include_extras=True).items():
-        held = hint
+    for field, annotation in typing.get_type_hints(row, include_extras=True).items():
+        type_ = annotation
         for shell in (ClassVar, Derived):
-            if typing.get_origin(held) is shell:
-                (held,) = typing.get_args(held)
-        if typing.get_origin(held) is Annotated:
-            held, *marks = typing.get_args(held)
-            yield field, held, tuple(marks)
+            if typing.get_origin(type_) is shell:
+                (type_,) = typing.get_args(type_)
+        if typing.get_origin(type_) is Annotated:
+            type_, *marks = typing.get_args(type_)
+            yield field, type_, tuple(marks)
 
 
-def _without_none(held: Any) -> tuple[Any, bool]:
-    if typing.get_origin(held) not in (types.UnionType, typing.Union):
-        return held, False
-    words = typing.get_args(held)
-    (plain,) = (each for each in words if each is not type(None))
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    if typing.get_origin(hint) not in (types.UnionType, typing.Union):
+        return hint, False
+    words = typing.get_args(hint)
+    (plain,) = (word for word in words if word is not type(None))
     return plain, len(words) > 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from analytics.rows.fields import (
@@ -61,14 +62,13 @@ def truth_of(claims: Iterable[ScoredClaim]) -> Truth | None:
     return next((verdict for verdict in worst if verdict in verdicts), None)
 
 
-def contradicted(thought: Iterable[Claim], said: Iterable[Claim]) -> bool | None:
-    """Return whether what is thought contradicts what is said: of the same player one has it a Werewolf and the other
+def contradicted(thought: Iterable[Claim], stated: Iterable[Claim]) -> bool | None:
+    """Return whether what is thought contradicts what is stated: of the same player one has it a Werewolf and the other
     not, or they give it two roles; None where they are about no player in common.
     """
-    said = tuple(said)
-    compared = [_differ(_sides(one), _sides(other)) for one in thought for other in said if one.target == other.target]
-    known = [differ for differ in compared if differ is not None]
-    return any(known) if known else None
+    pairs = (pair for pair in product(thought, stated) if pair[0].target == pair[1].target)
+    answers = [answer for one, other in pairs if (answer := _differ(_sides(one), _sides(other))) is not None]
+    return any(answers) if answers else None
 
 
 def _sides(claim: Claim) -> tuple[bool | None, Role | None]:
@@ -208,12 +208,12 @@ class ClaimRow:
     extracted: Annotated[
         bool, Column("whether it was found in the words, rather than given by the speaker"), Stored("?")
     ]
-    heard: Annotated[
+    borne_out: Annotated[
         bool,
-        Column("whether the words bear it out; one that they do not counts for no statement's truth"),
-        Stored("?"),
+        Column("whether the words bear it out; one that they do not counts for no statement's truth", name="heard"),
+        Stored("?", name="heard"),
     ] = True
-    own: Annotated[bool, Stored("?")]
+    seer_reveal: Annotated[bool, Stored("?")]
 
 
 # not frozen, though nobody changes one: there are more of these than of all else, and frozen ones take thrice as long

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from moderator.check.finding import Finding
-from moderator.check.house import grown
+from moderator.check.house import with_extra_members
 from moderator.check.rivals import HOSTILE, ODD, PLAIN, Cast
-from moderator.check.trial import AS_EVER, Check, Plot, Scene, SkippedError, Trial, TrialTerms
+from moderator.check.trial import DEFAULT_CAST, Check, Plot, Scene, SkippedError, Trial, TrialTerms
 from moderator.engine.context import house_entry
 from moderator.rules.table import Script
 from wolfbus.bus.protocol import Bus, Entry
@@ -27,26 +27,26 @@ from wolfbus.vocabulary import ROLES, Role
 def roll_call(trial: Trial) -> str:
     """Call the roll: it says join at once."""
     joins, patience = trial.house.joins, 3 * trial.terms.again_s
-    asked = time.monotonic()
+    asked_at = time.monotonic()
     trial.house.tell(RollCall())
-    until = asked + patience
+    until = asked_at + patience
     # one that came before it was asked may be dealt with only now, and is no answer
-    while joins[-1] < asked and time.monotonic() < until:
-        trial.house.hear(min(until, time.monotonic() + 0.02))
-    answer = next((at for at in joins if at >= asked), None)
-    if answer is None:
+    while joins[-1] < asked_at and time.monotonic() < until:
+        trial.house.process(min(until, time.monotonic() + 0.02))
+    answered_at = next((at for at in joins if at >= asked_at), None)
+    if answered_at is None:
         trial.ledger.fault("roll call not answered", "fail", f"no join within {patience:g} s")
         return ""
-    return f"said join after {(answer - asked) * 1000:.0f} ms"
+    return f"said join after {(answered_at - asked_at) * 1000:.0f} ms"
 
 
-def whole(place: int, role: Role, cast: Cast = AS_EVER) -> Callable[[Trial], str]:
+def whole(place: int, role: Role, cast: Cast = DEFAULT_CAST) -> Callable[[Trial], str]:
     """Return what plays a whole game by the rules, the agent in seat `place`, counted from 0."""
 
     def play(trial: Trial) -> str:
         game = trial.open((place,), role, cast)
         trial.play(game)
-        return f"{game.asked} requests to {game.opened.seats[place].name}, to the end"
+        return f"{game.request_count} requests to {game.opened.seats[place].name}, to the end"
 
     return play
 
@@ -65,7 +65,7 @@ def two_seats(trial: Trial) -> str:
     _see_that_it_takes_two(trial)
     game = trial.open((1, 4), "Villager")
     trial.play(game)
-    return f"{game.asked} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
+    return f"{game.request_count} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
 
 
 def two_games(trial: Trial) -> str:
@@ -73,7 +73,7 @@ def two_games(trial: Trial) -> str:
     _see_that_it_takes_two(trial)
     games = [trial.open((0,), "Seer"), trial.open((3,), "Villager", Cast(names=PLAIN[::-1]))]
     trial.play(*games)
-    return f"{sum(game.asked for game in games)} requests"
+    return f"{sum(game.request_count for game in games)} requests"
 
 
 def _see_that_it_takes_two(trial: Trial) -> None:
@@ -81,7 +81,7 @@ def _see_that_it_takes_two(trial: Trial) -> None:
         raise SkippedError("it takes one seat")
 
 
-def scene(plot: Plot, seen: str, role: Role = "Villager", cast: Cast = AS_EVER) -> Callable[[Trial], str]:
+def scene(plot: Plot, seen: str, role: Role = "Villager", cast: Cast = DEFAULT_CAST) -> Callable[[Trial], str]:
     """Return what plays a game of single questions.
 
     Args:
@@ -134,7 +134,7 @@ def last(scene: Scene) -> Script[None]:
 
 def twice(scene: Scene) -> Script[None]:
     """Put the same request twice."""
-    scene.game.told = "twice"
+    scene.game.mailing = "twice"
     yield from scene.ask("bid")
     yield from scene.pause(scene.trial.terms.settle_s)
 
@@ -172,13 +172,13 @@ def grows(scene: Scene) -> Script[None]:
     """Send welcome, facts and requests with a member more in each of their maps, as a later build may."""
     house, again_s = scene.trial.house, scene.trial.terms.again_s
     welcome = Welcome(house=house.name, agent=house.agent, instance=house.member.instance, again_s=again_s)
-    house.post(grown(house_entry(welcome)))
+    house.post(with_extra_members(house_entry(welcome)))
     scene.game.grows = True
     # no more requests than may stay without an answer: what follows is to be tried too
     yield from scene.ask("inspect", scene.others)
     yield Dawn(round=1)
     about = yield from scene.say("Good morning, whoever you are.")
-    scene.game.told = "caught up"
+    scene.game.mailing = "caught up"
     yield from scene.ask("assess_other", about=about)
 
 
@@ -187,7 +187,7 @@ def caught_up(scene: Scene) -> Script[None]:
     yield from scene.ask("inspect", scene.others)
     yield from scene.ask("speak")
     yield Dawn(round=1)
-    scene.game.told = "caught up"
+    scene.game.mailing = "caught up"
     yield from scene.ask("vote", (*scene.others, None))
     yield from scene.ask("bid")
 
@@ -198,33 +198,33 @@ def restarted(scene: Scene) -> Script[None]:
     for number in range(150):
         speaker = scene.others[number % len(scene.others)]
         yield from scene.say(f"I have said it before ({number}): {'we are talking in circles. ' * 8}", speaker)
-    scene.game.told = "caught up"
-    yield from scene.ask("assess_other", about=scene.said)
+    scene.game.mailing = "caught up"
+    yield from scene.ask("assess_other", about=scene.statements)
     yield from scene.ask("speak")
 
 
 def otherwise(trial: Trial) -> str:
     """Tell it a game otherwise than before, and ask once more what it had answered, as after a loss of data."""
 
-    def lost(scene: Scene) -> Script[None]:
+    def lose(scene: Scene) -> Script[None]:
         yield from scene.say("These words will be lost.")
         yield from scene.ask("bid")
         # it never hears of this end: the game goes on, behind its opening
-        scene.game.told = "lost"
+        scene.game.mailing = "lost"
 
     def anew(scene: Scene) -> Script[Any]:
         about = yield from scene.say("This is what was said, as far as anybody knows.")
-        scene.game.told, scene.game.strict = "caught up", False
+        scene.game.mailing, scene.game.strict = "caught up", False
         answer = yield from scene.ask("bid")
         scene.game.strict = True
         yield from scene.ask("assess_other", about=about)
         return answer
 
-    before = trial.scene(lost)
+    before = trial.scene(lose)
     answer = trial.go_on(Scene(trial, before.game, anew)).result
     if answer.outcome == "timed_out":
-        said = "a catch-up asked anew what it had answered on facts that were lost since, and it did not answer"
-        trial.ledger.fault("holds on to what was lost", "warn", said)
+        example = "a catch-up asked anew what it had answered on facts that were lost since, and it did not answer"
+        trial.ledger.fault("holds on to what was lost", "warn", example)
     return "other facts under known numbers, and a request that it had answered"
 
 
@@ -234,7 +234,7 @@ def gap(trial: Trial) -> str:
     def plot(scene: Scene) -> Script[None]:
         yield from scene.ask("bid")
         yield Dawn(round=1)
-        scene.game.told = "lost"
+        scene.game.mailing = "lost"
         yield from scene.pause(0)
         yield from scene.say("Somebody must have died last night.")
         yield from scene.ask("bid")
@@ -243,8 +243,8 @@ def gap(trial: Trial) -> str:
     trial.scene(plot)
     if trial.house.member.instance != started:
         return "it joined anew and was caught up"
-    said = "public fact 2 came without fact 1, and it did not join anew to be caught up"
-    trial.ledger.fault("gap not noticed", "warn", said)
+    example = "public fact 2 came without fact 1, and it did not join anew to be caught up"
+    trial.ledger.fault("gap not noticed", "warn", example)
     return "it went on"
 
 
@@ -256,11 +256,11 @@ def heartbeats(trial: Trial) -> str:
         trial.settle(min(0.05, again_s))
     longest = max(after - before for before, after in itertools.pairwise([*house.joins, time.monotonic()]))
     if longest > patience:
-        said = f"{longest:.1f} s without a join, where one every {again_s:g} s was asked for"
-        trial.ledger.fault("heartbeat missing", "fail", f"{said}: it counts as gone and is seated in no new game")
+        example = f"{longest:.1f} s without a join, where one every {again_s:g} s was asked for"
+        trial.ledger.fault("heartbeat missing", "fail", f"{example}: it counts as gone and is seated in no new game")
     elif house.member.seen in {None, "0-0"}:
-        said = "its joins never say what it has read, so its mailbox is cut only when it is full"
-        trial.ledger.fault("seen missing", "warn", said)
+        example = "its joins never say what it has read, so its mailbox is cut only when it is full"
+        trial.ledger.fault("seen missing", "warn", example)
     return f"{len(house.joins)} joins, never more than {longest:.1f} s apart"
 
 
@@ -290,7 +290,10 @@ def goodbye(trial: Trial) -> str:
 
 CHECKS: Final = (
     Check("roll call", roll_call),
-    *(Check(f"every kind alone, as {role}", scene(every_kind, "{scene.game.asked} requests", role)) for role in ROLES),
+    *(
+        Check(f"every kind alone, as {role}", scene(every_kind, "{scene.game.request_count} requests", role))
+        for role in ROLES
+    ),
     Check("game 1, as Villager", whole(0, "Villager")),
     Check("game over", game_over),
     Check("game 2, as Werewolf with a partner", whole(3, "Werewolf", Cast(pack=True))),
@@ -323,13 +326,13 @@ CHECKS: Final = (
     Check("catch-up in mid-game", scene(caught_up, "known facts again, and an open request among them", "Seer")),
     Check(
         "catch-up on an unknown game",
-        scene(restarted, "a game that it never heard of, {scene.said} statements long"),
+        scene(restarted, "a game that it never heard of, {scene.statements} statements long"),
     ),
     Check("catch-up after a loss of data", otherwise),
     Check("missing facts", gap),
-    Check("heartbeats", heartbeats, at_all_times=True),
-    Check("ids on its stream", entries, at_all_times=True),
-    Check("goodbye", goodbye, at_all_times=True),
+    Check("heartbeats", heartbeats, of_silent=True),
+    Check("ids on its stream", entries, of_silent=True),
+    Check("goodbye", goodbye, of_silent=True),
 )
 """Every check, in order."""
 
@@ -340,7 +343,7 @@ def try_agent(
     name: str | None = None,
     terms: TrialTerms | None = None,
     watch: Callable[[Finding], None] = lambda _finding: None,
-    gone: Callable[[], str | None] = lambda: None,
+    why_gone: Callable[[], str | None] = lambda: None,
 ) -> list[Finding]:
     """Put an agent through every check, and return what was found, in order.
 
@@ -350,10 +353,10 @@ def try_agent(
         name: the agent's name; None for the first that knocks.
         terms: how long to wait.
         watch: sees every finding as soon as it stands.
-        gone: returns why the agent cannot come any more, None while it may.
+        why_gone: returns why the agent cannot come any more, None while it may.
 
     Raises:
         HouseHeld: another moderator has the house.
         BusError: the bus fails.
     """
-    return Trial(bus, house, name, terms or TrialTerms(), watch, gone).run(CHECKS)
+    return Trial(bus, house, name, terms or TrialTerms(), watch, why_gone).run(CHECKS)

@@ -45,26 +45,26 @@ class Finding:
         check: what was checked.
         seen: what was seen, in one line; why, where it was skipped.
         skipped: whether it could not be made.
-        found: what went wrong.
+        faults: what went wrong.
     """
 
     check: str
     seen: str = ""
     skipped: bool = False
-    found: list[Fault] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
         """The worst of its faults, or ok, or skip."""
-        if not self.found:
+        if not self.faults:
             return "skip" if self.skipped else "ok"
-        return "fail" if any(fault.verdict == "fail" for fault in self.found) else "warn"
+        return "fail" if any(fault.verdict == "fail" for fault in self.faults) else "warn"
 
     @property
-    def faults(self) -> tuple[str, ...]:
+    def fault_lines(self) -> tuple[str, ...]:
         """A line for every sort of fault, with how often it was seen and its first example."""
         alike: dict[tuple[str, str], list[Fault]] = {}
-        for fault in self.found:
+        for fault in self.faults:
             alike.setdefault((fault.sort, fault.members), []).append(fault)
         return tuple(
             f"{first.sort}{f' (x{len(more) + 1}, first)' if more else ''}: {first.example}"
@@ -77,7 +77,7 @@ class Finding:
 
     def plain(self) -> dict[str, object]:
         """Return the finding as values for JSON."""
-        return {"check": self.check, "verdict": self.verdict, "seen": self.seen, "faults": list(self.faults)}
+        return {"check": self.check, "verdict": self.verdict, "seen": self.seen, "faults": list(self.fault_lines)}
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class _KindTally:
     roles: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     unusable: int = 0
-    found: list[Fault] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
 
 
 class FindingLedger:
@@ -109,7 +109,7 @@ class FindingLedger:
 
     @contextlib.contextmanager
     def check(self, name: str, *, lenient: bool = False) -> Iterator[Finding]:
-        """Make one check: faults noted meanwhile are its own.
+        """Make one check: faults faults meanwhile are its own.
 
         Args:
             name: what is checked.
@@ -125,12 +125,12 @@ class FindingLedger:
         self.findings.append(finding)
         self._watch(finding)
 
-    def asked(self, kind: Kind, role: str) -> None:
+    def note_request(self, kind: Kind, role: str) -> None:
         """Note that a seat with `role` was asked."""
         if role not in self._kinds[kind].roles:
             self._kinds[kind].roles.append(role)
 
-    def answered(self, kind: Kind, seconds: float, *, usable: bool) -> None:
+    def note_answer(self, kind: Kind, seconds: float, *, usable: bool) -> None:
         """Note an answer's time, and whether it could be used."""
         self._kinds[kind].seconds.append(seconds)
         self._kinds[kind].unusable += not usable
@@ -141,19 +141,19 @@ class FindingLedger:
         """Note a fault, of the check under way and of the kind of request it bears on, and return it."""
         fault = Fault(sort, "warn" if self._lenient else verdict, example, members)
         if self._current is not None:
-            self._current.found.append(fault)
+            self._current.faults.append(fault)
         if kind is not None:
-            self._kinds[kind].found.append(fault)
+            self._kinds[kind].faults.append(fault)
         return fault
 
     def sum_up(self, declines: tuple[Kind, ...]) -> None:
         """Add a finding for every kind of request."""
         for kind, tally in self._kinds.items():
-            finding = Finding(f"kind {kind}", found=tally.found)
+            finding = Finding(f"kind {kind}", faults=tally.faults)
             if not tally.roles:
                 why = "it declines this kind" if kind in declines else "never asked: the trial broke off"
                 finding = Finding(finding.check, why, skipped=True)
-            elif not tally.seconds and not tally.found:
+            elif not tally.seconds and not tally.faults:
                 finding.skip("no answer before the trial broke off")
             else:
                 unusable = f" ({tally.unusable} unusable)" if tally.unusable else ""
@@ -192,20 +192,20 @@ def repaired(kind: Kind, reading: Reading, raw: object, content: Mapping[str, An
     """
     done = f"it had to be {_DONE.get(reading, reading)}"
     if not isinstance(raw, str):
-        return "", f"{done}; the reply has no `raw` that shows what was written; it was read as {_shown(content)}"
+        return "", f"{done}; the reply has no `raw` that shows what was written; it was read as {_json_text(content)}"
     written = _object(raw)
     changed = dict(_changed(kind, written, content)) if written is not None else {}
     if changed:
         return " ".join(changed), f"{done}: {', '.join(changed.values())}"
-    return "", f"{done}: {wrote(raw)} was read as {_shown(content)}"
+    return "", f"{done}: {wrote(raw)} was read as {_json_text(content)}"
 
 
 def wrote(raw: str) -> str:
     """Return a text that an agent wrote, as it is shown within a line: what cannot be seen may be what is wrong."""
-    seen = "".join(
-        each if each.isprintable() or each in "\t\n\r" else ascii(each)[1:-1] for each in raw[: 8 * _RAW_SHOWN]
+    visible = "".join(
+        sign if sign.isprintable() or sign in "\t\n\r" else ascii(sign)[1:-1] for sign in raw[: 8 * _RAW_SHOWN]
     )
-    return f"`{printable(seen, _RAW_SHOWN)}`"
+    return f"`{printable(visible, _RAW_SHOWN)}`"
 
 
 def _object(raw: str) -> dict[str, Any] | None:
@@ -223,11 +223,11 @@ def _changed(kind: Kind, written: Mapping[str, Any], content: Mapping[str, Any])
         read = content.get(name, member.get_default())
         if name in written:
             if not _is_same(written[name], read):
-                yield name, f'"{name}": {_shown(written[name])} was read as {_shown(read)}'
+                yield name, f'"{name}": {_json_text(written[name])} was read as {_json_text(read)}'
         elif name in content and name != "stated_kind":
             others = ", ".join(f'"{key}"' for key in written if key not in {"id", "thought", *members})
-            there = f" (but {others:.80})" if others else ""
-            yield name, f'"{name}" is not there{there}: {_shown(read)} was taken for it'
+            instead = f" (but {others:.80})" if others else ""
+            yield name, f'"{name}" is not there{instead}: {_json_text(read)} was taken for it'
 
 
 def _is_same(was: object, read: object) -> bool:
@@ -236,5 +236,5 @@ def _is_same(was: object, read: object) -> bool:
     return was == read and isinstance(was, bool) == isinstance(read, bool)
 
 
-def _shown(value: object) -> str:
+def _json_text(value: object) -> str:
     return printable(json.dumps(value, ensure_ascii=False), _VALUE_SHOWN)

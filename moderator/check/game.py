@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from moderator.check.finding import Fault, FindingLedger, repaired, wrote
-from moderator.check.house import CheckHouse, grown
+from moderator.check.house import CheckHouse, with_extra_members
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import MessageError
@@ -57,11 +57,11 @@ class TrialGame:
         ledger: where answers and faults are noted.
 
     Attributes:
-        told: what becomes of what the agent is told with the next step: as it is, twice over, nothing ("lost"), or all
+        mailing: how the agent is sent its mail of the next step: as it is, twice over, not at all ("lost"), or all
             from the beginning instead ("caught up").
         grows: whether it is told so with members that no agent knows.
         strict: whether requests should be answered in time.
-        asked: requests to the agent.
+        request_count: requests to the agent.
         unanswered: requests in a row that had no answer at all.
         last_asks: the last message that held requests.
         over: whether the agent was told how it ended.
@@ -69,10 +69,10 @@ class TrialGame:
 
     def __init__(self, house: CheckHouse, opened: Opened, ledger: FindingLedger) -> None:
         self.opened = opened
-        self.told: Literal["as it is", "twice", "lost", "caught up"] = "as it is"
+        self.mailing: Literal["as it is", "twice", "lost", "caught up"] = "as it is"
         self.grows = False
         self.strict = True
-        self.asked = 0
+        self.request_count = 0
         self.unanswered = 0
         self.last_asks: Entry | None = None
         self.over = False
@@ -80,7 +80,7 @@ class TrialGame:
         self._ledger = ledger
         self._roles = {seat.name: seat.role for seat in opened.seats}
         self._requests: dict[str, CheckRequest] = {}
-        self._came_late: set[str] = set()
+        self._late: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -90,22 +90,22 @@ class TrialGame:
     def send(self, commit: Commit) -> Commit:
         """Return a step as it is to be written; called by the engine's threads."""
         inbox = streams.inbox(self._house.name, self._house.agent)
-        mine = [entry for stream, entry in commit.posts if stream == inbox]
-        told = "as it is"
+        mail = [entry for stream, entry in commit.posts if stream == inbox]
+        mailing = "as it is"
         if commit.record:
-            told, self.told = self.told, "as it is"
-        if told in {"lost", "caught up"}:
-            mine = []
-        elif told == "twice":
-            mine *= 2
+            mailing, self.mailing = self.mailing, "as it is"
+        if mailing in {"lost", "caught up"}:
+            mail = []
+        elif mailing == "twice":
+            mail *= 2
         if self.grows:
-            mine = [grown(entry) for entry in mine]
-        caught_up = told == "caught up"
-        self._house.later(partial(self._sent, commit.record, mine, time.monotonic(), self.strict, caught_up))
+            mail = [with_extra_members(entry) for entry in mail]
+        caught_up = mailing == "caught up"
+        self._house.queue(partial(self._note_step, commit.record, mail, time.monotonic(), self.strict, caught_up))
         others = [post for post in commit.posts if post[0] != inbox]
-        return replace(commit, posts=[*others, *((inbox, entry) for entry in mine)])
+        return replace(commit, posts=[*others, *((inbox, entry) for entry in mail)])
 
-    def take(self, entry: Entry, at: float) -> None:
+    def receive(self, entry: Entry, at: float) -> None:
         """Take in a message of the agent for this game."""
         try:
             value = unpack(entry.body)
@@ -124,7 +124,7 @@ class TrialGame:
         whose = value.get("seat"), value.get("game")
         return whose == (request.seat, self.name) and len(entry.body) <= self.opened.config.max_reply_bytes
 
-    def _sent(self, record: Sequence[Entry], mine: list[Entry], at: float, strict: bool, caught_up: bool) -> None:
+    def _note_step(self, record: Sequence[Entry], mail: list[Entry], at: float, strict: bool, caught_up: bool) -> None:
         for line in record:
             if line.type in {"answered", "rejected"}:
                 event = parse_flat(unpack(line.body), line.number).event
@@ -133,16 +133,16 @@ class TrialGame:
                 elif event.type == "rejected" and event.sender == self._house.agent:
                     self._rejected(event)
             self.over = self.over or line.type in {"ended", "stopped"}
-        for entry in mine:
+        for entry in mail:
             message = unpack(entry.body)
             asks = [(part["seat"], ask) for part in message.get("seats", ()) for ask in part.get("asks", ())]
             for seat, ask in asks:
-                known = self._requests.get(ask["id"])
-                if known is None or known.fault is not None:
+                request = self._requests.get(ask["id"])
+                if request is None or request.fault is not None:
                     about = ask.get("about")
                     self._requests[ask["id"]] = CheckRequest(ask["kind"], seat, about, ask["deadline_s"], at, strict)
-                    self._ledger.asked(ask["kind"], self._roles[seat])
-                    self.asked += 1
+                    self._ledger.note_request(ask["kind"], self._roles[seat])
+                    self.request_count += 1
             self.last_asks = entry if asks else self.last_asks
         if caught_up:
             self._house.catch_up()
@@ -164,16 +164,16 @@ class TrialGame:
         del self._requests[name]
         reply, at = request.reply or ({}, time.monotonic())
         self.unanswered = 0
-        self._ledger.answered(answer.kind, max(0.0, at - request.at), usable=answer.content is not None)
+        self._ledger.note_answer(answer.kind, max(0.0, at - request.at), usable=answer.content is not None)
         place = f"asked for {with_article(answer.kind)} as {self._roles[answer.seat]}"
         if answer.content is None:
             # an outsider's word on its own fault counts for nothing in a game, but it tells more here
             raw = f"; it wrote {wrote(answer.raw)}" if answer.raw else ""
-            said = f"{answer.note or 'no content'}{raw} ({place})"
-            self._ledger.fault(_sort(answer, reply), "fail", said, answer.kind)
+            example = f"{answer.note or 'no content'}{raw} ({place})"
+            self._ledger.fault(_sort(answer, reply), "fail", example, answer.kind)
         elif answer.reading not in {"clean", "reasked"}:
-            members, said = repaired(answer.kind, answer.reading, answer.raw, reply.get("content", {}))
-            self._ledger.fault("not clean", "warn", f"{name}: {said} ({place})", answer.kind, members)
+            members, repair = repaired(answer.kind, answer.reading, answer.raw, reply.get("content", {}))
+            self._ledger.fault("not clean", "warn", f"{name}: {repair} ({place})", answer.kind, members)
         if answer.content is not None and answer.note and not self._is_late(answer.seat):
             self._ledger.fault("not the answer alone", "warn", f"{name}: {answer.note} ({place})", answer.kind)
 
@@ -198,7 +198,7 @@ class TrialGame:
             f"the deadline was {request.deadline_s:g} s"
         )
         self.unanswered = 0
-        self._came_late.add(name)
+        self._late.add(name)
         del self._requests[name]
 
     def _rejected(self, rejected: Rejected) -> None:
@@ -206,8 +206,8 @@ class TrialGame:
         if rejected.reason != "closed":
             place = f"{name}: " if name else ""
             self._ledger.fault(_REJECTED[rejected.reason], "fail", f"{place}{rejected.note}", _kind_of(name))
-        elif name in self._came_late:
-            self._came_late.remove(name)
+        elif name in self._late:
+            self._late.remove(name)
         else:
             self._ledger.fault("answered twice", "warn", f"{name}: the second answer is rejected", _kind_of(name))
 

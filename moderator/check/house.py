@@ -66,16 +66,16 @@ class ProbeWriter(BusWriter):
         super().commit(self._change(commit), done)
 
 
-def grown(entry: Entry) -> Entry:
+def with_extra_members(entry: Entry) -> Entry:
     """Return a message for an agent with a member more in each of its maps, as later builds may add them."""
-    return entry._replace(content=pack(_grown(unpack(entry.body))))
+    return entry._replace(content=pack(_extended(unpack(entry.body))))
 
 
-def _grown(value: Any) -> Any:
+def _extended(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {name: each if name in _BY_NAME else _grown(each) for name, each in value.items()}
-        return {**kept, MEMBER: {"since": 1, "words": ["a", None]}}
-    return [_grown(each) for each in value] if isinstance(value, tuple) else value
+        members = {name: member if name in _BY_NAME else _extended(member) for name, member in value.items()}
+        return {**members, MEMBER: {"since": 1, "words": ["a", None]}}
+    return [_extended(item) for item in value] if isinstance(value, tuple) else value
 
 
 LEASE_S: Final = 15.0
@@ -84,12 +84,12 @@ _BLOCK_S: Final = 0.5
 
 
 class CheckHouse:
-    """One house, one agent. Whatever comes from other threads is dealt with in `hear`, in the order in which it came.
+    """One house, one agent. What comes from other threads is dealt with in `process`, in the order in which it came.
 
     Args:
         bus: where the house is.
         name: its name.
-        wanted: the agent to try; None for the first that knocks.
+        agent_name: the agent to try; None for the first that knocks.
         again_s: how often the agent is to say join, in seconds.
         ledger: where faults are noted.
         take: called with each message of the agent for a game, and when it came.
@@ -106,7 +106,7 @@ class CheckHouse:
         self,
         bus: Bus,
         name: str,
-        wanted: str | None,
+        agent_name: str | None,
         again_s: float,
         ledger: FindingLedger,
         take: Callable[[Entry, float], None],
@@ -118,16 +118,16 @@ class CheckHouse:
         self.left: Leave | None = None
         self.rivals = Rivals()
         self._bus = bus
-        self._wanted = wanted
+        self._agent_name = agent_name
         self._again_s = again_s
         self._ledger = ledger
         self._take = take
         self._send = send
         self._epoch = 0
         self._ids: dict[str, list[str]] = {}
-        self._todo: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._lobby = streams.lobby(name)
-        self._ending = contextlib.ExitStack()
+        self._stack = contextlib.ExitStack()
 
     def open(self) -> None:
         """Take the house; ask those who knocked before whether they are still there.
@@ -138,36 +138,36 @@ class CheckHouse:
         self._epoch = self._bus.claim(self.name, _HOLDER, LEASE_S)
         claim = Claim(_HOLDER, self._epoch, stood_by=False, news_before=NOTHING)
         lease = Lease(self._bus, self.name, claim, LEASE_S, self._fail)
-        self._ending.callback(lease.close, release=True)
+        self._stack.callback(lease.close, release=True)
         knocks = list(every_entry(self._bus, self._lobby))
-        known = {self._wanted} if self._wanted else {entry.sender for entry in knocks}
+        names = {self._agent_name} if self._agent_name else {entry.sender for entry in knocks}
         pool, timers = ActorPool(2), Timers("check-timers")
         writer = ProbeWriter(self._bus, self._fail, self._send)
         reader = ProbeReader(self._bus, self._fail, self._watch)
         for close in (pool.close, timers.close, writer.close, reader.close):
-            self._ending.callback(close)
+            self._stack.callback(close)
         self._games = Games(HouseContext(self.name, self._epoch, self._bus, reader, writer, pool, timers))
-        self._ending.callback(self._games.stop)
+        self._stack.callback(self._games.stop)
         router = SeatRouter.listen(RIVALS, self.name, self._bus, reader, writer, pool, lambda _: Rival(self.rivals))
-        self._ending.callback(router.stop)
+        self._stack.callback(router.stop)
         self._games.listen(RIVALS)
         reader.follow(self._lobby, lambda _stream, _entries: None, knocks[-1].id if knocks else NOTHING)
-        for name in sorted(each for each in known if each):
+        for name in sorted(filter(None, names)):
             self._games.listen(name)
             self.tell(RollCall(), name)
         writer.start()
         reader.start()
 
-    def wait_for_join(self, seconds: float, gone: Callable[[], str | None]) -> bool:
+    def wait_for_join(self, seconds: float, why_gone: Callable[[], str | None]) -> bool:
         """Wait for the agent to come in, and welcome it; returns whether it did.
 
         Args:
             seconds: how long.
-            gone: returns why it cannot come any more.
+            why_gone: returns why it cannot come any more.
         """
         until = time.monotonic() + seconds
-        while self.join is None and time.monotonic() < until and gone() is None:
-            self.hear(until)
+        while self.join is None and time.monotonic() < until and why_gone() is None:
+            self.process(until)
         return self.join is not None
 
     @property
@@ -198,7 +198,7 @@ class CheckHouse:
 
         Args:
             opened: its opening event.
-            over: called in `hear` when it has ended; nothing of it is left on the bus then.
+            over: called in `process` when it has ended; nothing of it is left on the bus then.
             play: what happens in it; by the rules unless given.
         """
 
@@ -206,7 +206,7 @@ class CheckHouse:
             self._bus.expire(self.name, result.game, 0)
             over(result)
 
-        self._games.open(opened, None, lambda result: self.later(partial(end, result)), None, play or by_the_rules)
+        self._games.open(opened, None, lambda result: self.queue(partial(end, result)), None, play or by_the_rules)
 
     def break_off(self, reason: str) -> None:
         """End every game where it stands."""
@@ -216,26 +216,26 @@ class CheckHouse:
         """Have the engine tell the agent all of every game that it plays."""
         self._games.catch_up(self.agent)
 
-    def later(self, act: Callable[[], None]) -> None:
-        """Have something done in `hear`, after what came before; from any thread."""
-        self._todo.put(act)
+    def queue(self, act: Callable[[], None]) -> None:
+        """Have something done in `process`, after what came before; from any thread."""
+        self._tasks.put(act)
 
-    def hear(self, until: float) -> None:
+    def process(self, until: float) -> None:
         """Deal with what came first; if nothing has come yet, wait for it a moment, or `until` by the monotonic clock,
         if that is sooner.
         """
         with contextlib.suppress(queue.Empty):
-            self._todo.get(timeout=min(max(until - time.monotonic(), 0.0), _BLOCK_S))()
+            self._tasks.get(timeout=min(max(until - time.monotonic(), 0.0), _BLOCK_S))()
 
-    def silence(self, seconds: float) -> None:
+    def process_for(self, seconds: float) -> None:
         """Deal with all that comes in the next `seconds`."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self.left:
-            self.hear(until)
+            self.process(until)
 
     def close(self) -> None:
         """Give the house back, and leave no mail behind."""
-        self._ending.close()
+        self._stack.close()
         if not self._epoch:
             return
         boxes = [streams.inbox(self.name, name) for name in (self.agent, RIVALS) if name]
@@ -245,7 +245,7 @@ class CheckHouse:
     def faulty_ids(self) -> str | None:
         """Return what is wrong with the ids on its out stream, None if nothing is."""
         for instance, ids in self._ids.items():
-            firsts = {parse_id(each)[0] for each in ids}
+            firsts = {parse_id(id_)[0] for id_ in ids}
             # the first word of a new start may be counted with the start before
             if len(firsts) > 2:
                 return f"ids {ids[0]}, {ids[1]}, … of start {instance!r} do not begin with the time of its start"
@@ -255,18 +255,18 @@ class CheckHouse:
         def raise_it() -> None:
             raise error
 
-        self.later(raise_it)
+        self.queue(raise_it)
 
     def _watch(self, stream: str, entries: list[Entry]) -> None:
         if stream not in {streams.outbox(self.name, RIVALS), streams.inbox(self.name, RIVALS)}:
-            self.later(partial(self._look_through, stream, entries, time.monotonic()))
+            self.queue(partial(self._receive, stream, entries, time.monotonic()))
 
-    def _look_through(self, stream: str, entries: list[Entry], now: float) -> None:
+    def _receive(self, stream: str, entries: list[Entry], now: float) -> None:
         for entry in entries:
             if stream == self._lobby:
                 self._knock(entry)
             elif stream == streams.outbox(self.name, self.agent) or not self.agent:
-                self._look_at(entry)
+                self._check_fields(entry)
                 if entry.game:
                     self._take(entry, now)
                 else:
@@ -282,7 +282,7 @@ class CheckHouse:
             self.join is None
             and isinstance(join, Join)
             and join.service == "player"
-            and self._wanted in {None, join.agent}
+            and self._agent_name in {None, join.agent}
         ):
             # what it said before it knocked stands on its stream already
             self._games.listen(join.agent, NOTHING)
@@ -310,7 +310,7 @@ class CheckHouse:
             if before is not None:
                 self.catch_up()
 
-    def _look_at(self, entry: Entry) -> None:
+    def _check_fields(self, entry: Entry) -> None:
         """Check what stands beside a message in the clear."""
         try:
             value = unpack(entry.body)
@@ -322,7 +322,7 @@ class CheckHouse:
         if self.agent and entry.sender != self.agent:
             self._ledger.fault("entry fields", "fail", f"field from says {entry.sender!r}, not {self.agent!r}")
         if sort == "reply" and value.get("game") != entry.game:
-            said = f"field game says {entry.game!r} beside a reply in game {value.get('game')!r}: it reaches no game"
-            self._ledger.fault("entry fields", "fail", said)
+            fault = f"field game says {entry.game!r} beside a reply in game {value.get('game')!r}: it reaches no game"
+            self._ledger.fault("entry fields", "fail", fault)
         if self.join is not None:
             self._ids.setdefault(self.join.instance, []).append(entry.id)

@@ -62,20 +62,20 @@ class Cast:
     bid_s: float | None = None
 
 
-def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: float, cast: Cast) -> Opened:
+def opening(game: str, join: Join, places: Sequence[int], role: Role, deadline_s: float, cast: Cast) -> Opened:
     """Return the opening of a game in which the agent has some seats.
 
     Args:
         game: its id.
         join: what the agent said of itself.
-        mine: the agent's seats, counted from 0; the first has `role`.
+        places: the agent's seats, counted from 0; the first has `role`.
         role: what the agent's first seat is dealt.
         deadline_s: time for every answer, in seconds.
         cast: who plays.
     """
     deck = list(PACK if cast.pack else LONE)
     deck.remove(role if role in deck else "Villager")
-    dealt = [role if place == mine[0] else deck.pop(0) for place in range(len(cast.names))]
+    dealt = [role if place == places[0] else deck.pop(0) for place in range(len(cast.names))]
     counts: dict[str, Any] = {facts.count: dealt.count(role) for role, facts in FACTS.items()}
     config = GameConfig(
         **counts,
@@ -85,9 +85,9 @@ def opening(game: str, join: Join, mine: Sequence[int], role: Role, deadline_s: 
         max_rounds=cast.rounds,
         deadlines=Deadlines(**{**dict.fromkeys(Deadlines.model_fields, deadline_s), "bid": cast.bid_s or deadline_s}),
     )
-    ours = SeatPlayer(join.agent, join.brain, join.declines, in_house=False)
-    theirs = SeatPlayer(RIVALS, "trial", in_house=False)
-    players = [ours if place in mine else theirs for place in range(len(cast.names))]
+    tried = SeatPlayer(join.agent, join.brain, join.declines, in_house=False)
+    rival = SeatPlayer(RIVALS, "trial", in_house=False)
+    players = [tried if place in places else rival for place in range(len(cast.names))]
     return deal_out(config, f"trial of {game}", players, game)
 
 

@@ -27,7 +27,7 @@ from wolfbus.vocabulary import Kind, Phase, Role
 PATIENCE: Final = 3
 """Requests in a row without any answer after which a trial is broken off."""
 
-AS_EVER: Final = rivals.Cast()
+DEFAULT_CAST: Final = rivals.Cast()
 
 
 class SilentError(Exception):
@@ -65,13 +65,13 @@ class Check:
         name: what is checked.
         make: makes it, and returns what was seen, in one line.
         lenient: whether no fault is worse than a warning: no game by the rules gets there.
-        at_all_times: whether it can be made of an agent that answers no more.
+        of_silent: whether it can be made of an agent that answers no more.
     """
 
     name: str
     make: Callable[[Trial], str]
     lenient: bool = False
-    at_all_times: bool = False
+    of_silent: bool = False
 
 
 class Trial:
@@ -91,13 +91,13 @@ class Trial:
         name: str | None,
         terms: TrialTerms,
         watch: Callable[[Finding], None],
-        gone: Callable[[], str | None],
+        why_gone: Callable[[], str | None],
     ) -> None:
         self.terms = terms
         self.ledger = FindingLedger(watch)
         self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._take, self._send)
         self.games: dict[str, TrialGame] = {}
-        self._gone = gone
+        self._why_gone = why_gone
         self._run = f"check-{secrets.token_hex(3)}"
         self._running: set[str] = set()
         self._broken = False
@@ -112,18 +112,18 @@ class Trial:
         """
         try:
             self.house.open()
-            if self._come_in():
-                self._go_through(checks)
+            if self._await_join():
+                self._make_checks(checks)
                 self.ledger.sum_up(self.house.member.declines)
         finally:
             self.house.close()
         return self.ledger.findings
 
-    def _come_in(self) -> bool:
+    def _await_join(self) -> bool:
         began = time.monotonic()
         with self.ledger.check("joins") as finding:
-            if not self.house.wait_for_join(self.terms.join_s, self._gone):
-                why = self._gone() or f"no join within {self.terms.join_s:g} s"
+            if not self.house.wait_for_join(self.terms.join_s, self._why_gone):
+                why = self._why_gone() or f"no join within {self.terms.join_s:g} s"
                 self.ledger.fault("not joined", "fail", why)
             else:
                 join = self.house.member
@@ -133,11 +133,11 @@ class Trial:
                     self.ledger.fault("no seats", "fail", "its join says seats = 0: it could be seated nowhere")
         return self.house.join is not None
 
-    def _go_through(self, checks: Iterable[Check]) -> None:
+    def _make_checks(self, checks: Iterable[Check]) -> None:
         silent = False
         for check in checks:
             with self.ledger.check(check.name, lenient=check.lenient) as finding:
-                if silent and not check.at_all_times:
+                if silent and not check.of_silent:
                     finding.skip("it had stopped answering")
                     continue
                 try:
@@ -148,11 +148,11 @@ class Trial:
                     silent = True
                     self.ledger.fault("stopped answering", "fail", str(error))
 
-    def open(self, mine: tuple[int, ...], role: Role, cast: rivals.Cast = AS_EVER) -> TrialGame:
-        """Return a game with the agent in the seats `mine`, counted from 0, and `role` in the first of them."""
+    def open(self, places: tuple[int, ...], role: Role, cast: rivals.Cast = DEFAULT_CAST) -> TrialGame:
+        """Return a game with the agent in the seats `places`, counted from 0, and `role` in the first of them."""
         name = f"{self._run}-{len(self.games) + 1}"
-        opened = rivals.opening(name, self.house.member, mine, role, self.terms.deadline_s, cast)
-        self.house.rivals.spared[name] = {opened.seats[place].name for place in mine}
+        opened = rivals.opening(name, self.house.member, places, role, self.terms.deadline_s, cast)
+        self.house.rivals.spared[name] = {opened.seats[place].name for place in places}
         self.games[name] = TrialGame(self.house, opened, self.ledger)
         return self.games[name]
 
@@ -169,8 +169,8 @@ class Trial:
                 game.over = False
                 self.house.play(game.opened, self._leave, play)
             while not all(game.over for game in games):
-                self.house.hear(time.monotonic() + 1)
-                self._look_for_life(games)
+                self.house.process(time.monotonic() + 1)
+                self._check_alive(games)
         except BaseException:
             self._broken = True
             self.house.break_off("the trial breaks off")
@@ -179,9 +179,9 @@ class Trial:
     def finish(self, game: TrialGame | None = None) -> None:
         """Wait until a game, or every one, has left nothing to be written."""
         while self._running if game is None else game.name in self._running:
-            self.house.hear(time.monotonic() + 1)
+            self.house.process(time.monotonic() + 1)
 
-    def scene(self, plot: Plot, role: Role = "Villager", cast: rivals.Cast = AS_EVER) -> Scene:
+    def scene(self, plot: Plot, role: Role = "Villager", cast: rivals.Cast = DEFAULT_CAST) -> Scene:
         """Play a game of single questions to one seat."""
         return self.go_on(Scene(self, self.open((1,), role, cast), plot))
 
@@ -192,9 +192,9 @@ class Trial:
 
     def settle(self, seconds: float | None = None) -> None:
         """Take in what comes without being asked for."""
-        self.house.silence(self.terms.settle_s if seconds is None else seconds)
+        self.house.process_for(self.terms.settle_s if seconds is None else seconds)
 
-    def _look_for_life(self, games: Sequence[TrialGame]) -> None:
+    def _check_alive(self, games: Sequence[TrialGame]) -> None:
         if self.house.left is not None:
             raise SilentError(f"it said leave in the middle of the trial ({self.house.left.reason or 'no reason'})")
         unanswered = max(game.unanswered for game in games)
@@ -214,7 +214,7 @@ class Trial:
         """Give a message to the game it is for; those for games of others are none of ours."""
         game = self.games.get(entry.game)
         if game is not None:
-            game.take(entry, at)
+            game.receive(entry, at)
         elif entry.game.startswith(self._run):
             self.ledger.fault("unknown game", "fail", f"a {entry.type!r} in game {entry.game!r}")
 
@@ -241,26 +241,26 @@ class Scene:
         seat: who is asked.
         role: what that seat was dealt.
         others: everybody else, in seating order.
-        said: statements so far.
+        statements: statements so far.
         result: what the plot has returned.
     """
 
     def __init__(self, trial: Trial, game: TrialGame, plot: Plot) -> None:
         self.trial = trial
         self.game = game
-        asked = game.opened.seats[1]
-        self.seat, self.role = asked.name, asked.role
-        self.others = tuple(each.name for each in game.opened.seats if each is not asked)
-        self.said = 0
+        seat = game.opened.seats[1]
+        self.seat, self.role = seat.name, seat.role
+        self.others = tuple(other.name for other in game.opened.seats if other is not seat)
+        self.statements = 0
         self.result: Any = None
         self._plot = plot
-        self._asked = 0
+        self._questions = 0
 
     def play(self, opened: Opened) -> Script[Ended]:
         """Play it from the game's opening to its end."""
         yield opened
         self.result = yield from self._plot(self)
-        if self.game.told != "lost":
+        if self.game.mailing != "lost":
             # an answer that comes twice comes before the end
             yield from self.pause(0)
         ended = Ended(winner=None, reason="max_rounds", rounds=1)
@@ -269,9 +269,9 @@ class Scene:
 
     def say(self, text: str, speaker: SeatName | None = None) -> Script[int]:
         """Let somebody speak, the first rival unless named; returns the statement's number."""
-        self.said += 1
+        self.statements += 1
         speaker = speaker or self.others[0]
-        turn = self.said
+        turn = self.statements
         yield Statement(statement=turn, round=1, phase="debate", turn=turn, speaker=speaker, text=text)
         return turn
 
@@ -288,9 +288,9 @@ class Scene:
         self, seat: SeatName, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None
     ) -> Script[AnyAnswered]:
         # its turn is counted up, so that no two questions are the same
-        self._asked += 1
+        self._questions += 1
         asking = Asking(kind=kind, seats=(seat,), legal=None if legal is None else tuple(legal))
-        phase, turn = PHASES.get(kind, "debate"), self._asked
+        phase, turn = PHASES.get(kind, "debate"), self._questions
         yield Asked(batch=turn, round=1, phase=phase, turn=turn, about=about, asks=(asking,))
         (answers,) = yield BatchJoin((turn,))
         return answers[seat]

@@ -94,7 +94,7 @@ class Host:
         Raises:
             BusError: the house cannot be moderated at all; one clear line.
         """
-        watchdog = CloseWatchdog(self._bus, lambda: self._stopping.asked or self._term_end is not None)
+        watchdog = CloseWatchdog(self._bus, lambda: self._stopping.requested or self._term_end is not None)
         try:
             with contextlib.ExitStack() as stack:
                 try:
@@ -103,7 +103,7 @@ class Host:
                         self._do_queued()
                         self._retry(self._do_due)
                 except BusDown:
-                    if not self._stopping.asked:
+                    if not self._stopping.requested:
                         raise
                 except BusError:
                     raise
@@ -255,7 +255,7 @@ class Host:
     def _do_due(self) -> None:
         """Do what is due."""
         now = time.monotonic()
-        if self._stopping.asked:
+        if self._stopping.requested:
             self._end_term("handed over", self._stopping.why)
             return
         if now >= self._next_housekeeping:
@@ -339,7 +339,7 @@ class Host:
 
     def _bus_failed(self, error: BusError) -> None:
         """Log what reader and writer say of the bus, from their threads."""
-        if not self._ended and not self._stopping.asked:
+        if not self._ended and not self._stopping.requested:
             logger.warning("%s; waiting for it", error)
 
     def _gone_backwards(self, error: StreamLost) -> None:
@@ -369,7 +369,7 @@ class Host:
 
     def _lose_bus(self, error: BusError) -> None:
         """End the term because the bus does not serve; after a request to stop that is a hand-over all the same."""
-        if self._stopping.asked and isinstance(error, BusDown):
+        if self._stopping.requested and isinstance(error, BusDown):
             self._end_term("handed over", self._stopping.why)
         else:
             self._end_term("lost", str(error))
@@ -380,7 +380,7 @@ class Host:
 
     def _close_after_crash(self, error: Exception) -> TermEnd | None:
         """Close the house for an error of our own; None where that is not ours to do."""
-        if not self._is_running or self._stopping.asked:
+        if not self._is_running or self._stopping.requested:
             return None
         logger.error("the moderator breaks down, and closes the house if it can", exc_info=error)
         try:

@@ -167,7 +167,7 @@ def stand_by(
     waiting = away = False
     session = fenced = news_before is not None
     news = news_before
-    while not stopping.asked:
+    while not stopping.requested:
         if not away:
             health.set("standing by")
         try:
@@ -194,7 +194,7 @@ def stand_by(
         except BusUnsaved:
             raise
         except BusDown as error:
-            if not away and not stopping.asked:
+            if not away and not stopping.requested:
                 logger.warning("%s; waiting for it", error)
             away = True
             health.set("the bus is away", ok=False)

@@ -55,7 +55,7 @@ class Accounts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._taken: dict[tuple[str, Purpose], _Sum] = {}
+        self._sums: dict[tuple[str, Purpose], _Sum] = {}
 
     def add(self, model: str, purpose: Purpose, completion: Completion) -> None:
         """Count one call.
@@ -66,12 +66,12 @@ class Accounts:
             completion: what came of it; its `cost_usd` is taken as it stands.
         """
         with self._lock:
-            taken = self._taken.setdefault((model, purpose), _Sum())
-            taken.usage.add(completion)
-            taken.timed_out += completion.timed_out
-            taken.probes += purpose == "probe"
+            part = self._sums.setdefault((model, purpose), _Sum())
+            part.usage.add(completion)
+            part.timed_out += completion.timed_out
+            part.probes += purpose == "probe"
             if completion.error is None and not completion.timed_out:
-                taken.replied.add(completion.latency_s)
+                part.latency.add(completion.latency_s)
 
     def summary(self) -> dict[str, Any]:
         """Return all sums for JSON: ``total``, and ``models`` by name, each with its ``purposes``.
@@ -86,36 +86,26 @@ class Accounts:
         with self._lock:
             models = {
                 name: {
-                    **self._sum(parts).figures(),
-                    "purposes": {part[1]: self._sum([part]).figures() for part in parts},
+                    **_merged(parts.values()).figures(),
+                    "purposes": {purpose: part.figures() for purpose, part in parts.items()},
                 }
                 for name, parts in self._models().items()
             }
-            return {"total": self._sum(self._taken).figures(), "models": models}
+            return {"total": _merged(self._sums.values()).figures(), "models": models}
 
     def lines(self) -> list[str]:
         """Return one line per model for people, and one of all where there are several; none without a call."""
         with self._lock:
-            lines = [f"{name}: {self._sum(parts).line()}" for name, parts in self._models().items()]
+            lines = [f"{name}: {_merged(parts.values()).line()}" for name, parts in self._models().items()]
             if len(lines) > 1:
-                lines.append(f"all models: {self._sum(self._taken).line()}")
+                lines.append(f"all models: {_merged(self._sums.values()).line()}")
             return lines
 
-    def _models(self) -> dict[str, list[tuple[str, Purpose]]]:
-        models: dict[str, list[tuple[str, Purpose]]] = {}
-        for part in self._taken:
-            models.setdefault(part[0], []).append(part)
+    def _models(self) -> dict[str, dict[Purpose, _Sum]]:
+        models: dict[str, dict[Purpose, _Sum]] = {}
+        for (model, purpose), part in self._sums.items():
+            models.setdefault(model, {})[purpose] = part
         return models
-
-    def _sum(self, parts: Iterable[tuple[str, Purpose]]) -> _Sum:
-        total = _Sum()
-        for part in parts:
-            taken = self._taken[part]
-            total.usage.merge(taken.usage)
-            total.replied.merge(taken.replied)
-            total.timed_out += taken.timed_out
-            total.probes += taken.probes
-        return total
 
 
 @dataclass(slots=True)
@@ -125,7 +115,7 @@ class _Sum:
     """
 
     usage: Usage = field(default_factory=Usage)
-    replied: Distribution = field(default_factory=Distribution)
+    latency: Distribution = field(default_factory=Distribution)
     timed_out: int = 0
     probes: int = 0
 
@@ -145,15 +135,15 @@ class _Sum:
             "tokens_unknown": usage.uncounted,
             "cost_usd": usage.cost.total(),
             "cost_unknown": usage.cost.missing,
-            "latency_median_s": self.replied.quantile(0.5),
-            "latency_p95_s": self.replied.quantile(0.95),
+            "latency_median_s": self.latency.quantile(0.5),
+            "latency_p95_s": self.latency.quantile(0.95),
             "queue_s": queue["total"],
             "queue_max_s": queue["max"] or 0.0,
         }
 
     def line(self) -> str:
-        said = (self._calls(), _tokens(self.usage), _money(self.usage), self._times())
-        return ", ".join(part for part in said if part)
+        parts = (self._calls(), _tokens(self.usage), _money(self.usage), self._times())
+        return ", ".join(filter(None, parts))
 
     def _calls(self) -> str:
         usage = self.usage
@@ -162,14 +152,24 @@ class _Sum:
             "timed out": self.timed_out,
             "from the cassette": usage.cassette,
         }
-        beside = ", ".join(f"{number} {what}" for what, number in asides.items() if number)
+        aside = ", ".join(f"{number} {state}" for state, number in asides.items() if number)
         sorts = {"call": usage.calls - self.probes, "probe": self.probes}
         calls = " and ".join(of(number, noun) for noun, number in sorts.items() if number)
-        return f"{calls} ({beside})" if beside else calls
+        return f"{calls} ({aside})" if aside else calls
 
     def _times(self) -> str:
-        median = self.replied.quantile(0.5)
-        return "" if median is None else f"median {seconds(median)}, p95 {seconds(self.replied.quantile(0.95))}"
+        median = self.latency.quantile(0.5)
+        return "" if median is None else f"median {seconds(median)}, p95 {seconds(self.latency.quantile(0.95))}"
+
+
+def _merged(parts: Iterable[_Sum]) -> _Sum:
+    total = _Sum()
+    for part in parts:
+        total.usage.merge(part.usage)
+        total.latency.merge(part.latency)
+        total.timed_out += part.timed_out
+        total.probes += part.probes
+    return total
 
 
 def _tokens(usage: Usage) -> str:

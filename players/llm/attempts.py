@@ -1,4 +1,4 @@
-"""`Attempts`: one question on its way: waits, attempts, back-off, adjustments, until there is a reply or none."""
+"""`Attempts`: one question put to its server: waits, attempts, back-off, adjustments, to a reply or to none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
-from players.llm.limits import Pass
+from players.llm.limits import Permit
 from players.llm.loop import loop_time, seconds_shown
 from players.llm.provider import (
     TOKENS,
@@ -39,7 +39,7 @@ PROBE_ATTEMPTS: Final = 3
 """Tries of a probe; of other calls the endpoint says how many, and 429s are none of them."""
 
 _SHARE_OF_TIME: Final = 0.25
-_SECOND: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
+_DEFERRED: Final[frozenset[Purpose]] = frozenset({"assess_own", "assess_other"})
 """What goes after all that the game waits for: judgements and labels."""
 
 _ADJUSTMENTS: Final = 16  # more than a server can reject, for one that rejects at random
@@ -69,16 +69,16 @@ class Attempts:
         self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
-        self._rank = (question.purpose in _SECOND, next(server.gate.numbers))
+        self._rank = (question.purpose in _DEFERRED, next(server.gate.numbers))
         self._attempts = 0
         self._tries = 0
-        self._busy = 0
+        self._busy_replies = 0
         self._attempt_at = self._began
         self._adjusted = 0
         self._queue_s = 0.0
         self._sent_at: float | None = None
         self._queue_before = 0.0
-        self._half: ProviderReply | None = None
+        self._cut_reply: ProviderReply | None = None
         self._last_failure = ""
         self._failures: deque[str] = deque(maxlen=FAILURES_KEPT)
         self._waits_for = ""
@@ -95,21 +95,21 @@ class Attempts:
             return self._completion(error="the request's time was over before it was asked", timed_out=True)
         try:
             async with asyncio.timeout_at(self._question.deadline):
-                return self._with(await self._reply())
+                return self._completed(await self._reply())
         except TimeoutError:
-            if self._half is not None:
-                return self._with(self._half)
+            if self._cut_reply is not None:
+                return self._completed(self._cut_reply)
             return self._completion(error=self._out_of_time(), timed_out=True)
         except Failed as failed:
-            if self._half is not None:
-                return self._with(self._half)
+            if self._cut_reply is not None:
+                return self._completed(self._cut_reply)
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
             return self._completion(error=f"{failed.failure.line}{tries}")
 
     def _out_of_time(self) -> str:
         if self._attempts:
-            said = f"; before that: {self._last_failure}" if self._last_failure else ""
-            return f"no reply from {self._server.url} in the request's time{said}"
+            cause = f"; before that: {self._last_failure}" if self._last_failure else ""
+            return f"no reply from {self._server.url} in the request's time{cause}"
         waits_for = self._waits_for or f"its turn at {self._server.url}"
         return f"waited {self._queue_s:.1f} s for {waits_for}, and was never sent"
 
@@ -118,34 +118,34 @@ class Attempts:
         return self._completion(error=reason)
 
     async def _reply(self) -> ProviderReply:
-        reply = await self._reply_of(self._model.max_tokens)
+        reply = await self._reply_within(self._model.max_tokens)
         if reply.cut and not self._probes:
             # should the second time bring nothing, half a reply is worth more than none
-            self._half = reply
-            reply = await self._reply_of(2 * self._model.max_tokens)
+            self._cut_reply = reply
+            reply = await self._reply_within(2 * self._model.max_tokens)
         return reply
 
-    async def _reply_of(self, max_tokens: int) -> ProviderReply:
-        asked = self._question
+    async def _reply_within(self, max_tokens: int) -> ProviderReply:
+        question = self._question
         while True:
             shape = self._capability.for_model(self._model)
             try:
-                request = Request(self._model, asked.messages, asked.form, shape, max_tokens, asked.chain)
+                request = Request(self._model, question.messages, question.form, shape, max_tokens, question.chain)
                 return await self._attempt(request)
             except Failed as failed:
                 failure = failed.failure
             self._last_failure = failure.line
             if self._capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
                 self._adjusted += 1
-                self._gone_on_after(failure)
+                self._keep_failure(failure)
                 continue
             if failure.cut:
-                self._gone_on_after(failure)
+                self._keep_failure(failure)
                 return ProviderReply(None, finish="length")
             await self._wait_after(failure)
-            self._gone_on_after(failure)
+            self._keep_failure(failure)
 
-    def _gone_on_after(self, failure: Failure) -> None:
+    def _keep_failure(self, failure: Failure) -> None:
         self._failures.append(failure.line[:FAILURE_KEPT])
 
     async def _wait_after(self, failure: Failure) -> None:
@@ -162,7 +162,7 @@ class Attempts:
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
         queued = busy and failure.again and not self._probes
         if queued:
-            self._busy += 1
+            self._busy_replies += 1
         else:
             self._tries += 1
             if self._tries >= self._limit or not failure.again:
@@ -172,27 +172,27 @@ class Attempts:
         wait = failure.wait or 0.0
         # in a queue never nothing, as a draw in other cases may be: there is no bound on these attempts but time
         least = self._backoff.bound(1) / 2 if queued else 0.0
-        delay = min(max(least, self._backoff.delay(self._busy if queued else self._tries)), (left - wait) / 2)
+        delay = min(max(least, self._backoff.delay(self._busy_replies if queued else self._tries)), (left - wait) / 2)
         if delay < least and wait < least:
             raise Failed(failure)
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
         await asyncio.sleep(delay if busy else wait + delay)
 
     async def _attempt(self, request: Request) -> ProviderReply:
-        """Wait for leave, make one request, and see to it that everybody hears what came of it."""
-        given = await self._leave(request.tokens)
+        """Wait for a permit, make one request, and tell limits, circuit and budget what came of it."""
+        permit = await self._acquire(request.tokens)
         reservation: Reservation | None = None
         reply: ProviderReply | None = None
         failure: Failure | None = None
         sent = False
         try:
             if self._budget is not None:
-                asked_at = loop_time()
+                began = loop_time()
                 self._waits_for = "the budget"
                 try:
                     reservation = await self._budget.reserve(self._question)
                 finally:
-                    self._queue_s += loop_time() - asked_at
+                    self._queue_s += loop_time() - began
             sent = True
             reply = await self._send(request)
         except Failed as failed:
@@ -203,27 +203,27 @@ class Attempts:
             charged = sent and (reply is not None or failure is None or failure.charged)
             self._charged |= charged
             used = None if reply is None else _sum(reply.prompt_tokens, reply.completion_tokens)
-            sick = failure if failure is not None and failure.sick else None
+            outage = failure if failure is not None and failure.endpoint_fault else None
             answered = reply is not None or failure is not None
             if sent and not answered:
-                sick = self._lapse()
+                outage = self._lapse()
             sent_at = self._attempt_at if sent else None
-            self._server.gate.leave(given, used if sent else 0, sent_at=sent_at, answered=answered, sick=sick)
+            self._server.gate.release(permit, used if sent else 0, sent_at=sent_at, answered=answered, outage=outage)
             if reservation is not None:
                 reservation.settle(reply, charged=charged)
         return reply
 
-    async def _leave(self, tokens: int) -> Pass:
+    async def _acquire(self, tokens: int) -> Permit:
         """Wait until the endpoint is up and its limits leave room."""
         began, gate = loop_time(), self._server.gate
         try:
-            return await gate.enter(*self._rank, tokens, self._question.deadline)
+            return await gate.acquire(*self._rank, tokens, self._question.deadline)
         except Failed as failed:
             if failed.failure.trouble == "busy" and not self._attempts:
                 raise Failed(replace(failed.failure, line=f"{failed.failure.line}; it was never sent")) from None
             raise
         except BaseException:
-            self._waits_for = gate.held_by
+            self._waits_for = gate.waits_for
             raise
         finally:
             self._queue_s += loop_time() - began
@@ -235,22 +235,22 @@ class Attempts:
             self._sent_at, self._queue_before = now, self._queue_s
         self._attempts += 1
         self._attempt_at = now
-        name, purpose, pace = self._model.model, self._question.purpose, self._server.pace
-        cut = self._attempt_s or pace.cut_after(name, purpose, self._question.deadline - self._began)
+        name, purpose, latencies = self._model.model, self._question.purpose, self._server.latencies
+        cut = self._attempt_s or latencies.cut_after(name, purpose, self._question.deadline - self._began)
         if cut is not None and cut >= self._question.deadline - now:
             cut = None
         try:
             reply = await self._server.provider.ask(request, cut)
         except Failed as failed:
             if failed.failure.trouble == "timeout":
-                pace.add(name, purpose, loop_time() - now)
+                latencies.add(name, purpose, loop_time() - now)
             raise
         except asyncio.CancelledError as cancelled:
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise
             # nobody has given up the call, and somebody waits for what came of it
             raise RuntimeError("the provider cancelled work of its own") from cancelled
-        pace.add(name, purpose, loop_time() - now)
+        latencies.add(name, purpose, loop_time() - now)
         for name in TOKENS:
             self._tokens[name] = _sum(self._tokens.get(name), getattr(reply, name))
         return reply
@@ -263,7 +263,7 @@ class Attempts:
             return None
         return Failure("timeout", f"{self._server.url}: no reply in a request's time", again=True)
 
-    def _with(self, reply: ProviderReply) -> Completion:
+    def _completed(self, reply: ProviderReply) -> Completion:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
         error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
         words = {name: getattr(reply, name) for name in WORDS}
@@ -292,5 +292,5 @@ def _too_long(failure: Failure, wait: float) -> Failure:
     return replace(failure, line=line)
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)
+def _sum(count: int | None, other: int | None) -> int | None:
+    return other if count is None else count + (other or 0)

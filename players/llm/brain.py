@@ -23,11 +23,11 @@ from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
 
 _RAW_KEPT = 200_000
-_TOLD: Final = (
+_REPORTED: Final = (
     *("url", "served", "cassette", "charged", "attempts", "cost_usd", "finish", "error"),
     *TOKENS,
 )
-"""What of a completion the record is told as it stands."""
+"""Fields of a completion that the record holds as they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _answer(part: Read, text: str) -> Answer:
 
 
 def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:
-    """Return what the record is told of a call."""
+    """Return what the record holds of a call."""
     text = completion.text or completion.refusal
     cut = text is not None and len(text) > REPLY_KEPT
     return Call(
@@ -114,7 +114,7 @@ def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, 
         reasoning=completion.thought[:REPLY_KEPT] if completion.thought is not None else None,
         reply=None if text is None else text[:REPLY_KEPT],
         reply_length=len(text) if text is not None and cut else None,
-        **{name: getattr(completion, name) for name in _TOLD},
+        **{name: getattr(completion, name) for name in _REPORTED},
     )
 
 
@@ -155,13 +155,10 @@ class ModelBrain(Agent):
         compact = view.config.protocol == "compact"
         calls: list[Coroutine[Any, Any, None]] = []
         for group in _groups(asks, compact=compact):
-            label = self._label_made_before(group[0], view)
-            if label is not None:
+            if (label := self._pop_label(group[0], view)) is not None:
                 outlet.answer(group[0], label)
-                continue
-            turn = self._turn(group, view, outlet)
-            if turn is not None:
-                calls.append(self._take(turn, outlet))
+            elif (turn := self._turn(group, view, outlet)) is not None:
+                calls.append(self._answer(turn, outlet))
         self._jobs = [job for job in self._jobs if not job.done()]
         if calls:
             self._jobs += self._gateway.start(calls)
@@ -206,29 +203,29 @@ class ModelBrain(Agent):
             self._late_until = now + usual
         return now + seconds - min(MARGIN_S, seconds / 20), seconds < usual
 
-    def _label_made_before(self, ask: Ask, view: SeatView) -> Answer | None:
+    def _pop_label(self, ask: Ask, view: SeatView) -> Answer | None:
         """Return the label that came with a statement under the compact protocol, if there is one."""
         if ask.kind != "assess_own" or ask.about is None or not self._labels:
             return None
         return self._labels.pop(view.statements[ask.about].text.strip(), None)
 
-    async def _take(self, turn: Turn, outlet: Replies) -> None:
+    async def _answer(self, turn: Turn, outlet: Replies) -> None:
         try:
-            await self._converse(turn, outlet)
+            await self._ask_and_reask(turn, outlet)
         except Exception as error:
             logger.exception("%s: a call failed inside the brain", turn.seat)
             note = f"the brain failed: {type(error).__name__}"
             for ask in turn.asks:
                 outlet.answer(ask, Answer(None, fault="failed", note=note))
 
-    async def _converse(self, turn: Turn, outlet: Replies) -> None:
+    async def _ask_and_reask(self, turn: Turn, outlet: Replies) -> None:
         completion, answers = await self._ask(turn, turn.prompt, outlet)
-        wanting = self._hand_in(turn, answers, outlet)
-        if not wanting:
+        unread = self._submit(turn, answers, outlet)
+        if not unread:
             return
         if completion.error is None and time.monotonic() < turn.deadline:
             reply = completion.text or completion.refusal or ""
-            note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in wanting))
+            note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in unread))
             prompt = self._writer.reask(turn.prompt, reply, note)
             outlet.segments(prompt.fresh)
             again, read = await self._ask(turn, prompt, outlet, reask=True)
@@ -238,9 +235,9 @@ class ModelBrain(Agent):
                 answers |= {
                     name: replace(answer, reading="reasked") if answer.content is not None else answer
                     for name, answer in read.items()
-                    if name in wanting or name == "label"
+                    if name in unread or name == "label"
                 }
-        self._hand_in(turn, answers, outlet, wanting)
+        self._submit(turn, answers, outlet, unread)
 
     async def _ask(
         self, turn: Turn, prompt: Prompt, outlet: Replies, *, reask: bool = False
@@ -259,17 +256,17 @@ class ModelBrain(Agent):
         answers = turn.read(completion)
         if completion.attempts or completion.cassette or not completion.timed_out:
             # one that only waited for our own limits says nothing of the model
-            self._gateway.heard(question, completion, _why_unread(completion, answers))
+            self._gateway.note_reading(question, completion, _why_unread(completion, answers))
         return completion, answers
 
-    def _hand_in(
+    def _submit(
         self, turn: Turn, answers: Mapping[str, Answer], outlet: Replies, last: Sequence[str] = ()
     ) -> list[str]:
-        """Answer what can be answered, and what is in `last` even if it cannot; returns the parts still wanting.
+        """Submit the answers that could be read, and those in `last` even if they could not; returns the unread parts.
 
         At first all parts are looked at; with `last`, only those.
         """
-        wanting = []
+        unread = []
         for ask in turn.asks:
             name = part_name(ask.kind, ask.about)
             if last and name not in last:
@@ -278,17 +275,17 @@ class ModelBrain(Agent):
             if answer is None:
                 continue
             if answer.content is None and not last:
-                wanting.append(name)
+                unread.append(name)
                 continue
             if turn.labels:
                 self._keep_label(answer, answers.get("label"))
             outlet.answer(ask, answer)
-        return wanting
+        return unread
 
-    def _keep_label(self, said: Answer, label: Answer | None) -> None:
-        """Remember the label of a statement until it is asked for; one that cannot be read is asked for anew."""
-        words = said.content
-        text = words.text if isinstance(words, Speech) else words.reason if isinstance(words, Ballot) else None
+    def _keep_label(self, answer: Answer, label: Answer | None) -> None:
+        """Keep the label of a statement until it is asked for; one that cannot be read is asked for anew."""
+        content = answer.content
+        text = content.text if isinstance(content, Speech) else content.reason if isinstance(content, Ballot) else None
         if label is not None and label.content is not None and text:
             self._labels[text.strip()] = label
 

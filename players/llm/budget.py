@@ -1,4 +1,4 @@
-"""`Budget`: money and tokens that a run may spend, kept by setting aside what a call could take before it goes out.
+"""`Budget`: money and tokens that a run may spend, kept by reserving what a call could take before it goes out.
 
 A `BudgetLedger` decides whether that fits: `LocalBudget` in this process, for its workers as well, or
 `players.llm.redis_budget.RedisBudget`, which processes anywhere share.
@@ -40,9 +40,10 @@ MARGIN: Final = 1.25
 OVERHEAD: Final = 128
 """Tokens that a server may put around a prompt of ours: its chat template, the frame of a schema."""
 
-_TELLING = 1024  # bytes from which on a prompt tells more of a model's tokens than of its chat template
+_INFORMATIVE: Final = 1024
+"""Bytes from which on a prompt tells more of a model's tokens than of its chat template."""
 
-_AGAIN_S: Final = 0.05
+_RETRY_S: Final = 0.05
 """Seconds between two tries of a call that does not fit beside those in flight, of which others decide."""
 
 
@@ -69,10 +70,10 @@ NOTHING: Final = Amount(Decimal(0), 0)
 
 
 class BudgetLedger(Protocol):
-    """Keeps what is spent and set aside, and so decides which calls may go out."""
+    """Keeps what is spent and reserved, and so decides which calls may go out."""
 
     def reserve(self, key: int, worst: Amount, what: str) -> bool:
-        """Set aside the most that a call could take, if it fits beside those in flight; safe to repeat.
+        """Reserve the most that a call could take, if it fits beside those in flight; safe to repeat.
 
         Args:
             key: names the call among those of this process.
@@ -86,15 +87,15 @@ class BudgetLedger(Protocol):
             BudgetSpent: it would not fit even if nothing were in flight, or another one did not before.
         """
 
-    def settle(self, key: int, taken: Amount) -> None:
-        """Count what a call took and give back the rest; nothing is done for one of which nothing is set aside."""
+    def settle(self, key: int, used: Amount) -> None:
+        """Count what a call took and release the rest; nothing is done for one of which nothing is reserved."""
 
 
 class LocalBudget:
     """The `BudgetLedger` of one process, for itself alone or for several holders: the workers of a study.
     Safe from any thread.
 
-    What is spent and set aside never exceeds a limit.
+    What is spent and reserved never exceeds a limit.
 
     Args:
         usd: limit in US dollars; None for no limit.
@@ -103,46 +104,47 @@ class LocalBudget:
 
     Attributes:
         spent: what is spent, as far as holders have told.
-        held: what is set aside.
+        reserved: what is reserved for calls in flight.
     """
 
     def __init__(self, usd: float | None, tokens: int | None, before: Amount = NOTHING) -> None:
         self._limit_usd = None if usd is None else Decimal(repr(usd))
         self._limit_tokens = tokens
         self.spent = before
-        self.held = NOTHING
-        self._holding: dict[tuple[int, int], Amount] = {}
+        self.reserved = NOTHING
+        self._reservations: dict[tuple[int, int], Amount] = {}
         self._refusal: str | None = None
         self._lock = threading.RLock()
 
     def reserve(self, key: int, worst: Amount, what: str, holder: int = 0) -> bool:
-        """Set aside the most that a call of a holder could take, if it fits; see `BudgetLedger`."""
+        """Reserve the most that a call of a holder could take, if it fits; see `BudgetLedger`."""
         with self._lock:
-            if (holder, key) in self._holding:
+            if (holder, key) in self._reservations:
                 return True
             if self._refusal is None and not self._fits(self.spent + worst):
                 self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, what)
             if self._refusal is not None:
                 raise BudgetSpent(self._refusal)
-            fits = self._fits(self.spent + self.held + worst)
+            fits = self._fits(self.spent + self.reserved + worst)
             if fits:
-                self._holding[holder, key] = worst
-                self.held += worst
+                self._reservations[holder, key] = worst
+                self.reserved += worst
             return fits
 
-    def settle(self, key: int, taken: Amount, holder: int = 0) -> None:
-        """Count what a call of a holder took and give back the rest; see `BudgetLedger`."""
+    def settle(self, key: int, used: Amount, holder: int = 0) -> None:
+        """Count what a call of a holder took and release the rest; see `BudgetLedger`."""
         with self._lock:
-            held = self._holding.pop((holder, key), None)
-            if held is not None:
-                self.held -= held
-                self.spent += taken
+            reserved = self._reservations.pop((holder, key), None)
+            if reserved is not None:
+                self.reserved -= reserved
+                self.spent += used
 
     def lose(self, holder: int) -> None:
-        """Count all that a holder had set aside as spent: it is gone, and its calls may have been charged."""
+        """Count all that a holder had reserved as spent: it is gone, and its calls may have been charged."""
         with self._lock:
-            for each, key in [place for place in self._holding if place[0] == holder]:
-                self.settle(key, self._holding[each, key], holder)
+            for (owner, key), amount in list(self._reservations.items()):
+                if owner == holder:
+                    self.settle(key, amount, holder)
 
     def _fits(self, amount: Amount) -> bool:
         return (self._limit_usd is None or amount.usd <= self._limit_usd) and (
@@ -161,18 +163,18 @@ def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Am
         what: the call.
     """
     if usd is not None and spent.usd + worst.usd > usd:
-        told, limit, more = (dollars(each, 4) for each in (spent.usd, usd, worst.usd))
+        before, limit, more = (dollars(amount, 4) for amount in (spent.usd, usd, worst.usd))
     else:
-        told, limit, more = f"{spent.tokens:,}", f"{tokens:,} tokens", f"{worst.tokens:,}"
-    return f"the budget ends here: {told} of {limit} spent, and the next call could take up to {more} ({what})"
+        before, limit, more = f"{spent.tokens:,}", f"{tokens:,} tokens", f"{worst.tokens:,}"
+    return f"the budget ends here: {before} of {limit} spent, and the next call could take up to {more} ({what})"
 
 
 class Budget:
     """What a process may spend on model calls.
 
-    Before a request, `reserve` sets aside the most that it could take; `Reservation.settle` puts in its place what it
-    took. What is spent and set aside never exceeds a limit, so that neither does what is spent, *provided that* no
-    request takes more than was set aside for it: a prompt of at most so many tokens as `Reservation.prompt_tokens`, a
+    Before a request, the most that it could take is reserved; `Reservation.settle` puts in its place what it took. What
+    is spent and reserved never exceeds a limit, so that neither does what is spent, *provided that* no request takes
+    more than was reserved for it: a prompt of at most so many tokens as `Reservation.prompt_tokens`, a
     reply of at most twice the model's `max_tokens` (a reply that was cut off is asked for once more, with twice the
     room). The bound on the prompt is half a token per byte at first; later a quarter more than the most tokens per byte
     that the model has counted so far. A request that takes more all the same is counted as it was.
@@ -202,8 +204,8 @@ class Budget:
         if tokens is not None and tokens < 0:
             raise ConfigError(f"budget-tokens: {tokens} is no number of tokens")
         self._in_dollars = usd is not None
-        self._own = LocalBudget(usd, tokens, before)
-        self._ledger: BudgetLedger = ledger or self._own
+        self._local = LocalBudget(usd, tokens, before)
+        self._ledger: BudgetLedger = ledger or self._local
         self._thread = None if ledger is None else ThreadPoolExecutor(1, "budget")
         self._keys = itertools.count()
         self._turn = asyncio.Lock()
@@ -213,12 +215,12 @@ class Budget:
     @property
     def spent(self) -> Amount:
         """What is spent; requests of unknown usage count in full. Nothing is known here of what a ledger decides."""
-        return self._own.spent
+        return self._local.spent
 
     @property
-    def held(self) -> Amount:
-        """What is set aside for calls in flight."""
-        return self._own.held
+    def reserved(self) -> Amount:
+        """What is reserved for calls in flight."""
+        return self._local.reserved
 
     def check(self, models: Mapping[str, Model]) -> None:
         """Make sure that the budget can be kept with the models that will be asked, by the names of their tables.
@@ -236,7 +238,7 @@ class Budget:
             )
 
     async def reserve(self, question: ModelQuestion) -> Reservation:
-        """Set aside the most that one request could take, as soon as it fits beside those in flight.
+        """Reserve the most that one request could take, as soon as it fits beside those in flight.
 
         Requests wait in the order in which they came, and none overtakes another.
 
@@ -253,7 +255,7 @@ class Budget:
                 while not await self._fits(key, reservation.worst(), what):
                     self._settled.clear()
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._settled.wait(), None if self._thread is None else _AGAIN_S)
+                        await asyncio.wait_for(self._settled.wait(), None if self._thread is None else _RETRY_S)
         except asyncio.CancelledError:
             reservation.settle(None, charged=False)
             raise
@@ -269,54 +271,54 @@ class Budget:
             return self._ledger.reserve(key, worst, what)
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._ledger.reserve, key, worst, what)
 
-    def _settle(self, key: int, taken: Amount) -> None:
+    def _settle(self, key: int, used: Amount) -> None:
         if self._thread is None:
-            self._ledger.settle(key, taken)
+            self._ledger.settle(key, used)
         else:
-            self._thread.submit(self._ledger.settle, key, taken).add_done_callback(tell_failure)
+            self._thread.submit(self._ledger.settle, key, used).add_done_callback(tell_failure)
         self._settled.set()
 
 
 class Reservation:
-    """What is set aside for one request.
+    """What is reserved for one request.
 
     Attributes:
         prompt_tokens: the most tokens that its prompt should have.
         reply_tokens: the most tokens that its reply can have.
-        held: what was set aside.
+        amount: what was reserved.
     """
 
-    def __init__(self, question: ModelQuestion, guess: _PromptGuess, settled: Callable[[Amount], None]) -> None:
+    def __init__(self, question: ModelQuestion, guess: _PromptGuess, on_settled: Callable[[Amount], None]) -> None:
         self.prompt_tokens = 0
         self.reply_tokens = 2 * question.model.max_tokens
-        self.held = NOTHING
+        self.amount = NOTHING
         self._model = question.model
         self._guess = guess
-        self._settled = settled
+        self._on_settled = on_settled
         self._size = _prompt_size(question)
 
     def worst(self) -> Amount:
-        """Return the most that the request could take, from what is known of the model now; that is set aside."""
+        """Return the most that the request could take, from what is known of the model now; that is reserved."""
         self.prompt_tokens = self._guess.bound(self._model.model, self._size)
-        self.held = self._amount(self.prompt_tokens, None, self.reply_tokens)
-        return self.held
+        self.amount = self._amount(self.prompt_tokens, None, self.reply_tokens)
+        return self.amount
 
     def settle(self, reply: ProviderReply | None, *, charged: bool) -> None:
-        """Count what the request took, and give back the rest. Must be called once, whatever came of it.
+        """Count what the request took, and release the rest. Must be called once, whatever came of it.
 
         Args:
-            reply: what came of it; it counts with the tokens that the server told, and with as many as were set aside
+            reply: what came of it; it counts with the tokens that the server told, and with as many as were reserved
                 for those that it did not tell.
             charged: whether it may have been charged without a reply, as after a time-out: it then counts as much as
-                was set aside for it.
+                was reserved for it.
         """
         if reply is None:
-            self._settled(self.held if charged else NOTHING)
+            self._on_settled(self.amount if charged else NOTHING)
             return
         self._guess.learn(self._model.model, self._size, reply.prompt_tokens)
         prompt = self.prompt_tokens if reply.prompt_tokens is None else reply.prompt_tokens
         completion = self.reply_tokens if reply.completion_tokens is None else reply.completion_tokens
-        self._settled(self._amount(prompt, reply.cached_tokens, completion))
+        self._on_settled(self._amount(prompt, reply.cached_tokens, completion))
 
     def _amount(self, prompt: int, cached: int | None, reply: int) -> Amount:
         price = self._model.price
@@ -339,14 +341,14 @@ class _PromptGuess:
         return OVERHEAD + math.ceil(size * self._per_byte.get(model, FIRST_GUESS))
 
     def learn(self, model: str, size: int, tokens: int | None) -> None:
-        """Take in how many tokens a server counted in a prompt of `size` bytes, or that it did not."""
+        """Learn how many tokens a server counted in a prompt of `size` bytes, or that it did not."""
         if tokens is None:
             if model not in self._uncounted:
                 self._uncounted.add(model)
                 logger.info("%s: a reply came without a count of tokens; budgets count the most it can be", model)
             return
         seen = MARGIN * max(tokens - OVERHEAD, 0) / max(size, 1)
-        if size >= _TELLING:
+        if size >= _INFORMATIVE:
             self._per_byte[model] = max(seen, self._per_byte.get(model, LEAST_GUESS))
         elif seen > self._per_byte.get(model, FIRST_GUESS):
             self._per_byte[model] = seen

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 FORMAT: Final = 2
 """Version of the files' format."""
 
-ASKED_KEPT: Final = 500
+PROMPT_SHOWN: Final = 500
 """Characters from the end of a request's last message that an entry holds, for people who read it."""
 
 _DEFAULTS: Final = dataclasses.asdict(Completion())
@@ -51,7 +51,7 @@ class _Header(_Line):
     created: str
 
 
-class _Came(_Line):
+class _Recorded(_Line):
     """`Completion` without what is of its recording alone: what it cost, where it was asked, which attempts failed."""
 
     text: str | None = None
@@ -75,8 +75,8 @@ class _Entry(_Line):
     model: str
     purpose: str
     label: str
-    asked: str
-    completion: _Came
+    prompt_end: str = Field(alias="asked")
+    completion: _Recorded
     hash: str
 
 
@@ -148,13 +148,13 @@ class Cassette(Closable):
         """
         key = key_of(question)
         with self._lock:
-            kept = self._entries.get(key)
+            recorded = self._entries.get(key)
         if self.plays:
-            if kept is None:
-                raise CassetteError(self._lacking(question, key))
-        elif kept is None or _failed(kept):
+            if recorded is None:
+                raise CassetteError(self._missing(question, key))
+        elif recorded is None or _failed(recorded):
             return None
-        return _played(kept)
+        return _played(recorded)
 
     def keep(self, question: ModelQuestion, completion: Completion) -> Completion:
         """Record what came of a call.
@@ -169,9 +169,9 @@ class Cassette(Closable):
         """
         key = key_of(question)
         with self._lock:
-            kept = self._entries.get(key)
-            if kept is not None and not _failed(kept):
-                return _with_words_of(kept, completion)
+            recorded = self._entries.get(key)
+            if recorded is not None and not _failed(recorded):
+                return _with_words_of(recorded, completion)
             if self._file is None:
                 raise CassetteError(f"cassette {self.folder}: not open for recording")
             with _as_cassette_error(f" (at {question.label}); what was recorded before is whole"):
@@ -199,7 +199,7 @@ class Cassette(Closable):
     def replies(self) -> int:
         """How many replies it knows, failures not counted."""
         with self._lock:
-            return sum(not _failed(kept) for kept in self._entries.values())
+            return sum(not _failed(completion) for completion in self._entries.values())
 
     def _read_all(self) -> None:
         try:
@@ -221,7 +221,7 @@ class Cassette(Closable):
                 try:
                     value = json.loads(line, parse_constant=_refuse_constant)
                     if number == 1:
-                        self._take_header(path, value)
+                        self._check_header(path, value)
                     else:
                         entry = _Entry.model_validate(value)
                         del value["hash"]
@@ -230,26 +230,26 @@ class Cassette(Closable):
                                 f"cassette {path}: line {number}: its hash is not that of its content: "
                                 "the line was changed after it was recorded"
                             )
-                        self._take(entry)
+                        self._add(entry)
                 except ValidationError as error:
                     raise CassetteError(f"cassette {path}: line {number}: {first_fault(error)}") from None
                 except (ValueError, RecursionError):
                     raise CassetteError(f"cassette {path}: line {number}: that is no line of JSON") from None
 
-    def _take_header(self, path: Path, value: Any) -> None:
+    def _check_header(self, path: Path, value: Any) -> None:
         version = value.get("format") if isinstance(value, dict) else None
         if isinstance(version, int) and version != FORMAT:
             raise CassetteError(f"cassette {path}: its format is {version}, this wolfbus reads format {FORMAT}")
         self._versions.add(_Header.model_validate(value).wolfbus)
 
-    def _take(self, entry: _Entry) -> None:
+    def _add(self, entry: _Entry) -> None:
         self._labels.add(entry.label)
-        kept = self._entries.get(entry.key)
-        if kept is None or _failed(kept):
+        recorded = self._entries.get(entry.key)
+        if recorded is None or _failed(recorded):
             self._entries[entry.key] = Completion(**dict(entry.completion))
 
-    def _lacking(self, question: ModelQuestion, key: str) -> str:
-        asked = (
+    def _missing(self, question: ModelQuestion, key: str) -> str:
+        same_name = (
             "a call of that name was recorded, but asked otherwise"
             if question.label in self._labels
             else "no call of that name was recorded"
@@ -258,8 +258,8 @@ class Cassette(Closable):
         versions = f" (recorded with {other}, this is {wolfbus.__version__})" if other else ""
         return (
             f"cassette {self.folder}: no reply to {question.label} ({question.purpose}, {question.model.model}, "
-            f"key {key[:12]}); {asked}: the seed, the game's settings, the players, a model's settings or the version "
-            f"of wolfbus and so its prompts may differ{versions}"
+            f"key {key[:12]}); {same_name}: the seed, the game's settings, the players, a model's settings or the "
+            f"version of wolfbus and so its prompts may differ{versions}"
         )
 
 
@@ -278,7 +278,7 @@ def key_of(question: ModelQuestion) -> str:
         "extra": model.extra or None,
         "structured": None if model.structured == "auto" else model.structured,
     }
-    asked = {
+    request = {
         "model": model.model,
         "messages": [[message.role, message.content] for message in question.messages],
         "form": [question.form.name, dict(question.form.schema)],
@@ -286,7 +286,7 @@ def key_of(question: ModelQuestion) -> str:
         # once there to keep equal calls apart: a part of every key of this format
         "scope": "",
     }
-    return sha256_hex(_canonical(asked))
+    return sha256_hex(_canonical(request))
 
 
 def _header_line() -> bytes:
@@ -295,23 +295,23 @@ def _header_line() -> bytes:
 
 
 @contextlib.contextmanager
-def _as_cassette_error(more: str = "") -> Iterator[None]:
-    """Tell what is wrong with a file as what is wrong with the cassette."""
+def _as_cassette_error(addition: str = "") -> Iterator[None]:
+    """Raise what is wrong with a file as what is wrong with the cassette."""
     try:
         yield
     except RecordError as error:
-        raise CassetteError(f"cassette {error}{more}") from None
+        raise CassetteError(f"cassette {error}{addition}") from None
 
 
 def _entry_line(key: str, question: ModelQuestion, completion: Completion) -> bytes:
-    kept = {
+    recorded = {
         name: value
         for name, value in dataclasses.asdict(completion).items()
-        if name in _Came.model_fields and value != _DEFAULTS[name]
+        if name in _Recorded.model_fields and value != _DEFAULTS[name]
     }
     try:
         # what could not be read again must not be written
-        _Came.model_validate(kept)
+        _Recorded.model_validate(recorded)
     except ValidationError as error:
         raise CassetteError(f"{question.label}: cannot be kept: {first_fault(error)}") from None
     entry = {
@@ -319,8 +319,8 @@ def _entry_line(key: str, question: ModelQuestion, completion: Completion) -> by
         "model": question.model.model,
         "purpose": question.purpose,
         "label": question.label,
-        "asked": question.messages[-1].content[-ASKED_KEPT:] if question.messages else "",
-        "completion": kept,
+        "asked": question.messages[-1].content[-PROMPT_SHOWN:] if question.messages else "",
+        "completion": recorded,
     }
     return _canonical(entry | {"hash": _hash_of(entry)})
 
@@ -337,16 +337,16 @@ def _hash_of(entry: dict[str, Any]) -> str:
     return sha256_hex(_canonical(entry))
 
 
-def _played(kept: Completion) -> Completion:
+def _played(recorded: Completion) -> Completion:
     # a call that was never sent tells nothing of its server when it is played, either
-    timed_out = kept.timed_out and kept.attempts > 0
+    timed_out = recorded.timed_out and recorded.attempts > 0
     return dataclasses.replace(
-        kept, timed_out=timed_out, attempts=0, cost_usd=None, url=None, failures=(), cassette=True
+        recorded, timed_out=timed_out, attempts=0, cost_usd=None, url=None, failures=(), cassette=True
     )  # fmt: skip
 
 
-def _with_words_of(kept: Completion, completion: Completion) -> Completion:
-    words = {name: getattr(kept, name) for name in WORDS}
+def _with_words_of(recorded: Completion, completion: Completion) -> Completion:
+    words = {name: getattr(recorded, name) for name in WORDS}
     return dataclasses.replace(completion, error=None, timed_out=False, **words)
 
 

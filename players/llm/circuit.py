@@ -78,14 +78,14 @@ class Circuit:
         self._url = url
         self._patience = patience
         self._tempo = tempo
-        self._in_a_row = 0
-        self._row_began = 0.0
+        self._failures = 0
+        self._first_failure_at = 0.0
         self._opened_at: float | None = None
         self._since = ""
         self._reason = ""
         self._pause = 0.0
         self._trial_at = 0.0
-        self._on_trial = False
+        self._trial_running = False
         self._answered_at = -math.inf
         self._late: deque[bool] = deque(maxlen=_LATE_KEPT)
         self._hinted = False
@@ -95,7 +95,7 @@ class Circuit:
         """From when on a request may go out: the trial, while it is open."""
         if self._opened_at is None:
             return 0.0
-        return math.inf if self._on_trial else self._trial_at
+        return math.inf if self._trial_running else self._trial_at
 
     @property
     def over_at(self) -> float:
@@ -108,21 +108,21 @@ class Circuit:
         return Failed(Failure("connection", line, again=False))
 
     def begin_trial(self) -> bool:
-        """Take note of a request that goes out; returns whether it is the trial. Whoever makes that must say what came
-        of it, or `give_up` the trial.
+        """Note that a request goes out; returns whether it is the trial. Whoever makes that must say what came of it,
+        or `abandon` it.
         """
-        self._on_trial = self._opened_at is not None
-        return self._on_trial
+        self._trial_running = self._opened_at is not None
+        return self._trial_running
 
     def succeeded(self) -> None:
         """Say that the endpoint answered, if only to reject a request."""
-        self._in_a_row = 0
+        self._failures = 0
         self._answered_at = loop_time()
         self._late.append(False)
         if self._opened_at is not None:
             logger.warning("%s is back after %.0f s", self._url, loop_time() - self._opened_at)
             self._opened_at = None
-            self._on_trial = False
+            self._trial_running = False
 
     def failed(self, failure: Failure, sent_at: float, *, trial: bool, in_flight: int) -> None:
         """Say that a request failed in a way that speaks against the endpoint.
@@ -138,7 +138,7 @@ class Circuit:
         now = loop_time()
         if self._opened_at is not None:
             if trial:
-                self._on_trial = False
+                self._trial_running = False
                 self._reason = failure.line
                 self._pause = min(2 * self._pause, self._tempo.longest_trial)
                 self._trial_at = now + self._pause
@@ -153,10 +153,10 @@ class Circuit:
                     self._url,
                 )
             return
-        if self._in_a_row == 0:
-            self._row_began = now
-        self._in_a_row += 1
-        if self._in_a_row < max(self._tempo.failures, in_flight) or now < self._row_began + self._tempo.lasting:
+        if self._failures == 0:
+            self._first_failure_at = now
+        self._failures += 1
+        if self._failures < max(self._tempo.failures, in_flight) or now < self._first_failure_at + self._tempo.lasting:
             return
         self._opened_at = now
         self._since = datetime.now().astimezone().strftime("%H:%M:%S")
@@ -165,10 +165,10 @@ class Circuit:
         self._trial_at = now + self._pause
         logger.warning(
             "%s seems to be down after %d failures in a row (%s); calls wait for it for %g s, then fail at once",
-            self._url, self._in_a_row, failure.line, self._patience,
+            self._url, self._failures, failure.line, self._patience,
         )  # fmt: skip
 
-    def give_up(self, *, trial: bool) -> None:
+    def abandon(self, *, trial: bool) -> None:
         """Say that a request ended without telling anything: it was cancelled."""
         if trial:
-            self._on_trial = False
+            self._trial_running = False

@@ -1,4 +1,4 @@
-"""`Server`: an endpoint as all calls of the process share it: provider, limits, pace, and what its models take.
+"""`Server`: an endpoint as all calls of the process share it: provider, limits, latencies, and what its models take.
 
 What a model takes is found out from what the server rejects or ignores. Before the first night each is asked something
 small, the `probe_question`: whether it answers, what its server takes and keeps to.
@@ -66,28 +66,28 @@ class Capability:
         Returns:
             Whether another request makes sense, in the shape that is known now.
         """
-        lack, known = failure.lacks, self.shape
+        lack, shape = failure.lacks, self.shape
         if lack is None:
             return False
         if lack == "tokens":
             self._learn_tokens(sent)
         elif lack == "system":
-            if known.system:
-                self.shape = replace(known, system=False)
+            if shape.system:
+                self.shape = replace(shape, system=False)
                 logger.info("%s takes no system message: its text heads the user's", self.name)
         elif lack == "mode":
-            if known.mode == sent.mode:
-                self.shape = replace(known, mode=_NEXT_MODE[sent.mode])
+            if shape.mode == sent.mode:
+                self.shape = replace(shape, mode=_NEXT_MODE[sent.mode])
                 logger.warning(
                     "%s does not take response_format for %s: trying %s", self.name, sent.mode, self.shape.mode
                 )
-        elif lack not in known.dropped:
-            self.shape = replace(known, dropped=known.dropped | {lack})
+        elif lack not in shape.dropped:
+            self.shape = replace(shape, dropped=shape.dropped | {lack})
             logger.warning("%s does not take %s = %s: it is not sent", self.name, lack, getattr(model, lack))
         return True
 
-    def ignored(self, mode: str, model: Model) -> bool:
-        """Take note that the server took a way to hold a reply to its form, and did not keep to it.
+    def note_ignored(self, mode: str, model: Model) -> bool:
+        """Note that the server took a way to hold a reply to its form, and did not keep to it.
 
         Args:
             mode: that way; see `Mode`.
@@ -158,14 +158,14 @@ def probe_question(model: Model) -> ModelQuestion:
     return ModelQuestion(small, "probe", "probe", _MESSAGES, FORM, deadline)
 
 
-def keeps(mode: str, completion: Completion) -> bool | None:
+def keeps_form(mode: str, completion: Completion) -> bool | None:
     """Return whether a reply keeps to how it was to be held to its form; None where nothing can be told of that."""
     text = completion.text or ""
     if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
         return None
-    found = find_objects(without_thinking(text).text).objects
+    objects = find_objects(without_thinking(text).text).objects
     name, value = _MARK
-    return any(each.value.get(name) == value for each in found) if mode == "schema" else bool(found)
+    return any(parsed.value.get(name) == value for parsed in objects) if mode == "schema" else bool(objects)
 
 
 _KEPT: Final = 64
@@ -173,36 +173,36 @@ _LEAST: Final = 8
 _SHARE: Final = 0.9
 
 
-class Pace:
-    """Remembers how long the last attempts took, by model and purpose.
+class Latencies:
+    """How long the last attempts took, by model and purpose.
 
     An attempt that hangs should be cut in time for another one; a model that is merely slow should not be. Only what
     was seen tells them apart: attempts are cut after half the time if most replies come in less than a quarter of it.
     """
 
     def __init__(self) -> None:
-        self._took: dict[tuple[str, Purpose], deque[float]] = {}
+        self._seconds: dict[tuple[str, Purpose], deque[float]] = {}
 
     def add(self, model: str, purpose: Purpose, seconds: float) -> None:
-        """Take in an attempt that brought a reply, or was cut."""
-        self._took.setdefault((model, purpose), deque(maxlen=_KEPT)).append(seconds)
+        """Add an attempt that brought a reply, or was cut."""
+        self._seconds.setdefault((model, purpose), deque(maxlen=_KEPT)).append(seconds)
 
-    def cut_after(self, model: str, purpose: Purpose, given: float) -> float | None:
+    def cut_after(self, model: str, purpose: Purpose, total_s: float) -> float | None:
         """Return after how many seconds to give an attempt up.
 
         Args:
             model: who is asked.
             purpose: for what.
-            given: seconds that the call has in all.
+            total_s: seconds that the call has in all.
 
         Returns:
             Half of that; None, for no cut, while little is known or replies are that slow.
         """
-        took = self._took.get((model, purpose), ())
-        if len(took) < _LEAST:
+        seconds = self._seconds.get((model, purpose), ())
+        if len(seconds) < _LEAST:
             return None
-        usual = sorted(took)[int(_SHARE * len(took))]
-        return given / 2 if usual < given / 4 else None
+        usual = sorted(seconds)[int(_SHARE * len(seconds))]
+        return total_s / 2 if usual < total_s / 4 else None
 
 
 class Server:
@@ -218,7 +218,7 @@ class Server:
         provider: the way to it.
         url: where it is, for what is said of it.
         gate: its limits, and whether it is down.
-        pace: how long its replies take.
+        latencies: how long its replies take.
     """
 
     def __init__(self, endpoint: Endpoint, provider: Provider, tempo: Tempo) -> None:
@@ -226,7 +226,7 @@ class Server:
         self.provider = provider
         self.url = url = provider.url
         self.gate = Gate(endpoint, url, tempo)
-        self.pace = Pace()
+        self.latencies = Latencies()
         self._capabilities: dict[str, Capability] = {}
 
     def capability(self, model: str) -> Capability:

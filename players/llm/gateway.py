@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
 from players.llm.circuit import Backoff, Tempo
-from players.llm.endpoint import SMALL_PROMPT, Server, keeps, probe_question
+from players.llm.endpoint import SMALL_PROMPT, Server, keeps_form, probe_question
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
 from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
 from players.llm.settings import Endpoint, Model
-from players.llm.unread import Unread
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, PlayerError, WolfError
+from wolfbus.printable import printable
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget
@@ -43,14 +43,14 @@ class Gateway:
        not take this one, and with more room where the reply was cut off before it said anything.
     6. Tokens are counted, the cassette is kept.
 
-    A model that was given up is asked no more; its brains say with `heard` what its replies were read as.
+    A model that was given up is asked no more; its brains say with `note_reading` what its replies were read as.
 
     Args:
         budget: what calls may cost in all; None for any amount.
         cassette: where replies are recorded or played from; None for neither.
         give_up: replies in a row of a model that nobody could read, and none before, after which the games that it
             plays in are ended; 0 for never.
-        fatal: told, in the gateway's thread, at every call that no more calls can be made: the budget is spent, the
+        fatal: called at every call, in the gateway's thread, with why no more can be made: the budget is spent, the
             cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
         tempo: when an endpoint is down, how it is found to be back, and the time between the attempts of a call.
@@ -75,7 +75,7 @@ class Gateway:
         self._budget = budget
         self._cassette = cassette
         self._fatal = fatal
-        self._unread = Unread(give_up)
+        self._unread = _Unread(give_up)
         self._ended: WolfError | None = None
         self._providers = providers
         self._keys = Keys(environment)
@@ -100,13 +100,13 @@ class Gateway:
         Raises:
             asyncio.CancelledError: the job was cancelled.
         """
-        if (hopeless := self._unread.given_up(question.model)) is not None:
-            self._give_up(hopeless, question)
-            return Completion(error=hopeless)
+        if (reason := self._unread.given_up(question.model)) is not None:
+            self._give_up(reason, question)
+            return Completion(error=reason)
         try:
-            if self._cassette is not None and (found := self._cassette.find(question)) is not None:
-                self.accounts.add(question.model.model, question.purpose, found)
-                return found
+            if self._cassette is not None and (recorded := self._cassette.find(question)) is not None:
+                self.accounts.add(question.model.model, question.purpose, recorded)
+                return recorded
             completion = await self._ask(question)
             return completion if self._cassette is None else self._cassette.keep(question, completion)
         except WolfError as error:
@@ -117,8 +117,8 @@ class Gateway:
             logger.exception("%s: a call failed inside the gateway", question.label)
             return Completion(error=f"the gateway failed: {type(error).__name__}")
 
-    def heard(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
-        """Take in what a reply was read as, from a job of this gateway.
+    def note_reading(self, question: ModelQuestion, completion: Completion, why: str | None) -> None:
+        """Note what a reply was read as, from a job of this gateway.
 
         Args:
             question: what was asked; its label is a request's id.
@@ -126,8 +126,8 @@ class Gateway:
             why: one line on why nothing of the reply could be used, or why there is none; None if something could.
         """
         model = question.model
-        if (hopeless := self._unread.take(model, completion.url or model.endpoint.url, why)) is not None:
-            self._give_up(hopeless, question)
+        if (reason := self._unread.add(model, completion.url or model.endpoint.url, why)) is not None:
+            self._give_up(reason, question)
 
     def probe(self, models: Iterable[Model]) -> None:
         """Ask each model something small, all at once, and find out what its server takes. Not from a job.
@@ -177,8 +177,8 @@ class Gateway:
                 # of an endpoint, and said once for all its models
                 wrong[str(error)] = None
                 continue
-            limit, least = model.endpoint.tokens_per_minute, model.max_tokens + SMALL_PROMPT
-            if limit is not None and limit < least:
+            limit = model.endpoint.tokens_per_minute
+            if limit is not None and limit < model.max_tokens + SMALL_PROMPT:
                 line = (
                     f"{model.model}: tokens_per_minute = {limit:.15g} of {url} is less than one call may take: "
                     f"max_tokens = {model.max_tokens} and a prompt of at least {SMALL_PROMPT}"
@@ -195,7 +195,7 @@ class Gateway:
         distinct: dict[tuple[Endpoint, str, str], Model] = {}
         for model in models:
             distinct.setdefault((model.endpoint, model.model, model.structured), model)
-        outcomes = await asyncio.gather(*map(self._find_out, distinct.values()), return_exceptions=True)
+        outcomes = await asyncio.gather(*map(self._probe_model, distinct.values()), return_exceptions=True)
         if self._ended is not None:
             # it is not the model's fault
             raise self._ended
@@ -211,30 +211,30 @@ class Gateway:
                 "; and ".join([f"{first} does not answer: {why}", *(f"{name}: {why}" for name, why in others)])
             )
 
-    async def _find_out(self, model: Model) -> str | None:
+    async def _probe_model(self, model: Model) -> str | None:
         """Ask until the server keeps to what it takes; returns why the model does not answer, None if it does."""
         while True:
             completion = await self._ask(probe_question(model))
             mode = completion.parameters.get("structured")
             # a refusal or an empty reply is an answer, too
-            if completion.error is not None or not isinstance(mode, str) or keeps(mode, completion) is not False:
+            if completion.error is not None or not isinstance(mode, str) or keeps_form(mode, completion) is not False:
                 return completion.error
-            if not self._server(model.endpoint).capability(model.model).ignored(mode, model):
+            if not self._server(model.endpoint).capability(model.model).note_ignored(mode, model):
                 return None
 
     async def _ask(self, question: ModelQuestion) -> Completion:
         """Ask a server, and count what it took."""
         server = self._server(question.model.endpoint)
-        tries = Attempts(question, server, self._budget, self._tempo.backoff)
+        attempts = Attempts(question, server, self._budget, self._tempo.backoff)
         try:
-            completion = await tries.run()
+            completion = await attempts.run()
         except asyncio.CancelledError:
-            self._count(question, tries.ended("cancelled"))
+            self._count(question, attempts.ended("cancelled"))
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
             self._end_if_fatal(error)
-            completion = tries.ended(str(error))
+            completion = attempts.ended(str(error))
         return self._count(question, completion)
 
     def _count(self, question: ModelQuestion, completion: Completion) -> Completion:
@@ -254,15 +254,15 @@ class Gateway:
         return server
 
     def _give_up(self, why: str, question: ModelQuestion) -> None:
-        self._tell(GivenUp(why, question.label.partition("/")[0]))
+        self._report_fatal(GivenUp(why, question.label.partition("/")[0]))
 
     def _end_if_fatal(self, error: WolfError) -> None:
         if isinstance(error, BudgetSpent | CassetteError | ConfigError):
             self._ended = self._ended or error
             # every time: games may have begun since
-            self._tell(self._ended)
+            self._report_fatal(self._ended)
 
-    def _tell(self, error: WolfError) -> None:
+    def _report_fatal(self, error: WolfError) -> None:
         if self._fatal is not None:
             try:
                 self._fatal(error)
@@ -277,3 +277,57 @@ class Gateway:
     async def _close_servers(self) -> None:
         for server in self._servers.values():
             await server.provider.close()
+
+
+_FAULT_SHOWN: Final = 200
+"""Characters of the last reply's fault that are shown."""
+
+
+@dataclass(slots=True)
+class _Readings:
+    unread: int = 0
+    ever_read: bool = False
+    given_up: str | None = None
+
+
+class _Unread:
+    """Counts the replies of each model that nobody could read, and says when a model is given up.
+
+    A model of which anything was ever read is never given up: what it fails at later is a result. For one event loop.
+
+    Args:
+        limit: replies in a row that give a model up; 0 for never.
+    """
+
+    def __init__(self, limit: int = 0) -> None:
+        self._limit = limit
+        self._models: dict[tuple[Endpoint, str], _Readings] = {}
+
+    def add(self, model: Model, url: str | None, why: str | None) -> str | None:
+        """Add what became of a reply, or of a call without one.
+
+        Args:
+            model: whose it is.
+            url: its server's base URL, for what is said of it; None where that is not known.
+            why: one line on why nothing of it could be used; None if something could.
+
+        Returns:
+            One line on why the model is given up, if it is.
+        """
+        readings = self._models.setdefault((model.endpoint, model.model), _Readings())
+        if why is None:
+            readings.ever_read = True
+        elif not readings.ever_read and readings.given_up is None:
+            readings.unread += 1
+            if readings.unread == self._limit:
+                place = "" if url is None else f" at {url}"
+                readings.given_up = (
+                    f"{model.model}{place} is given up: {self._limit} replies in a row could not be read, and none "
+                    f"before (the last: {printable(why, _FAULT_SHOWN)}); --give-up 0 plays on all the same"
+                )
+        return readings.given_up
+
+    def given_up(self, model: Model) -> str | None:
+        """Return one line on why a model was given up; None if it was not."""
+        readings = self._models.get((model.endpoint, model.model))
+        return None if readings is None else readings.given_up

@@ -65,9 +65,9 @@ class Keys:
         """
         if endpoint.url is not None:
             return endpoint.url
-        given = self._find("OPENAI_BASE_URL")
+        url = self._find("OPENAI_BASE_URL")
         try:
-            return checked_url(given) if given else OPENAI_URL
+            return checked_url(url) if url else OPENAI_URL
         except ValueError as error:
             raise PlayerError(f"OPENAI_BASE_URL: {error}") from None
 
@@ -82,7 +82,7 @@ class Keys:
         key = (self._find(name) or "").strip() if name is not None else ""
         if not key:
             url = self.url(endpoint)
-            if is_openai(url) or (endpoint.key_env is not None and not is_here(url)):
+            if is_openai(url) or (endpoint.key_env is not None and not is_local(url)):
                 raise PlayerError(f"no key for {url}: set the environment variable {name}, or put it into .env here")
             return None
         if not (key.isascii() and key.isprintable() and " " not in key):
@@ -97,12 +97,12 @@ class Keys:
         if endpoint.key_env is not None:
             return endpoint.key_env
         url = self.url(endpoint)
-        meant = endpoint.url is None or is_openai(url) or is_here(url)
+        meant = endpoint.url is None or is_openai(url) or is_local(url)
         return OPENAI_KEY if meant else None
 
     def _find(self, name: str) -> str | None:
-        if found := self._environment.get(name):
-            return found
+        if value := self._environment.get(name):
+            return value
         if self._file is None:
             self._file = _dotenv()
         return self._file.get(name)
@@ -114,7 +114,7 @@ def is_openai(url: str) -> bool:
     return host == "openai.com" or host.endswith(".openai.com")
 
 
-def is_here(url: str) -> bool:
+def is_local(url: str) -> bool:
     """Return whether a URL is of this machine, by its loopback."""
     host = urlsplit(url).hostname or ""
     try:

@@ -38,7 +38,7 @@ class Window:
 
     def free_at(self, amount: float, now: float) -> float:
         """Return from when on `amount` may be spent; not after `now` if it may be now."""
-        self._forget(now)
+        self._expire(now)
         over = self._sum + amount - self._limit
         if over <= 0 or not self._spent:
             return now
@@ -57,15 +57,15 @@ class Window:
 
     def correct(self, spent: Spending, amount: float) -> None:
         """Put what an amount turned out to be in the place of what was counted."""
-        if not spent.forgotten:
+        if not spent.expired:
             self._sum += amount - spent.amount
             spent.amount = amount
 
-    def _forget(self, now: float) -> None:
+    def _expire(self, now: float) -> None:
         while self._spent and self._spent[0].at + MINUTE <= now:
-            gone = self._spent.popleft()
-            gone.forgotten = True
-            self._sum -= gone.amount
+            spent = self._spent.popleft()
+            spent.expired = True
+            self._sum -= spent.amount
         if not self._spent:
             self._sum = 0.0
 
@@ -76,12 +76,12 @@ class Spending:
 
     at: float
     amount: float
-    forgotten: bool = False
+    expired: bool = False
 
 
 @dataclass(slots=True)
-class Pass:
-    """Leave to make one request; to be given back.
+class Permit:
+    """Allows one request; to be released.
 
     Attributes:
         requests: the request, as it counts.
@@ -95,12 +95,12 @@ class Pass:
 
 
 @dataclass(slots=True, order=True)
-class _Waiting:
+class _Waiter:
     urgency: int
     number: int
     tokens: float
     deadline: float
-    opened: asyncio.Future[Pass]
+    permit: asyncio.Future[Permit]
 
 
 class Gate:
@@ -120,32 +120,32 @@ class Gate:
     def __init__(self, endpoint: Endpoint, url: str, tempo: Tempo) -> None:
         requests, tokens = endpoint.requests_per_minute, endpoint.tokens_per_minute
         self._url = url
-        self._holds = {
+        self._limit_texts = {
             "at_once": f"at_once = {endpoint.at_once}",
             "requests": f"requests_per_minute = {requests or 0:.15g}",
             "tokens": f"tokens_per_minute = {tokens or 0:.15g}",
             "pause": "the server's Retry-After",
         }
-        self._held_by = "at_once"
+        self._limit = "at_once"
         # nothing more is said of an endpoint that is down
-        self._said = {"down"}
+        self._reported = {"down"}
         self._at_once = self._free = endpoint.at_once
         self._requests = Window(requests)
         self._tokens = Window(tokens)
         self._circuit = Circuit(url, endpoint.patience, tempo)
         self._paused_until = 0.0
-        self._queue: list[_Waiting] = []
+        self._queue: list[_Waiter] = []
         self.numbers = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def held_by(self) -> str:
-        """What the calls wait for, in words; for a call that was cancelled, to be asked at once."""
-        what = self._holds.get(self._held_by)
+    def waits_for(self) -> str:
+        """What calls wait for, in words; for a call that was cancelled, to be asked at once."""
+        what = self._limit_texts.get(self._limit)
         return f"{self._url}, which is down" if what is None else f"{what} of {self._url}"
 
-    async def enter(self, urgency: int, number: int, tokens: float, deadline: float) -> Pass:
-        """Wait for leave to make a request.
+    async def acquire(self, urgency: int, number: int, tokens: float, deadline: float) -> Permit:
+        """Wait for a permit to make a request.
 
         Args:
             urgency: 0 goes before 1.
@@ -159,105 +159,105 @@ class Gate:
         if self._paused_until > deadline:
             raise self._paused()
         loop = asyncio.get_running_loop()
-        waiting = _Waiting(urgency, number, tokens, deadline, loop.create_future())
-        heapq.heappush(self._queue, waiting)
-        self._move()
-        say = loop.call_later(LONG_WAIT_S, self._say, waiting)
+        waiter = _Waiter(urgency, number, tokens, deadline, loop.create_future())
+        heapq.heappush(self._queue, waiter)
+        self._admit()
+        report = loop.call_later(LONG_WAIT_S, self._report, waiter)
         try:
-            return await waiting.opened
+            return await waiter.permit
         except asyncio.CancelledError:
-            if waiting.opened.done() and not waiting.opened.cancelled() and waiting.opened.exception() is None:
-                self.leave(waiting.opened.result(), used=0, sent_at=None)
+            if waiter.permit.done() and not waiter.permit.cancelled() and waiter.permit.exception() is None:
+                self.release(waiter.permit.result(), used=0, sent_at=None)
             else:
-                waiting.opened.cancel()
-                held_by = self._held_by
-                self._move()
-                self._held_by = held_by
+                waiter.permit.cancel()
+                limit = self._limit
+                self._admit()
+                self._limit = limit
             raise
         finally:
-            say.cancel()
+            report.cancel()
 
-    def leave(
+    def release(
         self,
-        given: Pass,
+        permit: Permit,
         used: float | None,
         *,
         sent_at: float | None,
         answered: bool = False,
-        sick: Failure | None = None,
+        outage: Failure | None = None,
     ) -> None:
-        """Give a place back, and say what came of the request.
+        """Release a permit, and say what came of the request.
 
         Args:
-            given: what `enter` returned.
+            permit: what `acquire` returned.
             used: tokens that the request took; None if the server did not tell.
             sent_at: when it was sent; None if it was not.
             answered: whether the endpoint answered, if only to reject it.
-            sick: how it failed, if in a way that speaks against the endpoint.
+            outage: how it failed, if in a way that speaks against the endpoint.
         """
         self._free += 1
         if used is not None:
-            self._tokens.correct(given.tokens, used)
+            self._tokens.correct(permit.tokens, used)
         if sent_at is None:
-            self._requests.correct(given.requests, 0)
-        if sick is not None and sent_at is not None:
-            self._circuit.failed(sick, sent_at, trial=given.trial, in_flight=self._at_once - self._free)
+            self._requests.correct(permit.requests, 0)
+        if outage is not None and sent_at is not None:
+            self._circuit.failed(outage, sent_at, trial=permit.trial, in_flight=self._at_once - self._free)
         elif answered:
             self._circuit.succeeded()
         else:
-            self._circuit.give_up(trial=given.trial)
-        self._move()
+            self._circuit.abandon(trial=permit.trial)
+        self._admit()
 
     def pause(self, seconds: float) -> None:
         """Leave the server alone for so long; who cannot wait for its end is told at once."""
         self._paused_until = max(self._paused_until, loop_time() + seconds)
-        for waiting in self._queue:
-            if waiting.deadline < self._paused_until and not waiting.opened.done():
-                waiting.opened.set_exception(self._paused())
-        self._move()
+        for waiter in self._queue:
+            if waiter.deadline < self._paused_until and not waiter.permit.done():
+                waiter.permit.set_exception(self._paused())
+        self._admit()
 
     def _paused(self) -> Failed:
         seconds = seconds_shown(self._paused_until - loop_time())
         line = f"{self._url} asked to be left alone for another {seconds} s, longer than this call can wait"
         return Failed(Failure("busy", line, again=False))
 
-    def _open_at(self, tokens: float, now: float) -> float:
-        opens = {
+    def _free_at(self, tokens: float, now: float) -> float:
+        free_at = {
             "at_once": now if self._free > 0 else math.inf,
             "requests": self._requests.free_at(1, now),
             "tokens": self._tokens.free_at(tokens, now),
             "pause": self._paused_until,
             "down": self._circuit.free_at,
         }
-        last = max(opens, key=lambda name: opens[name])
-        if opens[last] > now:
-            self._held_by = last
-        return opens[last]
+        last = max(free_at, key=lambda name: free_at[name])
+        if free_at[last] > now:
+            self._limit = last
+        return free_at[last]
 
-    def _say(self, waiting: _Waiting) -> None:
-        if waiting.opened.done() or self._held_by in self._said:
+    def _report(self, waiter: _Waiter) -> None:
+        if waiter.permit.done() or self._limit in self._reported:
             return
-        self._said.add(self._held_by)
-        logger.warning("%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._holds[self._held_by])
+        self._reported.add(self._limit)
+        logger.warning("%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._limit_texts[self._limit])
 
-    def _move(self) -> None:
+    def _admit(self) -> None:
         """Let through who may go, tell who waits in vain, and come back when that may change."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         while self._queue:
             first, now = self._queue[0], loop_time()
-            if not first.opened.done():
-                open_at = self._open_at(first.tokens, now)
+            if not first.permit.done():
+                free_at = self._free_at(first.tokens, now)
                 if self._circuit.over_at <= now < self._circuit.free_at:
-                    first.opened.set_exception(self._circuit.down())
-                elif open_at > now:
-                    due = min(open_at, self._circuit.over_at)
+                    first.permit.set_exception(self._circuit.down())
+                elif free_at > now:
+                    due = min(free_at, self._circuit.over_at)
                     if due < math.inf:
-                        self._timer = asyncio.get_running_loop().call_at(max(due, now), self._move)
+                        self._timer = asyncio.get_running_loop().call_at(max(due, now), self._admit)
                     return
                 else:
                     self._free -= 1
                     spent = self._requests.spend(1, now), self._tokens.spend(first.tokens, now)
-                    first.opened.set_result(Pass(*spent, self._circuit.begin_trial()))
+                    first.permit.set_result(Permit(*spent, self._circuit.begin_trial()))
             heapq.heappop(self._queue)

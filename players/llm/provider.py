@@ -1,7 +1,8 @@
 """`Provider`: a server of language models as the gateway sees it, and what goes to it and comes back in our own words.
 
 A provider is one module with a function ``open_provider(endpoint, keys)``: one of `players.llm.providers`, or any that
-the settings name with its package: ``provider = "mypackage.mine"`` in an ``[endpoints]`` table.
+the settings name with its package: ``provider = "mypackage.mine"`` in an ``[endpoints]`` table. What it needs can be
+imported from here, the settings `Endpoint` and `Model` included.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ class Message:
     Attributes:
         role: whose words they are.
         content: the words.
-        kept: characters at its beginning that later prompts of the same chain begin with as well, as far as is known;
-            where a server caches only what is marked, the mark stands there.
+        prefix_length: characters at its beginning that later prompts of the same chain begin with as well, as far as is
+            known; where a server caches only what is marked, the mark stands there.
     """
 
     role: ChatRole
     content: str
-    kept: int = 0
+    prefix_length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +261,7 @@ class Failure:
     cut: bool = False
 
     @property
-    def sick(self) -> bool:
+    def endpoint_fault(self) -> bool:
         """Whether it speaks against the endpoint, not against this one request."""
         return self.trouble in {"connection", "timeout", "server"}
 

@@ -27,8 +27,8 @@ logger = logging.getLogger(__name__)
 UNIT: Final = Decimal("1e-10")
 """US dollars that sums are whole numbers of."""
 
-_LIVES: Final = 3
-"""How often a worker says that it lives in the time after which it counts as dead."""
+_HEARTBEATS: Final = 3
+"""Heartbeats of a worker in the time after which it counts as dead."""
 
 
 class RedisBudget:
@@ -51,17 +51,17 @@ class RedisBudget:
 
     def __init__(self, url: str, agenda: str, usd: float | None, tokens: int | None, lease_s: float = 15.0) -> None:
         self._links = Links(read_address(url))
-        self._keys = [house_key(agenda, f"agenda:{each}") for each in ("budget", "holding", "holders")]
+        self._keys = [house_key(agenda, f"agenda:{part}") for part in ("budget", "holding", "holders")]
         self._doing = f"budget of agenda {agenda}"
         self._script = Script("budget")
         self._usd = None if usd is None else Decimal(repr(usd))
         self._tokens = tokens
         self._lease_s = lease_s
         self._holder = secrets.token_hex(8)
-        self._here_at = time.monotonic()
-        self._away = False
+        self._seen_at = time.monotonic()
+        self._unreachable = False
         self._closed = threading.Event()
-        self._living: threading.Thread | None = None
+        self._heartbeat: threading.Thread | None = None
 
     def open(self, before: Amount) -> Amount:
         """Begin with the limits as they are now, going on where an earlier run of the study stopped.
@@ -77,65 +77,65 @@ class RedisBudget:
         return self._run("open", usd, tokens, *_whole(before))[1]
 
     def look(self) -> tuple[Amount, str | None]:
-        """Return what is spent, as far as holders have told, and why no more calls may go out, if so."""
+        """Return what is spent, as far as holders have state, and why no more calls may go out, if so."""
         _, spent, ended = self._run("look")
         return spent, self._refusal(ended) if ended else None
 
     def remove(self) -> None:
-        """Forget it."""
+        """Delete it from the bus."""
         self._links.run(self._keys[0], lambda link: link.ask("DEL", *self._keys, doing=self._doing))
 
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self._closed.set()
-        if self._living is not None:
-            self._living.join()
+        if self._heartbeat is not None:
+            self._heartbeat.join()
         self._links.close()
 
     def reserve(self, key: int, worst: Amount, what: str) -> bool:
-        """Set aside the most that a call could take, if it fits; see `BudgetLedger`."""
-        if self._living is None:
-            self._living = threading.Thread(target=self._live, name="budget", daemon=True)
-            self._living.start()
-        told = self._hold("reserve", str(key), *_whole(worst), what)
-        if told is None:
+        """Reserve the most that a call could take, if it fits; see `BudgetLedger`."""
+        if self._heartbeat is None:
+            self._heartbeat = threading.Thread(target=self._send_heartbeats, name="budget", daemon=True)
+            self._heartbeat.start()
+        state = self._run_as_holder("reserve", str(key), *_whole(worst), what)
+        if state is None:
             return False
-        word, _, ended = told
+        word, _, ended = state
         if word == "refused":
             raise BudgetSpent(self._refusal(ended))
         if word != "gone":
-            self._here_at = time.monotonic()
-        elif time.monotonic() - self._here_at >= self._lease_s:
+            self._seen_at = time.monotonic()
+        elif time.monotonic() - self._seen_at >= self._lease_s:
             # until then, who runs the study may be about to open it
             raise BudgetSpent("the budget is gone, and the agenda with it")
         return word == "done"
 
-    def settle(self, key: int, taken: Amount) -> None:
-        """Count what a call took and give back the rest; see `BudgetLedger`."""
+    def settle(self, key: int, used: Amount) -> None:
+        """Count what a call took and release the rest; see `BudgetLedger`."""
         # a bus that is away was waited for already; with a hundred calls in flight, it would be a hundred times
-        self._hold("settle", str(key), *_whole(taken), patience_s=0.0 if self._away else None)
+        self._run_as_holder("settle", str(key), *_whole(used), patience_s=0.0 if self._unreachable else None)
 
-    def _live(self) -> None:
+    def _send_heartbeats(self) -> None:
         """Say that this holder lives, as long as it does."""
-        while not self._closed.wait(self._lease_s / _LIVES):
-            self._hold("live")
+        while not self._closed.wait(self._lease_s / _HEARTBEATS):
+            self._run_as_holder("live")
 
     def _refusal(self, ended: str) -> str:
         """Return why a budget ended, from the sums and the call that the script kept of it."""
         *sums, what = ended.split(" ", 4)
         return refusal_of(_amount(*sums[:2]), self._usd, self._tokens, _amount(*sums[2:]), what)
 
-    def _hold(self, act: str, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str] | None:
-        """Do something as this holder, who lives; None, and a line in the log, where the bus is in the way."""
+    def _run_as_holder(self, act: str, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str] | None:
+        """Run a command as this holder, who lives; None, and a line in the log, where the bus is in the way."""
         lease_ms = str(max(int(self._lease_s * 1000), 1))
         try:
-            told = self._run(act, self._holder, lease_ms, *words, patience_s=patience_s)
+            state = self._run(act, self._holder, lease_ms, *words, patience_s=patience_s)
         except BusError as error:
-            logger.log(logging.DEBUG if self._away else logging.WARNING, "%s", error)
-            self._away = True
+            logger.log(logging.DEBUG if self._unreachable else logging.WARNING, "%s", error)
+            self._unreachable = True
             return None
-        self._away = False
-        return told
+        self._unreachable = False
+        return state
 
     def _run(self, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str]:
         """Return the verdict, what is spent, and the call that ended it."""
@@ -147,7 +147,7 @@ class RedisBudget:
             return reply
 
         reply = self._links.run(self._keys[0], call, patience_s)
-        word, usd, tokens, ended = (each.decode(errors="replace") for each in reply)
+        word, usd, tokens, ended = (value.decode(errors="replace") for value in reply)
         return word, _amount(usd, tokens), ended
 
 

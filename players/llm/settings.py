@@ -271,21 +271,20 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
         raise ConfigError("llm: write MODEL@URL, and a URL like http://localhost:8000/v1")
     if not name.strip():
         raise ConfigError(f"llm:{at and '@…'}: no model is named; write llm:MODEL, llm:ALIAS or llm:MODEL@URL")
-    known = models.get(name)
     try:
         if not at:
             model = Model(model=name)
-            _no_near_miss(name, models)
+            _refuse_near_miss(name, models)
             return model
         endpoint = Endpoint(url=url)
     except ValidationError as error:
         raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {fault_of_table(error, Endpoint)}") from None
-    if known is not None:
-        here, moved = known.endpoint, {"url": endpoint.url}
-        if here.url is None or origin_of(here.url) != origin_of(url):
-            # a key is told to nobody whom it was not meant for
-            moved["key_env"] = None
-        return known.model_copy(update={"endpoint": here.model_copy(update=moved)})
+    if (aliased := models.get(name)) is not None:
+        base, changed = aliased.endpoint, {"url": endpoint.url}
+        if base.url is None or origin_of(base.url) != origin_of(url):
+            # a key goes to nobody whom it was not meant for
+            changed["key_env"] = None
+        return aliased.model_copy(update={"endpoint": base.model_copy(update=changed)})
     try:
         return Model(model=name, endpoint=endpoint)
     except ValidationError as error:
@@ -296,7 +295,7 @@ _NEAR: Final = 0.75
 """Likeness from which a name is taken for a misspelt alias, as `difflib` counts it."""
 
 
-def _no_near_miss(name: str, models: Mapping[str, Model]) -> None:
+def _refuse_near_miss(name: str, models: Mapping[str, Model]) -> None:
     close = difflib.get_close_matches(name, models, n=1, cutoff=_NEAR)
     if close and all(name != model.model for model in models.values()):
         raise ConfigError(
@@ -306,10 +305,10 @@ def _no_near_miss(name: str, models: Mapping[str, Model]) -> None:
 
 
 def _tables(tables: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:
-    found = tables.get(name, {})
-    if not isinstance(found, dict):
+    named = tables.get(name, {})
+    if not isinstance(named, dict):
         raise ConfigError(f"{source}: {name}: input should be tables, such as [{name}.mine]")
-    return found
+    return named
 
 
 def _endpoint(name: Any, endpoints: Mapping[str, Endpoint], source: str, place: str) -> Endpoint:

@@ -10,7 +10,7 @@ import pytest
 from tests.agents.parts import HOUSE, Awaited, Bidder, Moderator, served
 from tests.ops.heard import run
 from wolfbus.errors import BusDown
-from wolfbus.service.lifecycle import Stopping, open_when_there
+from wolfbus.service.lifecycle import Stopping, await_bus
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -49,7 +49,7 @@ def test_a_redis_that_is_down_is_told_at_once_with_what_to_do_unless_the_address
 ) -> None:
     monkeypatch.setattr("wolfbus.bus.url.OPENING_S", 0.05)
     with pytest.raises(BusDown) as caught:
-        open_when_there(closed.url, Stopping())
+        await_bus(closed.url, Stopping())
     told = str(caught.value)
     assert told.startswith(f"Redis at 127.0.0.1:{closed.port} cannot be reached (tried for 0.05 s): ")
     assert f"start it (redis-server --port {closed.port}, or docker run -p {closed.port}:6379 redis:7)" in told
@@ -61,9 +61,9 @@ def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServ
     with pytest.raises(
         BusDown, match=rf"^Redis at 127\.0\.0\.1:{closed.port} cannot be reached \(tried for 0\.2 s\): "
     ):
-        open_when_there(f"{closed.url}?patience=0.2", Stopping())
+        await_bus(f"{closed.url}?patience=0.2", Stopping())
     with pytest.raises(BusDown, match=r"^Redis at no-such-host\.invalid:6379 cannot be reached"):
-        open_when_there("redis://no-such-host.invalid?patience=0.01", Stopping())
+        await_bus("redis://no-such-host.invalid?patience=0.01", Stopping())
 
 
 def test_an_agent_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(closed: RedisServer) -> None:

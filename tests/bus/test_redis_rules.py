@@ -31,7 +31,7 @@ from tests.bus.parts import (
 )
 from wolfbus.bus import Bus, open_bus, streams
 from wolfbus.errors import BusDown, BusError, NotAllowed, StaleWriter
-from wolfbus.service.lifecycle import Stopping, open_when_there
+from wolfbus.service.lifecycle import Stopping, await_bus
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -211,7 +211,7 @@ def test_a_tls_server_nobody_vouches_for_is_refused(tls_server: RedisServer) -> 
     assert "\n" not in str(caught.value)
     assert "tried for" not in str(caught.value)
     with pytest.raises(BusDown, match=r"ssl_ca_certs=FILE"):
-        open_when_there(f"rediss://127.0.0.1:{tls_server.port}?patience=120", Stopping())
+        await_bus(f"rediss://127.0.0.1:{tls_server.port}?patience=120", Stopping())
 
 
 def test_a_tls_server_of_another_name_is_told_apart(tls_server: RedisServer) -> None:

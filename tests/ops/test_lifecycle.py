@@ -69,7 +69,7 @@ def test_a_signal_is_a_question_and_handlers_are_restored(number):
         assert not stopping.wait(0)
         threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
         assert stopping.wait(None)
-        assert (stopping.asked, stopping.why) == (True, number.name)
+        assert (stopping.requested, stopping.why) == (True, number.name)
     assert signal.getsignal(number) == before
 
 

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.supervisor import Child, Program, RunOutcome, Speaker, Supervisor
+from wolfbus.service.supervisor import Child, OutputPrinter, Program, RunOutcome, Supervisor
 
 WAIT_S = 10
 
 
-def sh(name, script, *, leads=False, beneath=False, muted=False):
-    return Program(name, ("sh", "-c", script), {"GREETING": "hello"}, leads=leads, beneath=beneath, muted=muted)
+def sh(name, script, *, is_leader=False, is_base=False, muted=False):
+    return Program(name, ("sh", "-c", script), {"GREETING": "hello"}, is_leader=is_leader, is_base=is_base, muted=muted)
 
 
 def leader(script):
-    return sh("moderator", script, leads=True)
+    return sh("moderator", script, is_leader=True)
 
 
 class Run:
@@ -73,7 +73,7 @@ def wait_until_gone(pid):
 def test_a_run_is_over_when_its_leaders_are_and_every_line_has_a_name():
     run = Run(
         leader('echo "$GREETING"; echo to stderr >&2; echo "no newline" | tr -d "\\n"'),
-        sh("analytics", "echo a report; echo a log line >&2", leads=True, muted=True),
+        sh("analytics", "echo a report; echo a log line >&2", is_leader=True, muted=True),
         sh("player-1", "exit 0"),
     )
     ended = run.go()
@@ -99,7 +99,7 @@ def test_what_dies_before_its_work_is_done_is_started_again(tmp_path):
 def test_what_the_others_rest_on_is_started_again_before_it_is_asked_whether_they_were_to_end(tmp_path):
     asked: list[bool] = []
     run = Run(
-        sh("redis", f"echo $$ > {tmp_path}/pid; exec sleep 60", beneath=True),
+        sh("redis", f"echo $$ > {tmp_path}/pid; exec sleep 60", is_base=True),
         leader(f"until [ -s {tmp_path}/pid ]; do :; done; kill -9 $(cat {tmp_path}/pid)"),
         pause_s=0.2,
     )
@@ -126,7 +126,7 @@ def test_what_dies_again_and_again_or_was_started_wrongly_is_given_up_and_takes_
 
 def test_when_asked_everybody_is_asked_to_stop_and_what_the_others_rest_on_goes_last():
     run = Run(
-        sh("redis", "trap 'echo redis stops; exit 0' TERM; while :; do sleep 0.05; done", beneath=True),
+        sh("redis", "trap 'echo redis stops; exit 0' TERM; while :; do sleep 0.05; done", is_base=True),
         leader("trap 'echo hands over; exit 0' TERM; echo ready; while :; do sleep 0.05; done"),
     )
     run.ask_after = "ready"
@@ -185,11 +185,11 @@ def test_a_program_that_is_not_there_is_told_in_one_line():
 
 
 def test_lines_are_told_apart_by_name_and_cannot_steer_the_terminal(capsys):
-    speak = Speaker()
+    speak = OutputPrinter()
     speak("moderator", "night falls\x1b[2J")
     speak("player-1", "  | in brain.py")
-    Speaker(quiet=True)("moderator", "unheard")
-    Speaker(plain=True)("moderator", '{"event": 1}')
+    OutputPrinter(quiet=True)("moderator", "unheard")
+    OutputPrinter(plain=True)("moderator", '{"event": 1}')
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == ["moderator │ night falls", "player-1  │   | in brain.py", '{"event": 1}']

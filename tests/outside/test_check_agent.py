@@ -38,7 +38,7 @@ def tried(agent: SmallestAgent, url: str, terms: TrialTerms) -> dict[str, Findin
 
 
 def sorts(finding: Finding) -> set[str]:
-    return {fault.partition(":")[0].partition(" (x")[0] for fault in finding.faults}
+    return {fault.partition(":")[0].partition(" (x")[0] for fault in finding.fault_lines}
 
 
 def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leaves_nothing_behind(
@@ -46,7 +46,7 @@ def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leave
 ) -> None:
     agent = SmallestAgent(redis_url, "check", "tiny")
     found = tried(agent, redis_url, PATIENT)
-    assert {check: finding.faults for check, finding in found.items() if finding.verdict != "ok"} == {}
+    assert {check: finding.fault_lines for check, finding in found.items() if finding.verdict != "ok"} == {}
     assert len(found) == 37
     assert not agent.games
     with contextlib.closing(open_bus(redis_url)) as bus:
@@ -102,7 +102,7 @@ def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
     assert "malformed message" in sorts(found["game 2, as Werewolf with a partner"])
     assert found["kind assess_own"].verdict == "warn"
     assert found["kind vote"].verdict == "fail"
-    (said,) = found["kind vote"].faults
+    (said,) = found["kind vote"].fault_lines
     assert "'Somebody' is no legal answer here (asked for a vote as Villager)" in said
 
 

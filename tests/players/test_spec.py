@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from players.context import BrainContext
-from players.spec import build, check, declined_by, expand
+from players.spec import BrainContext, build, check, declined_by, expand
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
 from wolfbus.vocabulary import KINDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from analytics.archive.archive import SessionArchive
+from analytics.archive import SessionArchive
 from wolfbus.bus.protocol import Entry
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened, HouseOpened
@@ -20,7 +20,7 @@ class Desk:
         self.followed, self.told = [], []
         self.news_again, self.done = 0, False
         self.archive = SessionArchive("fed", folder, (), self)
-        self.lost = partial(self.archive.lost, "")
+        self.lost = partial(self.archive.reread, "")
 
     def follow(self, game, after):
         self.followed.append((game, after))
@@ -34,21 +34,22 @@ class Desk:
     def unfollow(self, game):
         pass
 
-    def look(self):
+    def check_soon(self):
         pass
 
-    def over(self):
+    def finish(self):
         self.done = True
 
     # -- what the archive is told
 
-    def news(self, *told, start=None):
+    def news(self, *messages, start=None):
         """News as they stand on the stream of games; with ids from a number on."""
-        ids = [""] * len(told) if start is None else [f"1-{start + place}" for place in range(len(told))]
-        self.archive.hear([Entry(encode(one), one.type, "x", id=id_) for one, id_ in zip(told, ids, strict=True)])
+        ids = [""] * len(messages) if start is None else [f"1-{start + place}" for place in range(len(messages))]
+        pairs = zip(messages, ids, strict=True)
+        self.archive.receive_news([Entry(encode(message), message.type, "x", id=id_) for message, id_ in pairs])
 
     def take(self, record, first=0, last=None):
-        self.archive.take(record.game, record.entries[first:last])
+        self.archive.receive_record(record.game, record.entries[first:last])
 
     @property
     def results(self):

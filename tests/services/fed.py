@@ -155,7 +155,7 @@ class Service(Running):
 
     def __init__(self, url: str, folder: Path, name: str = "analytics") -> None:
         self.told: list[Results] = []
-        settings = AnalyticsSettings(url, HOUSE, folder, name, look_s=0.3)
+        settings = AnalyticsSettings(url, HOUSE, folder, name, check_s=0.3)
         super().__init__(lambda stopping, health: serve(settings, stopping, health, self.told.append))
 
     def __enter__(self) -> Self:

@@ -54,16 +54,16 @@ class Story:
 
     def take(self, *spans):
         game = self.records[spans[0][0]].game
-        self.desk.archive.take(game, [entry for span in spans for entry in self.cut(span, "entries")])
+        self.desk.archive.receive_record(game, [entry for span in spans for entry in self.cut(span, "entries")])
 
     def lost(self):
-        self.desk.archive.lost(self.a.game, "it was cut")
+        self.desk.archive.reread(self.a.game, "it was cut")
 
     def forgotten(self):
-        self.desk.archive.lost("", "it was cut")
+        self.desk.archive.reread("", "it was cut")
 
     def miss(self, *why):
-        self.desk.archive.miss(self.a.game, " ".join(why))
+        self.desk.archive.declare_missing(self.a.game, " ".join(why))
 
     def blocked(self):
         self.desk.path(self.a).mkdir()
@@ -101,7 +101,7 @@ class Story:
 
     def waits(self, game=None, lines=0):
         expected = {self.records[game].game: (int(lines), None)} if game else {}
-        assert self.desk.archive.look_around().waited_for == expected
+        assert self.desk.archive.view().waited_for == expected
 
     def going(self):
         assert not self.desk.done

@@ -12,7 +12,7 @@ import signal
 from pathlib import Path
 from typing import Self
 
-from players.context import BrainContext
+from players.spec import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.cli.embedded import EmbeddedHouse

@@ -24,7 +24,7 @@ from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import BusError, ConfigError, first_fault
 from wolfbus.messages.house import Join
 from wolfbus.printable import counted
-from wolfbus.service.lifecycle import Health, Stopping, open_when_there
+from wolfbus.service.lifecycle import Health, Stopping, await_bus
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class Membership:
                 process has its name.
         """
         with contextlib.ExitStack() as ending:
-            bus = open_when_there(self.url, stopping, health)
+            bus = await_bus(self.url, stopping, health)
             if bus is None:
                 return MembershipEnd(stopping.why)
             ending.callback(bus.close)
@@ -138,7 +138,7 @@ class Membership:
         self._live(member, resident, stopping, health)
         if not reasons:
             reason = stopping.why or "its game is over"
-            if stopping.asked:
+            if stopping.requested:
                 self._fade(member, resident, reasons, health)
             member.leave(reason)
             reasons.append(MembershipEnd(reason))

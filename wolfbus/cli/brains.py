@@ -27,9 +27,9 @@ from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import Amount, BudgetLedger
     from players.llm.settings import Model
+    from players.spec import BrainContext
     from wolfbus.stage.people import People
 
 Wish: TypeAlias = tuple[str, Role]
@@ -192,8 +192,7 @@ def open_brain_context(
         PlayerError: a model that does not answer.
         CassetteError: a cassette that cannot be opened.
     """
-    from players.context import BrainContext
-    from players.spec import check
+    from players.spec import BrainContext, check
 
     if cassette is not None and replay_cassette is not None:
         raise click.UsageError("--cassette records and --replay-cassette plays: give one of them")
@@ -362,8 +361,8 @@ def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
         The sum over all calls, as `Accounts.summary` tells it; nothing where no model plays, or only ones of this very
         process, or the game did not end.
     """
-    from players.context import BrainContext
     from players.llm.settings import model_of
+    from players.spec import BrainContext
     from wolfbus.cli.embedded import EmbeddedHouse
 
     asked = {words: model_of(words, models) for words in {each[4:] for each in brains if each.startswith("llm:")}}

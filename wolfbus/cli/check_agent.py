@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from moderator.check import TrialTerms, try_agent
-from players.context import BrainContext
 from players.service import serve
-from players.spec import check
+from players.spec import BrainContext, check
 from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
@@ -214,5 +213,5 @@ def _print(finding: Finding) -> None:
     mark, colour = _MARKS[finding.verdict]
     shown = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
     click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {shown}")
-    for fault in finding.faults:
+    for fault in finding.fault_lines:
         click.echo(f"        {printable(fault, _SHOWN)}")

@@ -21,8 +21,7 @@ from moderator.engine.seating import SeatPlayer, opening
 from moderator.house.host import Host
 from moderator.house.lease import Claim
 from moderator.house.settings import Agenda, AgendaItem, ModeratorSettings
-from players.context import BrainContext
-from players.spec import build, declined_by, model_name
+from players.spec import BrainContext, build, declined_by, model_name
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams

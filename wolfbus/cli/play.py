@@ -22,8 +22,8 @@ from wolfbus.cli.view import on_a_page
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.accounts import Accounts
+    from players.spec import BrainContext
     from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
 

@@ -28,7 +28,7 @@ from wolfbus.cli.view import page_server, people_of
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
+    from players.spec import BrainContext
     from wolfbus.agent.membership import Membership
     from wolfbus.service.lifecycle import Place, Stopping
     from wolfbus.service.logs import LogStyle
@@ -188,8 +188,7 @@ def join(
     wolfbus join --house main --seats 2 -- python3 examples/agent.py
     wolfbus join --house main --human
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from players.context import BrainContext
-    from players.spec import check
+    from players.spec import BrainContext, check
     from wolfbus.service.lifecycle import Stopping
 
     if human == bool(command):

@@ -14,7 +14,7 @@ from wolfbus.document.formats import UNDEFINED, ago, size
 from wolfbus.printable import counted, cut_middle, name_of, printable
 
 if TYPE_CHECKING:
-    from wolfbus.service.standing import AgentStanding, GameStanding, HouseStanding, Standing
+    from wolfbus.service.status import AgentStatus, GameStatus, HouseStatus, StatusReader
 
 WATCH_S: Final = 2.0
 """Seconds between two pictures under --watch."""
@@ -38,21 +38,21 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     from wolfbus.bus.redis.pool import Links
     from wolfbus.bus.url import read_address
     from wolfbus.service.lifecycle import Stopping
-    from wolfbus.service.standing import Standing
+    from wolfbus.service.status import StatusReader
 
     with contextlib.closing(open_bus(url)) as bus, contextlib.closing(Links(read_address(url))) as links:
-        standing = Standing(bus, links)
+        reader = StatusReader(bus, links)
         if not watch:
-            return _look(standing, bus.url, house, as_json=as_json, watched=False)
+            return _look(reader, bus.url, house, as_json=as_json, watched=False)
         with Stopping() as stopping:
             while True:
-                _look(standing, bus.url, house, as_json=as_json, watched=True)
+                _look(reader, bus.url, house, as_json=as_json, watched=True)
                 if stopping.wait(WATCH_S):
                     return 0
 
 
-def _look(standing: Standing, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
-    houses = [found for found in standing.read(house) if not found.empty]
+def _look(reader: StatusReader, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
+    houses = [found for found in reader.read(house) if not found.empty]
     if as_json:
         click.echo(json.dumps({"bus": url, "houses": [found.as_json() for found in houses]}))
     else:
@@ -66,7 +66,7 @@ def _look(standing: Standing, url: str, house: str | None, *, as_json: bool, wat
     return 1 if house is not None and not houses else 0
 
 
-def house_page(house: HouseStanding) -> list[str]:
+def house_page(house: HouseStatus) -> list[str]:
     """Return a house in lines for people."""
     if house.agenda and not house.epoch and not house.session:
         lines = [f"Agenda {house.house}: games of a study, which workers play, each in a house of its own"]
@@ -87,7 +87,7 @@ def house_page(house: HouseStanding) -> list[str]:
     return lines
 
 
-def _moderated(house: HouseStanding) -> str:
+def _moderated(house: HouseStatus) -> str:
     if house.holder is None:
         return "who moderates it may not be read"
     if not house.epoch:
@@ -98,20 +98,20 @@ def _moderated(house: HouseStanding) -> str:
     return f"last moderated by {holder}, no lease"
 
 
-def _session(house: HouseStanding) -> str:
+def _session(house: HouseStatus) -> str:
     if not house.session:
         return "no session" if "games" not in house.unreadable else "its games may not be read"
     return f"session {printable(house.session, 64)} {'runs' if house.open else 'is closed'}"
 
 
-def _game(game: GameStanding) -> str:
+def _game(game: GameStatus) -> str:
     if game.lines is None:
         return "running"
     where = f"round {game.round}, {printable(str(game.phase), 16)}, " if game.round is not None else ""
     return f"{where}{counted(game.lines, 'line')}"
 
 
-def _row(agent: AgentStanding) -> tuple[str, ...]:
+def _row(agent: AgentStatus) -> tuple[str, ...]:
     return (
         name_of(agent.name) if len(agent.name) <= 32 else cut_middle(printable(agent.name, 64), 32),
         agent.service or "?",
@@ -125,7 +125,7 @@ def _row(agent: AgentStanding) -> tuple[str, ...]:
 
 
 def _many(number: int | None) -> str:
-    from wolfbus.service.standing import COUNT_AT_MOST
+    from wolfbus.service.status import COUNT_AT_MOST
 
     if number is None:
         return UNDEFINED

@@ -32,7 +32,7 @@ from wolfbus.record.writer import prepare_folder
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
 from wolfbus.service.redis import RedisHome
-from wolfbus.service.supervisor import OWN, Speaker, Supervisor
+from wolfbus.service.supervisor import OWN, OutputPrinter, Supervisor
 from wolfbus.stage.house import HouseSource
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def up(
     began = time.time()
     show = partial(_show, context, host, port, plan.out) if view else None
     try:
-        ended = _run(plan, Speaker(plain=log == "json", quiet=quiet), show)
+        ended = _run(plan, OutputPrinter(plain=log == "json", quiet=quiet), show)
     finally:
         # one that came to nothing leaves nothing
         with contextlib.suppress(OSError):
@@ -150,25 +150,25 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
 def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
     with contextlib.ExitStack() as around:
         stopping = around.enter_context(Stopping())
-        beneath = []
+        base = []
         redis = None
         if not plan.url:
             try:
                 redis = around.enter_context(RedisHome("wolfbus-up-"))
             except BusError as error:
                 raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
-            beneath = [redis.program]
+            base = [redis.program]
             plan = dataclasses.replace(plan, url=redis.url)
         closed = Closed(plan.url, plan.house)
         around.callback(closed.close)
-        supervisor = Supervisor([*beneath, *plan.programs()], say, stopping, closed)
+        supervisor = Supervisor([*base, *plan.programs()], say, stopping, closed)
         around.callback(supervisor.kill)
         if redis is not None:
             supervisor.start(redis.program.name)
             redis.wait(stopping)
-        if show is not None and not stopping.asked:
+        if show is not None and not stopping.requested:
             show(plan.url, plan.house)
-        if not stopping.asked:
+        if not stopping.requested:
             closed.mark(stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         say(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")

@@ -22,7 +22,7 @@ from wolfbus.cli.terminal.panels import FAINT, STRONG, Lines, fit, heat, hundred
 from wolfbus.errors import MessageError, StreamLost
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import counted, name_of, printable
-from wolfbus.service.lifecycle import Stopping, open_when_there
+from wolfbus.service.lifecycle import Stopping, await_bus
 
 if TYPE_CHECKING:
     from wolfbus.bus.protocol import Bus, Entry
@@ -59,7 +59,7 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     1 if nothing was ever shown.
     """
     with Stopping() as stopping, contextlib.ExitStack() as around:
-        bus = open_when_there(url, stopping)
+        bus = await_bus(url, stopping)
         if bus is None:
             return 1
         around.callback(bus.close)

@@ -43,12 +43,12 @@ T = TypeVar("T")
 def read_shared_bus(text: str) -> str:
     """Return the address of a bus where processes meet; raises ValueError."""
     if text.startswith("memory:"):
-        told = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
-        raise ValueError(f"{told}, as in {DEFAULT_BUS}")
+        reason = "memory:// ends where its process ends, so nobody else can be there; name a Redis"
+        raise ValueError(f"{reason}, as in {DEFAULT_BUS}")
     return text
 
 
-def waiting_in(news: queue.SimpleQueue[T], wait_s: float) -> Iterator[T]:
+def drain(news: queue.SimpleQueue[T], wait_s: float) -> Iterator[T]:
     """Yield what is in a queue until nothing is left, waiting so long for the first of it."""
     with contextlib.suppress(queue.Empty):
         yield news.get(timeout=wait_s)
@@ -78,7 +78,7 @@ class Health:
         self._server: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self._told: dict[str, object] = {"state": "starting", "ok": False}
+        self._report: dict[str, object] = {"state": "starting", "ok": False}
         self.port: int | None = None
 
     def set(self, state: str, ok: bool = True, **details: object) -> None:
@@ -90,17 +90,17 @@ class Health:
             details: more for the answer; what JSON cannot hold is told as text.
         """
         with self._lock:
-            self._told = {"state": state, "ok": ok, **details}
+            self._report = {"state": state, "ok": ok, **details}
 
     @property
     def state(self) -> str:
         """The state last set; ``starting`` before."""
-        return str(self._told["state"])
+        return str(self._report["state"])
 
     @property
     def ok(self) -> bool:
         """Whether the state last set is a good one; False before."""
-        return bool(self._told["ok"])
+        return bool(self._report["ok"])
 
     def __enter__(self) -> Self:
         if self._place is not None:
@@ -114,16 +114,16 @@ class Health:
             self._server.server_close()
             self._server = self._thread = self.port = None
 
-    def _answer(self) -> tuple[int, bytes]:
+    def _respond(self) -> tuple[int, bytes]:
         with self._lock:
-            told = self._told
-        return 200 if told["ok"] else 503, json.dumps(told, default=str).encode() + b"\n"
+            report = self._report
+        return 200 if report["ok"] else 503, json.dumps(report, default=str).encode() + b"\n"
 
     def _serve(self, host: str, port: int) -> None:
         # late: most services of a house on one machine serve no health, and this costs them its import
         from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-        answer = self._answer
+        answer = self._respond
 
         class Handler(BaseHTTPRequestHandler):
             timeout = _CLIENT_TIMEOUT_S
@@ -173,12 +173,12 @@ class Stopping:
     question raises KeyboardInterrupt: somebody does not want to wait.
 
     Attributes:
-        asked: whether anybody asked.
+        requested: whether anybody asked.
         why: who asked first, such as ``SIGTERM``; "" while nobody has.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self.why = ""
         # An Event's lock is not re-entrant: a handler that sets it may run while this very thread holds it.
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -186,9 +186,9 @@ class Stopping:
 
     def ask(self, why: str) -> None:
         """Ask to stop; safe in any thread and in a signal handler. Only the first reason is kept."""
-        if not self.asked:
+        if not self.requested:
             self.why = why
-            self.asked = True
+            self.requested = True
         self._wake.put(None)
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -201,14 +201,14 @@ class Stopping:
             Whether somebody has asked.
         """
         until = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self.asked:
+        while not self.requested:
             left = _SLICE_S if until is None else until - time.monotonic()
             try:
                 # no platform's wait is uninterruptible for longer than a slice
                 self._wake.get(timeout=min(max(left, 0.0), _SLICE_S))
             except queue.Empty:
                 if until is not None and time.monotonic() >= until:
-                    return self.asked
+                    return self.requested
             else:
                 self._wake.put(None)  # for whoever else waits
         return True
@@ -230,13 +230,13 @@ class Stopping:
         self._before = {}
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
-        impatient = self.asked and number == signal.SIGINT
+        impatient = self.requested and number == signal.SIGINT
         self.ask(signal.Signals(number).name)
         if impatient:
             raise KeyboardInterrupt
 
 
-def open_when_there(url: str, stopping: Stopping, health: Health | None = None) -> Bus | None:
+def await_bus(url: str, stopping: Stopping, health: Health | None = None) -> Bus | None:
     """Open the bus at an address, and wait for its server if that is not up yet; one line says so.
 
     How long, the address says (``?patience=120``): for services that start together with their
@@ -260,19 +260,19 @@ def open_when_there(url: str, stopping: Stopping, health: Health | None = None) 
         return open_bus(url)
     address = read_address(url)
     patience_s, began = address.opening_s, time.monotonic()
-    told = False
-    while not stopping.asked:
+    has_warned = False
+    while not stopping.requested:
         try:
             return open_bus(url)
         except BusDown as error:
             cause = error.__cause__
             left = began + patience_s - time.monotonic()
             if left <= 0 or (cause is not None and is_lasting(cause)):
-                if not told or not isinstance(cause, Exception):
+                if not has_warned or not isinstance(cause, Exception):
                     raise
                 raise unreachable(address, patience_s, cause) from cause
-            if not told:
-                told = True
+            if not has_warned:
+                has_warned = True
                 logger.warning("%s; waiting for it up to %g s", error, patience_s)
                 if health is not None:
                     health.set("waiting for the bus", ok=False)

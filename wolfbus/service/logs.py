@@ -106,7 +106,7 @@ class _TextFormatter(_JsonFormatter):
         if details:
             line += f" ({', '.join(f'{key} {value}' for key, value in details.items())})"
         trace = members.get("exception", "").splitlines()
-        return "\n  | ".join([line, *(printable(each, _TEXT_AT_MOST) for each in trace)])
+        return "\n  | ".join([line, *(printable(trace_line, _TEXT_AT_MOST) for trace_line in trace)])
 
 
 def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -79,25 +79,25 @@ class HousePlan:
         if name == MODERATOR and self.seed is not None:
             environment["WOLFBUS_MODERATOR_SEED"] = self.seed
         named = words if leads else (*words, "--name", name)
-        return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, leads=leads, muted=leads)
+        return Program(name, (sys.executable, "-m", "wolfbus", *named), environment, is_leader=leads, muted=leads)
 
     def invitation(self) -> list[str]:
         """Return the lines that tell how to take the open seats, and how to give a password."""
         places = [str(place) for place, brain in enumerate(self.brains, start=1) if brain == OPEN]
         if not places:
             return []
-        one = len(places) == 1
-        shown = shown_url(self.url)
-        secret = shown != self.url
-        bus = "" if secret else f"--bus {shlex.quote(shown)} "
+        several = f"seats {', '.join(places)} are open, one such line takes each"
+        open_seats = several if len(places) > 1 else f"seat {places[0]} is open"
+        address = shown_url(self.url)
+        secret = address != self.url
+        bus = "" if secret else f"--bus {shlex.quote(address)} "
         where = f"--house {self.house} --place {places[0]}"
         if self.at_once > 1:
             where += f" --seats {self.at_once}"
-        typed = f"a password is needed: type {shown}, {_MASKED}"
+        typed = f"a password is needed: type {address}, {_MASKED}"
         password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({typed})"
         return [
-            (f"seat {places[0]} is open" if one else f"seats {', '.join(places)} are open, one such line takes each")
-            + "; in another terminal:",
+            f"{open_seats}; in another terminal:",
             *([password] if secret else []),
             f"  wolfbus join {bus}{where} -- COMMAND      (a program that speaks the line protocol)",
             f"  wolfbus join {bus}{where} --human      (you, at a page)",

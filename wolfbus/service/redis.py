@@ -27,7 +27,7 @@ READY_S: Final = 10.0
 _PAUSE_S: Final = 0.005
 _PING_S: Final = 1.0
 _REPLY_AT_MOST: Final = 65_536
-_WORDS_QUOTED: Final = 3
+_LINES_QUOTED: Final = 3
 _SOCKET: Final = "redis.sock"
 _PATH_AT_MOST: Final = 103
 """Bytes of a Unix socket's path: 104 with the closing zero on BSD and macOS, 108 on Linux."""
@@ -125,7 +125,7 @@ class RedisHome(Closable):
         """What a supervisor is to run: it persists, so that even the server may be killed, and listens on the socket
         alone, so that nobody else on the machine can read who has which role.
         """
-        return Program("redis", (*self.words(persist=True), "--logfile", str(self.log)), beneath=True)
+        return Program("redis", (*self.words(persist=True), "--logfile", str(self.log)), is_base=True)
 
     def wait(self, stopping: Stopping) -> None:
         """Wait until it answers, or somebody asks to stop.
@@ -133,16 +133,16 @@ class RedisHome(Closable):
         Raises:
             BusError: it does not; the line quotes its log.
         """
-        if not self.await_ready(stopping.wait) and not stopping.asked:
-            raise BusError(f"redis-server does not answer: {self.last_words()}")
+        if not self.await_ready(stopping.wait) and not stopping.requested:
+            raise BusError(f"redis-server does not answer: {self.log_tail()}")
 
-    def last_words(self) -> str:
+    def log_tail(self) -> str:
         """Return the last lines of its log as one line."""
         try:
-            said = self.log.read_text(errors="replace").strip().splitlines()
+            lines = self.log.read_text(errors="replace").strip().splitlines()
         except OSError:
-            said = []
-        return " / ".join(line.strip() for line in said[-_WORDS_QUOTED:]) or "it said nothing"
+            lines = []
+        return " / ".join(line.strip() for line in lines[-_LINES_QUOTED:]) or "it said nothing"
 
     def close(self) -> None:
         """Remove the folder; the server must have ended."""
@@ -209,12 +209,12 @@ class LocalRedis(Closable):
         return [*words, "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"]
 
     def _launch(self) -> None:
-        with self.home.log.open("wb") as said:
+        with self.home.log.open("wb") as log:
             # A session of its own: Ctrl-C ends whoever started it first, which then ends the server.
             self._process = process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
                 [*self._words(), *self._options],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -226,7 +226,7 @@ class LocalRedis(Closable):
         if self.home.await_ready(ended):
             return
         self.kill()
-        raise BusError(f"redis-server did not start: {self.home.last_words()}")
+        raise BusError(f"redis-server did not start: {self.home.log_tail()}")
 
     def __enter__(self) -> Self:
         try:

@@ -23,13 +23,13 @@ from typing import Final, TypeAlias
 import click
 
 from wolfbus.printable import printable
-from wolfbus.service.lifecycle import Stopping, waiting_in
+from wolfbus.service.lifecycle import Stopping, drain
 
 _LAUNCH: Final = str(Path(__file__).with_name("launch.py"))
 _LINE_READ_AT_MOST: Final = 65_536
-_LAST_WORDS_S: Final = 1.0
+_LAST_OUTPUT_S: Final = 1.0
 
-Said: TypeAlias = "queue.SimpleQueue[tuple[str, str]]"
+OutputLines: TypeAlias = "queue.SimpleQueue[tuple[str, str]]"
 """What children say, line by line: (name, line)."""
 
 
@@ -61,16 +61,16 @@ class Program:
         name: stands before each of its lines; unique in its house.
         command: its words.
         environment: variables for it, beside ours.
-        leads: whether the run is over once this and every other leader has ended.
-        beneath: whether the others rest on it: it is stopped last, and has nothing to finish.
+        is_leader: whether the run is over once this and every other leader has ended.
+        is_base: whether the others rest on it: it is stopped last, and has nothing to finish.
         muted: whether its stdout is dropped: results that whoever runs it has from elsewhere.
     """
 
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    leads: bool = False
-    beneath: bool = False
+    is_leader: bool = False
+    is_base: bool = False
     muted: bool = False
 
 
@@ -82,23 +82,23 @@ class Child:
 
     Args:
         program: what to run.
-        said: where its lines go, of stdout and stderr alike.
+        lines: where its lines go, of stdout and stderr alike.
 
     Attributes:
         program: what it runs.
         starts: how often it was started.
     """
 
-    def __init__(self, program: Program, said: Said) -> None:
+    def __init__(self, program: Program, lines: OutputLines) -> None:
         self.program = program
         self.starts = 0
-        self._said = said
+        self._lines = lines
         self._process: subprocess.Popen[bytes] | None = None
         self._listener: threading.Thread | None = None
 
     @property
     def running(self) -> bool:
-        """Whether there is a process, running or not yet buried by `ended`."""
+        """Whether there is a process, running or not yet collected by `poll`."""
         return self._process is not None
 
     def start(self) -> None:
@@ -118,7 +118,7 @@ class Child:
         )
         self._listener.start()
 
-    def ended(self) -> int | None:
+    def poll(self) -> int | None:
         """Return the exit code, below 0 for a signal, once the process has ended; None while it runs, or ran never.
 
         The first call that finds it ended also ends what it left running, and waits for its last words.
@@ -130,7 +130,7 @@ class Child:
             return None
         self._end_group()
         if self._listener is not None:
-            self._listener.join(_LAST_WORDS_S)
+            self._listener.join(_LAST_OUTPUT_S)
         self._process = self._listener = None
         return code
 
@@ -144,7 +144,7 @@ class Child:
         if self._process is not None:
             self._end_group()
             self._process.wait()
-            self.ended()
+            self.poll()
 
     def _end_group(self) -> None:
         if self._process is not None:
@@ -156,7 +156,7 @@ class Child:
             return
         with pipe as lines:
             while line := lines.readline(_LINE_READ_AT_MOST):
-                self._said.put((self.program.name, line.decode(errors="backslashreplace").rstrip("\r\n")))
+                self._lines.put((self.program.name, line.decode(errors="backslashreplace").rstrip("\r\n")))
 
 
 OWN: Final = "up"
@@ -198,7 +198,7 @@ class Supervisor:
     """Starts programs, tells what they say, starts again what dies, and stops them all.
 
     Args:
-        programs: what to run, in the order of starting; stopped together, those beneath last.
+        programs: what to run, in the order of starting; stopped together, the base last.
         tell: called with (name, line) for every line, from the thread that runs.
         stopping: breaks the run off when somebody asks.
         finished: tells, when something has ended, whether that was to be: the work is done.
@@ -217,8 +217,8 @@ class Supervisor:
         grace_s: float = GRACE_S,
         linger_s: float = LINGER_S,
     ) -> None:
-        self._said: Said = queue.SimpleQueue()
-        self._children = {program.name: Child(program, self._said) for program in programs}
+        self._lines: OutputLines = queue.SimpleQueue()
+        self._children = {program.name: Child(program, self._lines) for program in programs}
         self._tell = tell
         self._stopping = stopping
         self._finished = finished
@@ -226,7 +226,7 @@ class Supervisor:
         self._grace_s = grace_s
         self._linger_s = linger_s
         self._due: dict[str, float] = {}
-        self._ended = RunOutcome()
+        self._outcome = RunOutcome()
         self._leaving = False
 
     def start(self, *names: str) -> None:
@@ -244,94 +244,94 @@ class Supervisor:
         """
         try:
             self.start(*(name for name, child in self._children.items() if not child.running))
-            while not self._over():
+            while not self._is_over():
                 self._step()
             self._leaving = True
             self._due.clear()
-            if not self._ended.reason:
-                self._until(lambda: not self._left() or self._stopping.asked, self._linger_s)
-                if late := self._left():
+            if not self._outcome.reason:
+                self._run_until(lambda: not self._still_running() or self._stopping.requested, self._linger_s)
+                if late := self._still_running():
                     self._tell(OWN, f"{', '.join(late)} did not leave with the house and will be stopped")
             self._stop()
         finally:
             self.kill()
-        return self._ended
+        return self._outcome
 
     def kill(self) -> None:
-        """Kill whatever runs, at once; what is beneath goes last."""
-        for child in sorted(self._children.values(), key=lambda child: child.program.beneath):
+        """Kill whatever runs, at once; the base goes last."""
+        for child in sorted(self._children.values(), key=lambda child: child.program.is_base):
             child.kill()
-        self._pass_on()
+        self._forward_output()
 
-    def _over(self) -> bool:
-        if self._stopping.asked and not self._ended.reason:
+    def _is_over(self) -> bool:
+        if self._stopping.requested and not self._outcome.reason:
             self._break_off(
                 "interrupted" if self._stopping.why == "SIGINT" else f"asked to stop ({self._stopping.why})"
             )
-            self._ended.interrupted = True
-        return bool(self._ended.reason) or all(
-            name in self._ended.codes for name, child in self._children.items() if child.program.leads
+            self._outcome.interrupted = True
+        return bool(self._outcome.reason) or all(
+            name in self._outcome.codes for name, child in self._children.items() if child.program.is_leader
         )
 
-    def _left(self) -> list[str]:
+    def _still_running(self) -> list[str]:
         """Return what still runs of that which should leave by itself."""
-        return [name for name, child in self._children.items() if child.running and not child.program.beneath]
+        return [name for name, child in self._children.items() if child.running and not child.program.is_base]
 
     def _step(self) -> None:
-        """Pass on what is said, bury what ended, and start what is due, for a moment."""
-        self._pass_on(_SLICE_S)
+        """Forward output, handle exits, and start what is due, for a moment."""
+        self._forward_output(_SLICE_S)
         for name, child in self._children.items():
-            # While what is beneath is away nobody can tell whether the work is done, and asking would delay its start.
-            code = child.ended() if child.program.beneath or not self._lacks_beneath() else None
+            # While the base is away nobody can tell whether the work is done, and asking would delay its start.
+            code = child.poll() if child.program.is_base or not self._base_is_down() else None
             if code is not None:
-                self._pass_on()
-                self._bury(child, code)
+                self._forward_output()
+                self._handle_exit(child, code)
             if name in self._due and time.monotonic() >= self._due[name]:
                 del self._due[name]
                 child.start()
 
-    def _lacks_beneath(self) -> bool:
-        return any(self._children[name].program.beneath for name in self._due)
+    def _base_is_down(self) -> bool:
+        return any(self._children[name].program.is_base for name in self._due)
 
-    def _bury(self, child: Child, code: int) -> None:
+    def _handle_exit(self, child: Child, code: int) -> None:
         name = child.program.name
-        if self._leaving or self._stopping.asked or (not child.program.beneath and self._finished()):
-            self._ended.codes[name] = code
+        if self._leaving or self._stopping.requested or (not child.program.is_base and self._finished()):
+            self._outcome.codes[name] = code
             return
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         if code == USAGE:
-            self._ended.codes[name] = code
+            self._outcome.codes[name] = code
             self._break_off(f"{name} {how}: it cannot run like this")
         elif child.starts > len(self._pauses_s):
-            self._ended.codes[name] = code
+            self._outcome.codes[name] = code
             self._break_off(f"{name} {how}; it was started {child.starts} times and is given up")
         else:
             pause = self._pauses_s[child.starts - 1]
-            self._ended.restarts[name] = child.starts
+            self._outcome.restarts[name] = child.starts
             self._due[name] = time.monotonic() + pause
             self._tell(OWN, f"{name} {how}; starting it again in {pause:g} s")
 
     def _break_off(self, reason: str) -> None:
-        if not self._ended.reason:
-            self._ended.reason = reason
+        if not self._outcome.reason:
+            self._outcome.reason = reason
             self._tell(OWN, f"{reason}; stopping everything")
 
     def _stop(self) -> None:
         for child in self._children.values():
-            if not child.program.beneath:
+            if not child.program.is_base:
                 child.ask_to_stop()
-        self._until(lambda: not self._left(), self._grace_s)
-        if late := self._left():
+        self._run_until(lambda: not self._still_running(), self._grace_s)
+        if late := self._still_running():
             self._tell(OWN, f"{', '.join(late)} did not stop in {self._grace_s:g} s and will be killed")
 
-    def _until(self, done: Callable[[], bool], most_s: float) -> None:
+    def _run_until(self, done: Callable[[], bool], most_s: float) -> None:
         until = time.monotonic() + most_s
         while not done() and time.monotonic() < until:
             self._step()
 
-    def _pass_on(self, wait_s: float = 0.0) -> None:
-        """Tell what was said so far, waiting for the first line."""
-        for name, line in waiting_in(self._said, wait_s):
+    def _forward_output(self, wait_s: float = 0.0) -> None:
+        """Forward the lines that have come, waiting for the first."""
+        for name, line in drain(self._lines, wait_s):
             self._tell(name, line)
 
 
@@ -340,7 +340,7 @@ _LINE_SHOWN_AT_MOST: Final = 4000
 _COLOURS: Final = ("cyan", "magenta", "blue", "yellow", "green", "bright_cyan", "bright_magenta", "bright_blue")
 
 
-class Speaker:
+class OutputPrinter:
     """Prints lines on stderr, each with the name of its process before it; in a terminal each name has a colour.
 
     Args:
@@ -363,10 +363,10 @@ class Speaker:
             return
         if name not in self._colours:
             self._colours[name] = next(self._next)
-        click.echo(click.style(f"{name:{_WIDTH}} │ ", fg=self._colours[name]) + _harmless(line), err=True)
+        click.echo(click.style(f"{name:{_WIDTH}} │ ", fg=self._colours[name]) + _sanitised(line), err=True)
 
 
-def _harmless(line: str) -> str:
+def _sanitised(line: str) -> str:
     """Return a line without anything that a terminal would obey; a traceback's lines keep their indentation."""
     text = line.lstrip(" ")
     return " " * min(len(line) - len(text), 40) + printable(text, _LINE_SHOWN_AT_MOST)

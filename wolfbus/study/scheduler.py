@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
 from wolfbus.study.journal import GameResult, Spent
 from wolfbus.study.manifest import FILE
@@ -216,7 +216,7 @@ class StudyScheduler:
         """Process all that has happened; wait a moment for something."""
         # what was taken from the queue is noted, too
         with _uninterrupted():
-            for news in waiting_in(self._news, patience_s):
+            for news in drain(self._news, patience_s):
                 self._process(news)
 
     def _process(self, news: StudyNews) -> None:

@@ -76,7 +76,7 @@ class FormPart(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Shaped:
+class WordedForm:
     """A form, and its template in words."""
 
     form: Form
@@ -104,7 +104,7 @@ def part_name(kind: Kind, about: int | None) -> str:
 
 
 @lru_cache(maxsize=512)
-def shaped(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, together: bool) -> Shaped:
+def worded_form(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, together: bool) -> WordedForm:
     """Return the form for a reply.
 
     Args:
@@ -121,13 +121,13 @@ def shaped(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, together
     groups = [(part_name(part.kind, part.about), _members(part, bid_max, reasons)) for part in parts]
     if not together:
         members = groups[0][1]
-        return Shaped(Form(name, _object(members)), _template(members))
+        return WordedForm(Form(name, _object(members)), _template(members))
     if len({group for group, _ in groups}) < len(groups):
         raise ValueError(f"one call cannot ask for {', '.join(group for group, _ in groups)}: names must differ")
     if len(kinds) == 1:
         name += "_together"
     whole = [_Member(group, _object(members), _template(members)) for group, members in groups]
-    return Shaped(Form(name, _object(whole)), _template(whole))
+    return WordedForm(Form(name, _object(whole)), _template(whole))
 
 
 def form_in_words(template: str) -> str:
@@ -157,7 +157,7 @@ def _value(key: str, part: FormPart, bid_max: int) -> tuple[dict[str, Any], str]
         return {"type": "boolean"}, "<true or false>"
     if key == "kind" or key == "target":
         options: Sequence[str | None] = KINDS_ASKED if key == "kind" else part.legal or ()
-        types = [name for name, there in (("string", any(options)), ("null", None in options)) if there]
+        types = [name for name, offered in (("string", any(options)), ("null", None in options)) if offered]
         schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
         return schema, f"<one of: {', '.join(_json(option) for option in options)}>"
     return {"type": "number", "description": "number 0 to 1"}, "<number 0 to 1>"

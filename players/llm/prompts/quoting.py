@@ -12,10 +12,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-SAID_KEPT: Final = 2_000
+STATEMENT_SHOWN: Final = 2_000
 """Characters of another player's words, or of one's own public ones, that a prompt shows."""
 
-THOUGHT_KEPT: Final = 1_000
+THOUGHT_SHOWN: Final = 1_000
 """Characters of a private thought or reasoning that a prompt shows."""
 
 REPLY_SHOWN: Final = 4_000
@@ -45,24 +45,24 @@ _IDLE_JOINER: Final = re.compile(
 _MANY_SELECTORS: Final = re.compile(rf"([{_SELECTORS}])[{_SELECTORS}]+")
 
 
-def quoted(text: str, kept: int = THOUGHT_KEPT) -> str:
+def quoted(text: str, limit: int = THOUGHT_SHOWN) -> str:
     """Return `text` as a JSON string on one line.
 
     Args:
         text: anything.
-        kept: characters shown at most; behind the closing quotation mark stands how many more there are.
+        limit: characters shown at most; behind the closing quotation mark stands how many more there are.
     """
     clean = one_line(text)
-    if len(clean) <= kept:
+    if len(clean) <= limit:
         return json.dumps(clean, ensure_ascii=False)
-    shown = clean[:kept].rstrip(_JOINERS)
-    return f"{json.dumps(shown, ensure_ascii=False)} [+{len(clean) - len(shown)} characters]"
+    beginning = clean[:limit].rstrip(_JOINERS)
+    return f"{json.dumps(beginning, ensure_ascii=False)} [+{len(clean) - len(beginning)} characters]"
 
 
 @lru_cache(maxsize=512)
-def said(text: str) -> str:
+def quoted_statement(text: str) -> str:
     """Return what a player said, quoted; every seat's prompts hold the same, so it is made once."""
-    return quoted(text, SAID_KEPT)
+    return quoted(text, STATEMENT_SHOWN)
 
 
 def one_line(text: str) -> str:

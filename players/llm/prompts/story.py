@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
-from players.llm.prompts.quoting import quoted, said
+from players.llm.prompts.quoting import quoted, quoted_statement
 from wolfbus.config import GameConfig, rules_text
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
@@ -77,17 +77,17 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
     """
     if isinstance(fact, Statement):
         what = "" if fact.phase == "debate" else " (vote)"
-        return f"[{fact.statement}] {fact.speaker}{what}: {said(fact.text)}\n"
+        return f"[{fact.statement}] {fact.speaker}{what}: {quoted_statement(fact.text)}\n"
     if isinstance(fact, Silence):
         return f"{fact.seat} had the floor and said nothing.\n"
     if isinstance(fact, Tally):
         return f"Vote of day {fact.round}, {fact.needed} votes exile: {_votes(fact.votes)}.\n"
     if isinstance(fact, Dawn):
-        died = f"{_name(fact.died)} died in the night.{_shown(fact.died, fact)}"
+        died = f"{_name(fact.died)} died in the night.{_revealed(fact.died, fact)}"
         return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
     if isinstance(fact, Exile):
         left = _living(living) if fact.seat is not None else ""
-        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_shown(fact.seat, fact)}\n{left}"
+        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_revealed(fact.seat, fact)}\n{left}"
     if isinstance(fact, Ended):
         return f"The game is over. {_ENDINGS[fact.reason]}\n"
     if isinstance(fact, Revealed):
@@ -112,7 +112,7 @@ def _name(name: SeatName | None) -> str:
     return "nobody" if name is None else name
 
 
-def _shown(name: SeatName | None, fact: Dawn | Exile) -> str:
+def _revealed(name: SeatName | None, fact: Dawn | Exile) -> str:
     if fact.role is not None:
         return f" {name} was a {fact.role}."
     if fact.team is not None:
@@ -127,7 +127,7 @@ def private_piece(memory: Memory | Part) -> str:
         memory: one of `SeatView.private`.
     """
     if isinstance(memory, OwnJudgement):
-        return f"- {_judged(memory)}{_said_why(memory.reasoning)}{_thought(memory.thought)}\n"
+        return f"- {_judged(memory)}{_quoted_reason(memory.reasoning)}{_thought(memory.thought)}\n"
     if isinstance(memory, Inspection):
         return f"- Night {memory.round}: your inspection shows that {memory.target} is a {memory.role}.\n"
     if isinstance(memory, Whispered):
@@ -168,18 +168,21 @@ def day_in_brief(memories: Sequence[Memory], view: SeatView) -> str:
             labels.append(f"[{memory.about}] {_kind(memory.content)}")
         elif isinstance(memory, OwnAnswer) and isinstance(memory.content, Proposal):
             proposed["you"] = memory.content.target or "nobody"
-    parts = [f"{speaker} {', '.join(map(_numbers, each))}{_last_reason(each)}" for speaker, each in judged.items()]
+    parts = [
+        f"{speaker} {', '.join(map(_numbers, judgements))}{_last_reason(judgements)}"
+        for speaker, judgements in judged.items()
+    ]
     if labels:
         parts.append(f"you {', '.join(labels)}")
     lines = [
         ("You judged: ", parts),
         ("Proposed at night: ", [f"{wolf} {target}" for wolf, target in proposed.items()]),
     ]
-    return "".join(f"- {what}{'; '.join(words)}.\n" for what, words in lines if words)
+    return "".join(f"- {heading}{'; '.join(words)}.\n" for heading, words in lines if words)
 
 
-def _last_reason(judged: Sequence[OwnJudgement]) -> str:
-    reasons = [judgement.reasoning for judgement in judged if judgement.deceptive and judgement.reasoning.strip()]
+def _last_reason(judgements: Sequence[OwnJudgement]) -> str:
+    reasons = [judgement.reasoning for judgement in judgements if judgement.deceptive and judgement.reasoning.strip()]
     return f" {quoted(reasons[-1], _LINE)}" if reasons else ""
 
 
@@ -204,7 +207,7 @@ def _answered(memory: OwnAnswer) -> str:
         # what was said follows as a public line
         return f"Your thought before you spoke: {quoted(memory.thought)}" if thought and memory.thought else ""
     if isinstance(content, Label):
-        why = _said_why(content.reasoning)
+        why = _quoted_reason(content.reasoning)
         return f"[{memory.about}] your own: {_kind(content)} {content.confidence:.2f}{why}{thought}"
     if isinstance(content, Ballot):
         # who voted for whom is public
@@ -235,10 +238,10 @@ def _without_answer(memory: OwnAnswer, thought: str) -> str:
 
 def _proposed(target: SeatName | None, word: str) -> str:
     whom = f"to kill {'nobody' if target is None else target}"
-    return f"{whom}, saying {said(word)}" if word.strip() else f"{whom}."
+    return f"{whom}, saying {quoted_statement(word)}" if word.strip() else f"{whom}."
 
 
-def _said_why(reasoning: str) -> str:
+def _quoted_reason(reasoning: str) -> str:
     return f" {quoted(reasoning)}" if reasoning.strip() else ""
 
 
@@ -269,21 +272,21 @@ class Story:
         self._before_dawn = ("", "")
 
     def grow(self, view: SeatView) -> list[PromptText]:
-        """Take in what is new in a view; returns segments that are new, each behind the one that it follows."""
-        made = [] if self.system else self._begin(view)
-        at_dawn = len(made)
+        """Add what is new in a view; returns segments that are new, each behind the one that it follows."""
+        segments = [] if self.system else self._begin(view)
+        dawn = len(segments)
         for fact, memory in self._news(view):
             if isinstance(fact, Dawn):
                 if view.config.memory == "brief":
-                    del made[at_dawn:]
-                    made += self._shorten(view)
-                self._since_dawn, self._before_dawn, at_dawn = [], (self.text, self.head), len(made)
+                    del segments[dawn:]
+                    segments += self._shorten(view)
+                self._since_dawn, self._before_dawn, dawn = [], (self.text, self.head), len(segments)
             piece = private_piece(memory) if memory is not None else "" if fact is None else self._public(fact, view)
             if piece:
                 self._since_dawn.append((fact, memory, piece))
-                made.append(self._add(piece))
-        fresh = [segment for name, segment in made if name not in self._reported]
-        self._reported.update(name for name, _ in made)
+                segments.append(self._add(piece))
+        fresh = [segment for name, segment in segments if name not in self._reported]
+        self._reported.update(name for name, _ in segments)
         return fresh
 
     def _begin(self, view: SeatView) -> list[tuple[str, PromptText]]:
@@ -297,27 +300,29 @@ class Story:
     def _news(self, view: SeatView) -> Iterator[tuple[PublicFact | None, Memory | None]]:
         """Yield public facts and memories that are new, in the order in which the seat learned them."""
         while self._facts < len(view.public) or self._memories < len(view.private):
-            at = self._memories
-            if at < len(view.private) and (view.private_after[at] <= self._facts or self._facts == len(view.public)):
+            index = self._memories
+            if index < len(view.private) and (
+                view.private_after[index] <= self._facts or self._facts == len(view.public)
+            ):
                 self._memories += 1
-                yield None, view.private[at]
+                yield None, view.private[index]
             else:
                 self._facts += 1
                 yield view.public[self._facts - 1], None
 
     def _public(self, fact: PublicFact, view: SeatView) -> str:
         if isinstance(fact, Dawn | Exile):
-            gone = fact.died if isinstance(fact, Dawn) else fact.seat
-            self._dead |= {gone} if gone is not None else set()
+            dead = fact.died if isinstance(fact, Dawn) else fact.seat
+            self._dead |= {dead} if dead is not None else set()
         return public_piece(fact, [name for name in view.names if name not in self._dead])
 
     def _shorten(self, view: SeatView) -> list[tuple[str, PromptText]]:
         """Tell all since the last dawn again, in brief."""
         section = self._since_dawn
-        kept = [piece for _, memory, piece in section if memory is None or not is_past(memory)]
+        lasting = [piece for _, memory, piece in section if memory is None or not is_past(memory)]
         brief = day_in_brief([memory for _, memory, _ in section if memory is not None], view)
         self.text, self.head = self._before_dawn
-        return [self._add(piece) for piece in (*kept, brief) if piece]
+        return [self._add(piece) for piece in (*lasting, brief) if piece]
 
     def _add(self, text: str) -> tuple[str, PromptText]:
         """Add a segment; returns its name and itself."""

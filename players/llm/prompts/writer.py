@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, Shaped, form_in_words, part_name, shaped
+from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, form_in_words, part_name, worded_form
 from players.llm.prompts.quoting import one_line, reply_shown
 from players.llm.prompts.story import Story
 from players.llm.provider import Form, Message
@@ -127,11 +127,11 @@ def _proposed(view: SeatView) -> str:
     proposals = view.proposals()
     if not proposals:
         return ""
-    made = ", ".join(
+    latest = ", ".join(
         f"{'you' if wolf == view.me else wolf} for {proposal.target or 'nobody'}"
         for wolf, proposal in sorted(proposals.items())
     )
-    return f" Latest proposals: {made}."
+    return f" Latest proposals: {latest}."
 
 
 def _partners(view: SeatView) -> str:
@@ -156,7 +156,7 @@ class PromptWriter:
 
     def __init__(self) -> None:
         self._story = Story()
-        self._asked: set[str] = set()
+        self._reported: set[str] = set()
 
     def write(self, asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> Prompt:
         """Write the prompt for one call.
@@ -179,8 +179,8 @@ class PromptWriter:
         heads = [self._once(PromptText(role="user", text=text), fresh) for text in texts]
         return Prompt(
             messages=(
-                Message("system", story.system, kept=len(story.system)),
-                Message("user", f"{story.text}{''.join(texts)}", kept=len(story.text)),
+                Message("system", story.system, prefix_length=len(story.system)),
+                Message("user", f"{story.text}{''.join(texts)}", prefix_length=len(story.text)),
             ),
             heads=(story.head, *heads),
             fresh=tuple(fresh),
@@ -217,8 +217,8 @@ class PromptWriter:
     def _once(self, text: PromptText, fresh: list[PromptText]) -> str:
         """Return the name of a chain of one segment, and add it to `fresh` if no earlier prompt held it."""
         name = segment_hash(None, text.role, text.text)
-        if name not in self._asked:
-            self._asked.add(name)
+        if name not in self._reported:
+            self._reported.add(name)
             fresh.append(text)
         return name
 
@@ -239,7 +239,7 @@ def _ordered(asks: Sequence[Ask], *, with_label: bool) -> list[Ask]:
     return sorted(asks, key=lambda ask: ask.kind == "bid")
 
 
-def _form(asks: Sequence[Ask], view: SeatView, *, with_label: bool) -> Shaped:
+def _form(asks: Sequence[Ask], view: SeatView, *, with_label: bool) -> WordedForm:
     parts = [FormPart(ask.kind, ask.about, _legal(ask, view)) for ask in asks]
     if with_label:
         parts.append(FormPart("assess_own"))
@@ -247,7 +247,7 @@ def _form(asks: Sequence[Ask], view: SeatView, *, with_label: bool) -> Shaped:
     if not together:
         # the form does not depend on the number of the statement: one for all
         parts = [parts[0]._replace(about=None)]
-    return shaped(tuple(parts), bid_max=view.config.bid_max, reasons=view.config.vote_reasons, together=together)
+    return worded_form(tuple(parts), bid_max=view.config.bid_max, reasons=view.config.vote_reasons, together=together)
 
 
 def _legal(ask: Ask, view: SeatView) -> tuple[str | None, ...] | None:

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_here, is_openai, quiet_client_logs, redacted, without_key
+from players.llm.keys import NO_KEY, OPENAI_URL, Keys, is_local, is_openai, quiet_client_logs, redacted, without_key
 from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape, Trouble
 from players.llm.providers.wire import (
     GENERATION,
@@ -25,7 +25,7 @@ from players.llm.providers.wire import (
     lack_of,
     message_of,
     read_reply,
-    wait_wanted,
+    retry_after,
 )
 from players.llm.settings import Endpoint, origin_of
 from wolfbus.printable import printable, storable
@@ -41,45 +41,6 @@ _KEEP_POST: Final = frozenset({301, 302, 307, 308})
 """Statuses after which the same request may be sent elsewhere; 303 asks for another one."""
 _SHOWN: Final = 200
 
-
-class Astray(Exception):  # noqa: N818 - what happened
-    """A redirect is not followed; the text says where it leads and why not, without any secret."""
-
-
-def target_of(status: int, headers: Mapping[str, str], asked: str, home: str, allowed: str | None) -> str | None:
-    """Return the URL to which a response sends its request, None if it is no redirect.
-
-    Args:
-        status: of the response.
-        headers: of the response.
-        asked: the URL that gave it.
-        home: the endpoint's own URL; its origin may be redirected to at any time.
-        allowed: another origin to which the endpoint may redirect; None for no other.
-
-    Raises:
-        Astray: it is a redirect that is not followed, to another origin or to nowhere.
-    """
-    location = headers.get("location")
-    if not 300 <= status < 400 or location is None:
-        return None
-    try:
-        url = urljoin(asked, location)
-    except ValueError:
-        url = ""
-    there, here = origin_of(url), origin_of(home)
-    if there is None:
-        raise Astray(f"{status}: a redirect to what is no address of a server")
-    if there not in {here, allowed}:
-        there = printable(there, _SHOWN)
-        raise Astray(
-            f"{status}: {here} redirects to another origin, {there}, and nothing was sent there; "
-            f'to let prompts go there, write follow_redirects = "{there}" into the [endpoints] table'
-        )
-    if status not in _KEEP_POST:
-        raise Astray(f"{status}: a redirect that a request with a prompt cannot follow")
-    return url
-
-
 CONNECT_S: Final = 10.0
 """Seconds for a connection to stand."""
 
@@ -94,13 +55,49 @@ _IN_CONTAINER: Final = (
     "; this is a container, where that host is the container itself: a server on the machine around it is "
     "host.docker.internal, and must listen to more than the machine's loopback"
 )
-_NEVER_STOOD: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
-
-
+_NEVER_CONNECTED: Final = frozenset({"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "gaierror"})
 _RETRIED: Final = frozenset({408, 409, 425})
-"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on, but those of `_NEVER`."""
+"""Statuses below 500, beside 429, that may be different next time; so may all from 500 on but the `_PERMANENT`."""
 
-_NEVER: Final = frozenset({501, 505, 511})
+_PERMANENT: Final = frozenset({501, 505, 511})
+
+
+class RedirectRefused(Exception):  # noqa: N818 - what happened
+    """A redirect is not followed; the text says where it leads and why not, without any secret."""
+
+
+def target_of(status: int, headers: Mapping[str, str], url: str, base_url: str, allowed: str | None) -> str | None:
+    """Return the URL to which a response sends its request, None if it is no redirect.
+
+    Args:
+        status: of the response.
+        headers: of the response.
+        url: the URL that gave it.
+        base_url: the endpoint's own; its origin may be redirected to at any time.
+        allowed: another origin to which the endpoint may redirect; None for no other.
+
+    Raises:
+        Astray: it is a redirect that is not followed, to another origin or to nowhere.
+    """
+    location = headers.get("location")
+    if not 300 <= status < 400 or location is None:
+        return None
+    try:
+        target = urljoin(url, location)
+    except ValueError:
+        target = ""
+    origin, own_origin = origin_of(target), origin_of(base_url)
+    if origin is None:
+        raise RedirectRefused(f"{status}: a redirect to what is no address of a server")
+    if origin not in {own_origin, allowed}:
+        origin = printable(origin, _SHOWN)
+        raise RedirectRefused(
+            f"{status}: {own_origin} redirects to another origin, {origin}, and nothing was sent there; "
+            f'to let prompts go there, write follow_redirects = "{origin}" into the [endpoints] table'
+        )
+    if status not in _KEEP_POST:
+        raise RedirectRefused(f"{status}: a redirect that a request with a prompt cannot follow")
+    return target
 
 
 class OpenAIProvider:
@@ -140,21 +137,21 @@ class OpenAIProvider:
         try:
             async with bound:
                 response = await self._response(body)
-        except Astray as error:
+        except RedirectRefused as error:
             line = f"{self.url}: {without_key(str(error), self._key)}"
             raise Failed(Failure("rejected", line, again=False)) from None
         except _transport_errors(aiohttp=self._aiohttp) as error:
             if bound.expired():
                 line = f"{self.url}: no reply within {seconds:.3g} s"
                 raise Failed(Failure("timeout", line, again=True, charged=True)) from None
-            raise Failed(self._lost(error)) from None
+            raise Failed(self._connection_failure(error)) from None
         if response.is_success:
             return self._read(response, request)
-        said = _json_or_text(response.content)
-        if (written := _rejected_text(said)) is not None:
+        rejection = _json_or_text(response.content)
+        if (generated := _rejected_text(rejection)) is not None:
             # the server checks the model's text by itself, and hands over what it does not like
-            return ProviderReply(written[0], finish=written[1]).mapped(self._cleaned)
-        raise Failed(self._failure(response.status_code, response.headers, said, request))
+            return ProviderReply(generated[0], finish=generated[1]).mapped(self._cleaned)
+        raise Failed(self._failure(response.status_code, response.headers, rejection, request))
 
     async def close(self) -> None:
         """Close all connections."""
@@ -180,7 +177,7 @@ class OpenAIProvider:
             if target is None:
                 return response
             url = target
-        raise Astray(f"{response.status_code}: more than {MOST_REDIRECTS} redirects in a row")
+        raise RedirectRefused(f"{response.status_code}: more than {MOST_REDIRECTS} redirects in a row")
 
     async def _one_response(self, body: bytes, url: str) -> httpx2.Response:
         import httpx2
@@ -215,15 +212,15 @@ class OpenAIProvider:
         # off within a character may end in half of it, which no file or stream can hold
         return storable(without_key(words, self._key))
 
-    def _said_of_key(self) -> str:
+    def _key_in_words(self) -> str:
         if self._key is not None:
             return f"the key in {self._key_env} is"
         if self._key_env is None:
             return "no key was sent (key_env in an [endpoints] table names one), and that is"
         return f"no key is in {self._key_env}, and that is"
 
-    def _failure(self, status: int, headers: Mapping[str, str], said: Any, request: Request) -> Failure:
-        message, codes = message_of(said)
+    def _failure(self, status: int, headers: Mapping[str, str], rejection: Any, request: Request) -> Failure:
+        message, codes = message_of(rejection)
         generated = not GENERATION.isdisjoint(codes)
         words = redacted(message, self._key)
         trouble = _trouble_of(status)
@@ -231,7 +228,7 @@ class OpenAIProvider:
         if spent:
             what = f"{status}: the account's quota is used up"
         elif status in {401, 403}:
-            what = f"{status}: {self._said_of_key()} not accepted"
+            what = f"{status}: {self._key_in_words()} not accepted"
         elif status == 404:
             what = f"404: there is no model {request.model.model!r}, or the URL is wrong"
         else:
@@ -243,27 +240,29 @@ class OpenAIProvider:
             trouble,
             line,
             again=(trouble != "rejected" and not spent) or generated,
-            wait=wait_wanted(headers),
+            wait=retry_after(headers),
             lacks=None if generated else lack_of(request, status, message),
             cut=cut_before_text(status, message),
         )
 
-    def _lost(self, error: BaseException) -> Failure:
-        chain = list(_causes(error))
-        names = {kind.__name__ for each in chain for kind in type(each).__mro__}
-        never_stood = bool(names & _NEVER_STOOD)
-        if any(isinstance(each, socket.gaierror) for each in chain):
+    def _connection_failure(self, error: BaseException) -> Failure:
+        causes = list(_causes(error))
+        names = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
+        never_connected = bool(names & _NEVER_CONNECTED)
+        if any(isinstance(cause, socket.gaierror) for cause in causes):
             what = "no host of that name is known"
-        elif any(isinstance(each, ConnectionRefusedError) for each in chain):
-            what = "connection refused" + (_IN_CONTAINER if is_here(self.url) and _in_container() else "")
-        elif any(isinstance(each, ssl.SSLError) for each in chain):
-            what = redacted(f"no secure connection: {chain[-1]}", self._key)
-        elif never_stood or (names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}):
-            never_stood = True
+        elif any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+            what = "connection refused" + (_IN_CONTAINER if is_local(self.url) and _in_container() else "")
+        elif any(isinstance(cause, ssl.SSLError) for cause in causes):
+            what = redacted(f"no secure connection: {causes[-1]}", self._key)
+        elif never_connected or (
+            names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}
+        ):
+            never_connected = True
             what = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
         else:
             what = "the connection broke before a reply came"
-        return Failure("connection", f"{self.url}: {what}", again=True, charged=not never_stood)
+        return Failure("connection", f"{self.url}: {what}", again=True, charged=not never_connected)
 
 
 def _in_container() -> bool:
@@ -301,7 +300,7 @@ def _trouble_of(status: int) -> Trouble:
     """Return what a status other than success means."""
     if status == 429:
         return "busy"
-    return "server" if status in _RETRIED or (status >= 500 and status not in _NEVER) else "rejected"
+    return "server" if status in _RETRIED or (status >= 500 and status not in _PERMANENT) else "rejected"
 
 
 @cache
@@ -336,9 +335,9 @@ def _json_or_text(content: bytes) -> Any:
         return "a page of HTML" if text.startswith("<") else text
 
 
-def _rejected_text(said: Any) -> tuple[str, str] | None:
+def _rejected_text(rejection: Any) -> tuple[str, str] | None:
     """Return the text that a server did not let through, and its code for that."""
-    error = said.get("error") if isinstance(said, Mapping) else None
+    error = rejection.get("error") if isinstance(rejection, Mapping) else None
     text = error.get("failed_generation") if isinstance(error, Mapping) else None
     if not isinstance(error, Mapping) or not isinstance(text, str) or not text.strip():
         return None

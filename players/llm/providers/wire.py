@@ -17,13 +17,13 @@ from typing import Any, Final
 from players.llm.provider import Lack, Message, ProviderReply, Request
 
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
-_BETWEEN: Final = "\n\n"
+_SEPARATOR: Final = "\n\n"
 """What stands between two messages that are sent as one."""
 
 _MOST_TOKENS: Final = 2**53 - 1
 _LONGEST: Final = 366 * 86_400.0
 _DROPPABLE: Final[tuple[Lack, ...]] = ("top_p", "temperature", "reasoning_effort")
-_SPEAKING: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
+_TELLING_STATUSES: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
 """Statuses whose message may be about something that the server does not take; chat templates fail with 500."""
 
 _NOT_TAKEN: Final = re.compile(
@@ -51,8 +51,8 @@ class NotAReply(ValueError):  # noqa: N818 - what it is
         error: the error that it holds; None for none.
     """
 
-    def __init__(self, what: str, error: Any = None) -> None:
-        super().__init__(what)
+    def __init__(self, reason: str, error: Any = None) -> None:
+        super().__init__(reason)
         self.error = error
 
 
@@ -90,18 +90,18 @@ def _mark(sent: Sequence[dict[str, Any]], messages: Sequence[Message], *, system
         messages: those that they were made of.
         system: whether the system has a message of its own; if not, its text heads the first of the user's.
     """
-    ahead = 0
+    offset = 0
     if not system and len(messages) > 1 and messages[0].role == "system":
-        ahead = len(messages[0].content) + len(_BETWEEN)
+        offset = len(messages[0].content) + len(_SEPARATOR)
         messages = messages[1:]
     for body, message in zip(sent, messages, strict=False):
-        if message.kept:
-            text, at = body["content"], ahead + message.kept
-            parts: list[dict[str, Any]] = [{"type": "text", "text": text[:at], "cache_control": {"type": "ephemeral"}}]
-            if at < len(text):
-                parts.append({"type": "text", "text": text[at:]})
+        if message.prefix_length:
+            text, end = body["content"], offset + message.prefix_length
+            parts: list[dict[str, Any]] = [{"type": "text", "text": text[:end], "cache_control": {"type": "ephemeral"}}]
+            if end < len(text):
+                parts.append({"type": "text", "text": text[end:]})
             body["content"] = parts
-        ahead = 0
+        offset = 0
 
 
 def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def _messages(messages: Sequence[Message], *, system: bool) -> list[dict[str, An
     for message in messages:
         role = "user" if message.role == "system" else message.role
         if merged and merged[-1]["role"] == role:
-            merged[-1]["content"] += f"{_BETWEEN}{message.content}"
+            merged[-1]["content"] += f"{_SEPARATOR}{message.content}"
         else:
             merged.append({"role": role, "content": message.content})
     return merged
@@ -208,8 +208,8 @@ def message_of(body: Any) -> tuple[str, list[str]]:
         return error, []
     if not isinstance(error, Mapping):
         return ("" if error is None else json.dumps(error, default=str)), []
-    said = error.get("message") or error.get("detail") or error.get("msg") or error
-    message = said if isinstance(said, str) else json.dumps(said, default=str)
+    text = error.get("message") or error.get("detail") or error.get("msg") or error
+    message = text if isinstance(text, str) else json.dumps(text, default=str)
     if (param := error.get("param")) and isinstance(param, str) and param not in message:
         message = f"{message} ({param})"
     return message, [str(error[name]) for name in ("code", "type") if error.get(name)]
@@ -223,7 +223,7 @@ def lack_of(request: Request, status: int, message: str) -> Lack | None:
         status: of HTTP.
         message: the server's words.
     """
-    if status not in _SPEAKING:
+    if status not in _TELLING_STATUSES:
         return None
     shape, not_taken = request.shape, _NOT_TAKEN.search(message)
     if (
@@ -249,7 +249,7 @@ def cut_before_text(status: int, message: str) -> bool:
     return status == 400 and _TOO_SMALL.search(message) is not None
 
 
-def wait_wanted(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that a server asks to be left alone: ``retry-after-ms``, or Retry-After, seconds or a date.
 
     None where it does not say, or says what is no time. A date in the past is 0.
@@ -257,13 +257,13 @@ def wait_wanted(headers: Mapping[str, str]) -> float | None:
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return min(milliseconds / 1000, _LONGEST)
-    given = headers.get("retry-after")
-    if given is None:
+    header = headers.get("retry-after")
+    if header is None:
         return None
-    seconds = _number(given)
+    seconds = _number(header)
     if seconds is None:
         try:
-            moment = parsedate_to_datetime(given)
+            moment = parsedate_to_datetime(header)
         except (ValueError, OverflowError):
             return None
         seconds = max(0.0, moment.timestamp() - time.time())

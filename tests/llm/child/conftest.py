@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from players.context import BrainContext
-from players.spec import build
+from players.spec import BrainContext, build
 from tests.agents.parts import ask, seated
 from wolfbus.agent import Agent
 from wolfbus.config import Deadlines, GameConfig

@@ -13,9 +13,18 @@ from typing import Any, TypeAlias
 import pytest
 
 from players.llm.gateway import Backoff, Gateway, Job, Tempo
-from players.llm.provider import Completion, Failure, Form, Message, ModelQuestion, ProviderReply, Request
-from players.llm.providers.mock import URL, MockProvider
-from players.llm.settings import Endpoint, Model
+from players.llm.provider import (
+    Completion,
+    Endpoint,
+    Failure,
+    Form,
+    Message,
+    Model,
+    ModelQuestion,
+    ProviderReply,
+    Request,
+)
+from tests.llm.scripted import URL, ScriptedProvider
 
 from .server import ScriptedServer
 
@@ -89,7 +98,7 @@ class Mocked:
         self.clock = clock
         self.script = list(script)
         self.default: Step = OK
-        self.provider = MockProvider(self._answer)
+        self.provider = ScriptedProvider(self._answer)
         self.gateway = Gateway(providers=lambda _endpoint, _keys: self.provider, **{"tempo": PATIENT} | arguments)
 
     async def _answer(self, _request: Request) -> ProviderReply | Failure:

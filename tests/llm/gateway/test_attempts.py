@@ -10,7 +10,7 @@ import pytest
 
 from players.llm.gateway import Backoff, Tempo
 from players.llm.provider import Failure, ProviderReply
-from players.llm.providers.mock import URL
+from tests.llm.scripted import URL
 
 from .conftest import HANG, OK, Clock, Mocked, broken, busy, rejected
 

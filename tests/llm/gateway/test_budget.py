@@ -44,7 +44,7 @@ def test_what_was_told_is_spent_and_what_may_have_been_charged_counts_in_full(
     budget = Budget(tokens=100_000)
     mocked = Mocked(clock, step, budget=budget)
     mocked.one("x" * 81, price=PRICE, max_tokens=100, endpoint={"attempts": 1})
-    assert (budget.spent.tokens, budget.held.tokens) == (expected, 0)
+    assert (budget.spent.tokens, budget.reserved.tokens) == (expected, 0)
     if expected == 120:
         assert float(budget.spent.usd) == pytest.approx((60 * 0.15 + 40 * 0.075 + 20 * 0.6) / 1e6, rel=1e-12)
 
@@ -57,13 +57,13 @@ def test_calls_wait_in_their_order_and_one_that_is_cancelled_leaves_its_place(cl
     async def steps() -> None:
         calls = [asyncio.create_task(mocked.gateway.complete(mocked.question(text, max_tokens=100))) for text in "abcd"]
         await asyncio.sleep(1)
-        assert (mocked.asked, budget.held.tokens) == (["a"], prompt_of("a") + 200)
+        assert (mocked.asked, budget.reserved.tokens) == (["a"], prompt_of("a") + 200)
         calls[1].cancel()
         await asyncio.gather(*calls, return_exceptions=True)
 
     mocked.during(steps())
     assert mocked.asked == ["a", "c", "d"]
-    assert (budget.spent.tokens, budget.held.tokens) == (24, 0)
+    assert (budget.spent.tokens, budget.reserved.tokens) == (24, 0)
 
 
 def test_what_cannot_fit_any_more_ends_the_budget_for_all_in_one_line(clock: Clock) -> None:
@@ -87,18 +87,18 @@ def test_the_guess_of_a_prompt_follows_what_the_server_counts(clock: Clock) -> N
     mocked.default = 10.0
     mocked.one(text, max_tokens=100)
 
-    def held(text: str, model: str) -> int:
+    def reserved(text: str, model: str) -> int:
         async def steps() -> int:
             call = asyncio.create_task(mocked.gateway.complete(mocked.question(text, model=model, max_tokens=100)))
             await asyncio.sleep(1)
-            tokens = budget.held.tokens
+            tokens = budget.reserved.tokens
             await call
             return tokens
 
         return int(mocked.during(steps()))
 
-    assert held("x" * 2_000, "tiny") < prompt_of("x" * 2_000), "a quarter token a byte, and a margin"
-    assert held("x" * 2_000, "other") == prompt_of("x" * 2_000) + 200
+    assert reserved("x" * 2_000, "tiny") < prompt_of("x" * 2_000), "a quarter token a byte, and a margin"
+    assert reserved("x" * 2_000, "other") == prompt_of("x" * 2_000) + 200
 
 
 def test_limits_need_prices_and_are_numbers(clock: Clock) -> None:
@@ -118,12 +118,12 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(seed: 
 
     async def answer(_request: Any) -> ProviderReply | Failure:
         await asyncio.sleep(drawn.randrange(3))
-        whole = budget.spent + budget.held
+        whole = budget.spent + budget.reserved
         assert (whole.usd * 10**6 <= limit if money else whole.tokens <= limit) or not whole.tokens
         return drawn.choice([rejected(), LOST, told(drawn.randrange(100), drawn.randrange(1000))])
 
     mocked = Mocked(clock, budget=budget)
-    mocked.provider = type(mocked.provider)(answer)
+    mocked.provider.answer = answer
 
     async def call(asked: ModelQuestion) -> None:
         await mocked.gateway.complete(asked)
@@ -139,5 +139,5 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(seed: 
         await asyncio.gather(*tasks, return_exceptions=True)
 
     mocked.during(steps())
-    assert budget.held.tokens == 0
+    assert budget.reserved.tokens == 0
     clock.close()

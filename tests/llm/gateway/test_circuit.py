@@ -9,8 +9,7 @@ import pytest
 
 from players.llm.gateway import Tempo
 from players.llm.provider import Failure
-from players.llm.providers.mock import URL
-from players.llm.settings import Timeouts
+from tests.llm.scripted import URL
 
 from .conftest import HANG, OK, Clock, Mocked, broken
 
@@ -71,8 +70,10 @@ def test_one_trial_at_a_time_goes_to_an_endpoint_that_is_down(clock: Clock) -> N
     assert len(mocked.asked) == 35
 
 
-@pytest.mark.parametrize("timeouts", [Timeouts(bid=1.0), Timeouts()])
-def test_a_server_that_hangs_is_down_too(clock: Clock, caplog: pytest.LogCaptureFixture, timeouts: Timeouts) -> None:
+@pytest.mark.parametrize("timeouts", [{"bid": 1.0}, {}])
+def test_a_server_that_hangs_is_down_too(
+    clock: Clock, caplog: pytest.LogCaptureFixture, timeouts: dict[str, float]
+) -> None:
     mocked = Mocked(clock, tempo=TEMPO)
     mocked.default = HANG
     settings: dict[str, Any] = {"endpoint": {"patience": 0.0}, "timeouts": timeouts}

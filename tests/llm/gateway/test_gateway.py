@@ -13,9 +13,8 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from players.llm.provider import Completion, ProviderReply, Request
-from players.llm.providers.mock import URL, MockProvider
-from players.llm.settings import Endpoint, Model, Timeouts
+from players.llm.provider import Completion, Endpoint, Model, ProviderReply, Request
+from tests.llm.scripted import URL
 from tests.waiting import wait_until
 from wolfbus.errors import GivenUp, PlayerError
 
@@ -176,7 +175,7 @@ def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock:
         return await work
 
     mocked = Mocked(clock)
-    mocked.provider = MockProvider(broken_off_once)
+    mocked.provider.answer = broken_off_once
     came = mocked.one()
     assert (came.error, came.text) == ("the gateway failed: RuntimeError", None)
     assert "the provider cancelled work of its own" in caplog.text
@@ -190,7 +189,7 @@ def test_both_transports_of_the_library_tell_the_same(
     if not aiohttp:
         monkeypatch.setitem(sys.modules, "aiohttp", None)
     server.plan(Step(), RESET, HANG, refuse(501, "never"), Step(b""))
-    settings = [{}, {}, {"timeouts": Timeouts(bid=1.0)}, {}, {}]
+    settings = [{}, {}, {"timeouts": {"bid": 1.0}}, {}, {}]
     models = [model_at(server, endpoint={"attempts": 1}, **more) for more in settings]
     good, *bad = (asking.one(question(model)) for model in models)
     server.plan(RESET, RESET)
@@ -209,7 +208,7 @@ def test_both_transports_of_the_library_tell_the_same(
 def test_a_time_out_of_the_systems_own_is_a_broken_connection_bounded_or_not(
     asking: Asking, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, bound: float | None
 ) -> None:
-    model = model_at(server, endpoint={"attempts": 1}, timeouts=Timeouts(bid=bound))
+    model = model_at(server, endpoint={"attempts": 1}, timeouts={"bid": bound})
     with monkeypatch.context() as patched:
         lost = TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
         patched.setattr("openai.AsyncOpenAI.post", AsyncMock(side_effect=lost))
@@ -226,7 +225,7 @@ def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) 
     def hear(model: str, *faults: str | None) -> Completion:
         asked = mocked.question(model=model)
         for fault in faults:
-            mocked.gateway.heard(asked, mocked.run(asked)[0], fault)
+            mocked.gateway.note_reading(asked, mocked.run(asked)[0], fault)
         return mocked.run(asked)[0]
 
     assert hear("once read", None, "no JSON", "no JSON", "no JSON").text

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from players.llm.gateway import Gateway
-from players.llm.providers.mock import MockProvider
-from players.llm.settings import Endpoint, Model
+from players.llm.provider import Endpoint, Model
 from tests.llm.tables import tables
 from wolfbus.errors import PlayerError
 
 from .conftest import KEY, Asking, MakeGateway, model_at, question
 from .server import ScriptedServer, Step, refuse, reply
+from .toy import Parrot
 
 TABLES = tables(__file__)
 
@@ -117,9 +117,9 @@ def test_a_server_that_no_settings_name_a_key_for_gets_none_unless_it_is_openais
 ) -> None:
     given: list[str | None] = []
 
-    def provider(endpoint: Endpoint, keys: Any) -> MockProvider:
+    def provider(endpoint: Endpoint, keys: Any) -> Parrot:
         given.append(keys.key(endpoint))
-        return MockProvider()
+        return Parrot()
 
     gateway = make_gateway(environment={"OPENAI_API_KEY": KEY, "MINE": "mine"}, providers=provider).gateway
     gateway.check([Model(model="m", endpoint=Endpoint(url=url, key_env=name)) for name in (None, "MINE")])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from players.llm.provider import ProviderReply, Purpose
-from players.llm.providers.mock import URL
+from tests.llm.scripted import URL
 
 from .conftest import OK, Clock, Mocked, busy
 

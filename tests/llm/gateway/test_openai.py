@@ -12,19 +12,21 @@ from typing import Any
 import pytest
 
 from players.llm.provider import Completion, Message
-from players.llm.settings import Price
 from tests.llm.tables import tables
 
 from .conftest import KEY, Asking, model_at, question
 from .server import ScriptedServer, Step, refuse, reply, roles, usage
 
 TABLES: Any = tables(__file__)
-CHAIN = (Message("system", "You play a game.", kept=16), Message("user", "It is day. What now?", kept=10))
+CHAIN = (
+    Message("system", "You play a game.", prefix_length=16),
+    Message("user", "It is day. What now?", prefix_length=10),
+)
 
 
 def test_a_reply_comes_with_its_text_tokens_price_and_what_was_sent(asking: Asking, server: ScriptedServer) -> None:
     server.plan(Step(reply('{"bid": 7}', usage=usage(1000, 50, cached=600))))
-    priced = model_at(server, temperature=0.5, price=Price(input=1, cached=0.5, output=10), extra={"seed": 3})
+    priced = model_at(server, temperature=0.5, price={"input": 1, "cached": 0.5, "output": 10}, extra={"seed": 3})
     came = asking.one(question(priced))
     assert (came.text, came.finish, came.error, came.timed_out) == ('{"bid": 7}', "stop", None, False)
     assert (came.prompt_tokens, came.cached_tokens, came.completion_tokens) == (1000, 600, 50)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from players.llm.settings import Endpoint, Model
-from tests.llm.whole.playing import played, readings
+from players.llm.provider import Endpoint, Model
+from tests.llm.whole.playing import of, played, readings
 from wolfbus.errors import PlayerError
 
 from .conftest import MakeGateway, question
@@ -31,5 +31,10 @@ def test_a_provider_that_is_not_there_is_named(make_gateway: MakeGateway, name: 
         gateway.check([Model(model="x", endpoint=Endpoint(provider=name))])
 
 
-def test_a_game_of_models_is_played_without_a_server(tmp_path: Path) -> None:
-    assert set(readings(played(tmp_path, provider="mock"))) == {"clean"}
+def test_a_game_of_models_is_played_without_a_server_as_their_tables_say(tmp_path: Path) -> None:
+    table = "temperature = 1\nprice = { input = 0.15, output = 0.6 }\ntimeouts = { bid = 20 }\nextra = { seed = 7 }"
+    proof = played(tmp_path, provider="mock", model=table)
+    assert set(readings(proof)) == {"clean"}
+    first = of(proof, "model_call")[0]
+    assert (first.model, first.parameters["temperature"], first.parameters["seed"]) == ("m", 1.0, 7)
+    assert first.cost_usd == pytest.approx((first.prompt_tokens * 0.15 + first.completion_tokens * 0.6) / 1e6)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from players.llm.settings import Price
 from wolfbus.cli import cli
 from wolfbus.errors import PlayerError
 
@@ -54,7 +53,7 @@ def test_an_origin_that_the_settings_name_gets_the_prompts_and_never_the_key(
     make_gateway: MakeGateway, server: ScriptedServer, other: ScriptedServer
 ) -> None:
     server.plan(default=to(f"{other.url}/chat/completions"))
-    model = model_at(server, endpoint={"follow_redirects": origin(other)}, price=Price(input=1, output=1))
+    model = model_at(server, endpoint={"follow_redirects": origin(other)}, price={"input": 1, "output": 1})
     came = make_gateway().one(question(model, "What now?"))
     assert came.text == '{"bid": 1}'
     assert other.questions() == ["What now?"]

@@ -2,61 +2,36 @@
 
 from __future__ import annotations
 
-import tomllib
+from pathlib import Path
 
 import pytest
 
-from players.llm.settings import Endpoint, Model, Price, model_of, models_from_tables
+from players.llm.provider import Endpoint, Model
+from players.spec import BrainContext
+from tests.golden.running import wolfbus
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
 
 TABLES = tables(__file__)
 
 
-def tables(text: str) -> dict[str, Model]:
-    return models_from_tables(tomllib.loads(text), "game.toml")
+def refused(folder: Path, text: str) -> str:
+    """What the command says of a file."""
+    (folder / "game.toml").write_text(text, "utf-8")
+    said = wolfbus(folder, "play", "--config", "game.toml")
+    assert said.code != 0
+    return said.err.removeprefix("wolfbus: ").removesuffix("\n")
 
 
-def test_tables_become_models_on_their_endpoints() -> None:
-    models = tables(
-        """
-        [endpoints.local]
-        url = "http://localhost:8000/v1/"
-        key_env = "MY_KEY"
-        follow_redirects = "https://Example.org:443/"
-        at_once = 16
-        requests_per_minute = 500
-
-        [models.mini]
-        model = "gpt-4o-mini"
-        temperature = 1
-        price = { input = 0.15, output = 0.6 }
-        timeouts = { bid = 20 }
-        extra = { seed = 7 }
-
-        [models.qwen]
-        endpoint = "local"
-        """
-    )
-    assert models["mini"].endpoint == Endpoint()
-    assert models["mini"].price == Price(input=0.15, output=0.6)
-    assert (models["mini"].model, models["mini"].temperature, models["mini"].timeouts.bid) == ("gpt-4o-mini", 1.0, 20.0)
-    assert models["qwen"].model == "qwen"
-    assert models["qwen"].endpoint == Endpoint(
-        url="http://localhost:8000/v1",
-        key_env="MY_KEY",
-        follow_redirects="https://example.org",
-        at_once=16,
-        requests_per_minute=500,
-    )
+def model_of(words: str, models: dict[str, Model]) -> Model:
+    (model,) = BrainContext(models).models_of([f"llm:{words}"])
+    return model
 
 
 @pytest.mark.parametrize(("text", "line"), TABLES["what_is_wrong_is_named_by_file_table_and_field"])
-def test_what_is_wrong_is_named_by_file_table_and_field(text: str, line: str) -> None:
+def test_what_is_wrong_is_named_by_file_table_and_field(tmp_path: Path, text: str, line: str) -> None:
     text = text.replace("EXTRA", ", ".join(f"x{number} = 1" for number in range(49)))
-    with pytest.raises(ConfigError) as error:
-        tables(text.replace("LONG", "x" * 513))
-    assert str(error.value).replace("x" * 513, "LONG") == line
+    assert refused(tmp_path, text.replace("LONG", "x" * 513)).replace("x" * 513, "LONG") == line
 
 
 SECRET_URLS = ["http://me:pass@host/v1", "http://token@host/v1", "https://host/v1?key=secret", "https://host/v1#secret"]
@@ -64,18 +39,23 @@ NO_URLS = ["ftp://host", "http://host:port/v1", "http://[::1/v1", "http://a b/v1
 
 
 @pytest.mark.parametrize("url", [*SECRET_URLS, *NO_URLS])
-def test_urls_that_hold_secrets_or_are_none_are_refused_without_showing_secrets(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"^game.toml: \[endpoints.x\] url: ") as of_table:
-        tables(f'[endpoints.x]\nurl = "{url}"')
+def test_urls_that_hold_secrets_or_are_none_are_refused_without_showing_secrets(tmp_path: Path, url: str) -> None:
+    of_table = refused(tmp_path, f'[endpoints.x]\nurl = "{url}"')
+    assert of_table.startswith("game.toml: [endpoints.x] url: ")
     with pytest.raises(ConfigError, match=r"^llm:") as of_spec:
         model_of(f"tiny@{url}", {})
-    said = f"{of_table.value} {of_spec.value}"
+    said = f"{of_table} {of_spec.value}"
     assert not [word for word in ("#secret", "key=", "me:", "token") if word in said]
+
+
+def test_addresses_are_kept_in_one_form() -> None:
+    endpoint = Endpoint(url="http://localhost:8000/v1/", follow_redirects="https://Example.org:443/")
+    assert (endpoint.url, endpoint.follow_redirects) == ("http://localhost:8000/v1", "https://example.org")
 
 
 def test_words_behind_llm_name_models() -> None:
     models: dict[str, Model] = {"mini": Model(model="gpt-4o-mini", temperature=0.5)}
-    assert model_of("mini", models) is models["mini"]
+    assert model_of("mini", models) == models["mini"]
     assert model_of("gpt-4o", models) == Model(model="gpt-4o")
     local = Endpoint(url="http://localhost:8000/v1")
     assert model_of("qwen@http://localhost:8000/v1", models) == Model(model="qwen", endpoint=local)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from players.llm.provider import Failed, Failure, ProviderReply, Request, Shape
-from players.llm.settings import Endpoint
+from players.llm.provider import Endpoint, Failed, Failure, ProviderReply, Request, Shape
 
 
 class Parrot:

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from players.context import BrainContext
-from players.spec import build
+from players.spec import BrainContext, build
 from tests.llm.human.person import PROMPT, Paper
 from tests.llm.tables import tables
 from wolfbus import cli

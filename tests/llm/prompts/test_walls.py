@@ -44,7 +44,7 @@ def test_the_system_message_and_public_lines_hold_no_canary_and_no_role(game):
         system, user = prompt.messages
         assert not CANARY.search(system.content)
         assert not re.search(r"[Yy]ou(?:r role is|'re| are) an? (?:Villager|Werewolf|Seer|Doctor)", system.content)
-        public = [line for line in user.content[: user.kept].split("\n")[3:] if not line.startswith("- ")]
+        public = [line for line in user.content[: user.prefix_length].split("\n")[3:] if not line.startswith("- ")]
         assert not CANARY.search("\n".join(public))
         if opened.config.reveal_on_death == "none":
             told = "\n".join(public).replace("as the Seer", "")

@@ -23,8 +23,8 @@ def calls(request):
 
 def story_of(prompt: Prompt) -> str:
     user = prompt.messages[1]
-    assert user.content[user.kept :].startswith("\nQUESTION, ")
-    return user.content[: user.kept]
+    assert user.content[user.prefix_length :].startswith("\nQUESTION, ")
+    return user.content[: user.prefix_length]
 
 
 def test_a_story_only_grows_within_a_day_and_a_day_past_is_told_in_brief_once(calls):

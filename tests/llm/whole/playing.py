@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from players.llm.provider import Failure, ProviderReply, Request
-from players.llm.providers.mock import MockProvider
 from tests.golden.running import Said, wolfbus
+from tests.llm.scripted import ScriptedProvider
 from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 
 Script = Callable[[Request], ProviderReply | Failure | float]
 """What comes of a request; a number is seconds that pass before an obliging reply."""
 
 SHORT = {"debate_turns": 2, "max_rounds": 1}
-_open: list[MockProvider] = []
+_open: list[ScriptedProvider] = []
 
 
-def open_provider(_endpoint: object, _keys: object) -> MockProvider:
+def open_provider(_endpoint: object, _keys: object) -> ScriptedProvider:
     return _open[-1]
 
 
 @contextmanager
-def scripted(script: Script) -> Iterator[MockProvider]:
+def scripted(script: Script) -> Iterator[ScriptedProvider]:
     """Let endpoints with this module as their provider answer by a script."""
 
     async def answer(request: Request) -> ProviderReply | Failure:
@@ -38,7 +38,7 @@ def scripted(script: Script) -> Iterator[MockProvider]:
         await asyncio.sleep(came)
         return obliging(request)
 
-    _open.append(MockProvider(answer))
+    _open.append(ScriptedProvider(answer))
     yield _open[-1]
     _open.pop()
 

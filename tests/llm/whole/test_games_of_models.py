@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from players.llm.provider import Failure, ProviderReply
-from players.llm.providers.mock import URL
 from tests.golden.running import wolfbus
+from tests.llm.scripted import URL
 from tests.llm.whole.playing import obliging, of, play, played, proven, readings, scripted
 from tests.study.runs import manifest, run_here
 from wolfbus.cli.proof import ProofCriteria, open_source, prove

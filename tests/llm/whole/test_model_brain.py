@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from players.context import BrainContext
-from players.llm.provider import ProviderReply
-from players.llm.settings import Endpoint, Model
-from players.spec import build
+from players.llm.provider import Endpoint, Model, ProviderReply
+from players.spec import BrainContext, build
 from tests.llm.whole import playing
 from tests.llm.whole.playing import obliging, of, played, readings, scripted
 from wolfbus.config import Deadlines, GameConfig

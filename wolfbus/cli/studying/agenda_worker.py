@@ -17,14 +17,14 @@ from wolfbus.cli.studying.results import ended_result, failed_result, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import bring
-from wolfbus.service.lifecycle import waiting_in
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import ClaimedGame, StudyAgenda
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
+    from players.spec import BrainContext
     from wolfbus.service.lifecycle import Stopping
 
 logger = logging.getLogger(__name__)
@@ -175,7 +175,7 @@ class AgendaWorker:
             Why no more can be played; None otherwise.
         """
         self._play(stopping)
-        while self._overtaken and self._halt is None and not stopping.asked and self._agenda.is_open:
+        while self._overtaken and self._halt is None and not stopping.requested and self._agenda.is_open:
             # of its house the bus may have forgotten what others play now
             games = ", ".join(self._overtaken)
             reason = f"this one was silent for longer than its lease of {self._lease_s:g} s"
@@ -189,7 +189,7 @@ class AgendaWorker:
         next_renewal = time.monotonic()
         hasty = True
         try:
-            while not stopping.asked and self._halt is None and not self._overtaken:
+            while not stopping.requested and self._halt is None and not self._overtaken:
                 if not self._playing and not self._agenda.is_open:
                     break
                 if time.monotonic() >= next_renewal:
@@ -240,7 +240,7 @@ class AgendaWorker:
 
     def _process_news(self) -> None:
         """Process what has happened; wait a moment for something."""
-        for news in waiting_in(self._news, _GLANCE_S):
+        for news in drain(self._news, _GLANCE_S):
             if isinstance(news, Game):
                 self._collect(news)
             elif news is not None:

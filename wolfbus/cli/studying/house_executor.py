@@ -165,7 +165,7 @@ class HouseExecutor:
             why = f"the moderator failed: {type(error).__name__}: {error}"
             raise
         finally:
-            if why is not None and not self._stopping.asked:
+            if why is not None and not self._stopping.requested:
                 self._report(Halt(why))
 
     # -- results

@@ -145,7 +145,7 @@ def _study_of(
         settings = _without_players(settings, loaded.players, source, house=house)
     seats: tuple[str, ...] | None = None
     if isinstance(settings.players, str):
-        seats = expand(settings.players, config.seats, known=not house)
+        seats = expand(settings.players, config.seats, buildable=not house)
     elif settings.players is not None:
         seats = brains_of_seats(settings.players, config, source, " under [rules]")
     brains = seats if seats is not None else settings.agents or ()

@@ -24,8 +24,8 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Halt, StudyNews
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import LocalBudget
+    from players.spec import BrainContext
 
 logger = logging.getLogger(__name__)
 

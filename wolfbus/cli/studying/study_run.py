@@ -33,8 +33,8 @@ from wolfbus.study.scheduler import Forecast, Halt, StudyExecutor, StudyNews, St
 from wolfbus.study.showing import StudyProgress, design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
-    from players.context import BrainContext
     from players.llm.budget import Amount
+    from players.spec import BrainContext
 
 _PATIENCE_S: Final = 5.0
 
@@ -249,8 +249,8 @@ class StudyRun:
         if options.houses:
             yield None
         elif options.share is not None:
-            from players.context import BrainContext
             from players.llm.budget import Budget
+            from players.spec import BrainContext
 
             # workers have the brains, and see whether theirs can be made
             with BrainContext(self.study.models) as unchecked:

@@ -38,7 +38,7 @@ _SAMPLES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class GameStanding:
+class GameStatus:
     """A game under way.
 
     Attributes:
@@ -57,7 +57,7 @@ class GameStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentStanding:
+class AgentStatus:
     """An agent, as it introduced itself last.
 
     Attributes:
@@ -82,7 +82,7 @@ class AgentStanding:
 
 
 @dataclass(slots=True)
-class HouseStanding:
+class HouseStatus:
     """A house.
 
     Attributes:
@@ -110,8 +110,8 @@ class HouseStanding:
     open: bool = False
     games: int = 0
     outcomes: dict[str, int] = field(default_factory=lambda: {"ended": 0, "stopped": 0, "failed": 0})
-    running: list[GameStanding] = field(default_factory=list)
-    agents: list[AgentStanding] = field(default_factory=list)
+    running: list[GameStatus] = field(default_factory=list)
+    agents: list[AgentStatus] = field(default_factory=list)
     memory: int | None = None
     keys: int = 0
     agenda: bool = False
@@ -131,7 +131,7 @@ _Knock: TypeAlias = tuple[Join, int]
 """What somebody said at the lobby, and when, in ms of the bus's clock."""
 
 
-class Standing:
+class StatusReader:
     """Reads how things stand.
 
     Args:
@@ -143,7 +143,7 @@ class Standing:
         self._bus = bus
         self._links = links
 
-    def read(self, only: str | None = None) -> list[HouseStanding]:
+    def read(self, only: str | None = None) -> list[HouseStatus]:
         """Return all houses, or one.
 
         Args:
@@ -164,117 +164,110 @@ class Standing:
     def _keys(self, only: str | None) -> dict[str, list[str]]:
         """Return the keys of every house."""
         pattern = streams.house_key("*" if only is None else only, "*")
-        found: dict[str, list[str]] = {}
+        by_house: dict[str, list[str]] = {}
         pages = self._links.run_everywhere(lambda link: list(_scan(link, pattern)))
         for key in chain.from_iterable(pages):
             if match := _KEY.fullmatch(key):
-                found.setdefault(match.group(1), []).append(key)
-        return found
+                by_house.setdefault(match.group(1), []).append(key)
+        return by_house
 
-    def _house(self, house: str, keys: list[str]) -> HouseStanding:
-        standing = HouseStanding(house, keys=len(keys), agenda=streams.house_key(house, "agenda") in keys)
+    def _house(self, house: str, keys: list[str]) -> HouseStatus:
+        status = HouseStatus(house, keys=len(keys), agenda=streams.house_key(house, "agenda") in keys)
 
-        with _part(standing, "owner"):
+        with _part(status, "owner"):
             owner = self._bus.owner(house)
-            standing.holder, standing.epoch, standing.left_s = owner.holder, owner.epoch, owner.left_s
-        running: dict[str, int] = {}
-        with _part(standing, "games"):
-            running = self._session(standing)
-        games = sorted((GameStanding(game, number) for game, number in running.items()), key=lambda game: game.number)
+            status.holder, status.epoch, status.left_s = owner.holder, owner.epoch, owner.left_s
+        session = Session()
+        with _part(status, "games"):
+            session.catch_up(self._bus, house)
+        status.session, status.open, status.games = session.name, session.running, session.games
+        status.outcomes = dict[str, int](session.outcomes.items())
+        games = [GameStatus(game, number) for game, number in session.under_way.items()]
+        games.sort(key=lambda game: game.number)
         for place in range(len(games))[-GAMES_AT_MOST:]:
-            with _part(standing, "records"):
+            with _part(status, "records"):
                 games[place] = self._game(house, games[place])
-        standing.running = games
+        status.running = games
         cursors: dict[str, str] = {}
-        with _part(standing, "cursors"):
+        with _part(status, "cursors"):
             cursors = self._bus.cursors(house)
         knocks: dict[str, _Knock] = {}
-        with _part(standing, "lobby"):
+        with _part(status, "lobby"):
             knocks = self._knocks(house)
         for name in sorted(_agents(house, [*keys, *cursors]) | set(knocks)):
             cursor = cursors.get(streams.outbox(house, name), "0-0")
-            agent = AgentStanding(name)
-            with _part(standing, "agents"):
+            agent = AgentStatus(name)
+            with _part(status, "agents"):
                 agent = self._agent(house, name, cursor, knocks.get(name))
-            standing.agents.append(agent)
+            status.agents.append(agent)
         if keys:
-            with _part(standing, "memory"):
-                standing.memory = self._memory(keys)
-        return standing
+            with _part(status, "memory"):
+                status.memory = self._memory(keys)
+        return status
 
-    def _session(self, standing: HouseStanding) -> dict[str, int]:
-        """Note the latest session in `standing` and return its games under way."""
-        session = Session()
-        session.catch_up(self._bus, standing.house)
-        standing.session, standing.open, standing.games = session.name, session.running, session.games
-        standing.outcomes = dict[str, int](session.outcomes.items())
-        return session.under_way
-
-    def _game(self, house: str, game: GameStanding) -> GameStanding:
+    def _game(self, house: str, game: GameStatus) -> GameStatus:
         record = streams.record(house, game.game)
         lines = parse_id(self._bus.last_id(record))[0]
         for entry in reversed(self._bus.entries(record, f"{max(lines - _BACK, 0)}-0", _BACK)):
             if entry.type == "asked":
-                asked = unpack(entry.body)
-                return replace(game, lines=lines, round=asked.get("round"), phase=asked.get("phase"))
+                batch = unpack(entry.body)
+                return replace(game, lines=lines, round=batch.get("round"), phase=batch.get("phase"))
         return replace(game, lines=lines)
 
     def _knocks(self, house: str) -> dict[str, _Knock]:
         """Return the last knock of everybody at the lobby."""
-        found: dict[str, _Knock] = {}
+        knocks: dict[str, _Knock] = {}
         for entry in every_entry(self._bus, streams.lobby(house)):
             join = _join_of(entry)
             if join is not None:
-                found[join.agent] = (join, parse_id(entry.id)[0])
-        return found
+                knocks[join.agent] = (join, parse_id(entry.id)[0])
+        return knocks
 
-    def _agent(self, house: str, name: str, cursor: str, knock: _Knock | None) -> AgentStanding:
+    def _agent(self, house: str, name: str, cursor: str, knock: _Knock | None) -> AgentStatus:
         now = time.time() * 1000
         outbox, inbox = streams.outbox(house, name), streams.inbox(house, name)
         join, knocked = knock if knock is not None else (None, None)
         waiting = self._bus.entries(outbox, cursor, COUNT_AT_MOST)
         # what is behind the cursor may hold a newer introduction than the lobby, but not all of it can be read
-        for entry in reversed(waiting):
-            if (said := _join_of(entry)) is not None:
-                join = said
-                break
+        join = next(filter(None, map(_join_of, reversed(waiting))), join)
         began = parse_id(self._bus.last_id(outbox))[0]
         unread = None
         if join is not None and join.seen is not None:
             unread = min(len(self._bus.entries(inbox, _id_or_start(join.seen), COUNT_AT_MOST)), self._bus.length(inbox))
-        return AgentStanding(
+        introduction: dict[str, Any] = (
+            join.model_dump(include={"service", "seats", "brain"}) if join is not None else {}
+        )
+        return AgentStatus(
             name,
-            join.service if join is not None else None,
-            join.seats if join is not None else None,
-            join.brain if join is not None else None,
-            max(now - began, 0.0) / 1000 if began > _CLOCK_FROM_MS else None,
-            max(now - knocked, 0.0) / 1000 if knocked is not None else None,
-            unread,
-            len(waiting),
+            **introduction,
+            started_s=max(now - began, 0.0) / 1000 if began > _CLOCK_FROM_MS else None,
+            knocked_s=max(now - knocked, 0.0) / 1000 if knocked is not None else None,
+            unread=unread,
+            unprocessed=len(waiting),
         )
 
     def _memory(self, keys: list[str]) -> int:
         def work(link: RedisLink) -> int:
-            asked = keys[:KEYS_AT_MOST]
+            sample = keys[:KEYS_AT_MOST]
             total = 0
-            for reply in link.exchange([("MEMORY", "USAGE", key, "SAMPLES", _SAMPLES) for key in asked]):
+            for reply in link.exchange([("MEMORY", "USAGE", key, "SAMPLES", _SAMPLES) for key in sample]):
                 if isinstance(reply, ResponseError):
                     raise refusal(reply, "memory") from reply
                 total += reply or 0
-            return total * len(keys) // len(asked)
+            return total * len(keys) // len(sample)
 
         return self._links.run(keys[0], work)
 
 
 @contextlib.contextmanager
-def _part(standing: HouseStanding, name: str) -> Iterator[None]:
+def _part(status: HouseStatus, name: str) -> Iterator[None]:
     """Read a part of it; one that may not be read is noted, and left as it is. Raises BusDown."""
     try:
         yield
     except BusDown:
         raise
     except (BusError, MessageError) as error:
-        standing.unreadable[name] = "not allowed" if isinstance(error, NotAllowed) else str(error)
+        status.unreadable[name] = "not allowed" if isinstance(error, NotAllowed) else str(error)
 
 
 def _scan(link: RedisLink, pattern: str) -> Iterator[str]:
@@ -297,10 +290,10 @@ def _join_of(entry: Entry) -> Join | None:
     if entry.type != "join":
         return None
     try:
-        said = validate(FROM_AGENT, unpack(entry.body))
+        message = validate(FROM_AGENT, unpack(entry.body))
     except MessageError:
         return None
-    return said if isinstance(said, Join) and said.agent == entry.sender else None
+    return message if isinstance(message, Join) and message.agent == entry.sender else None
 
 
 def _id_or_start(text: str) -> str:
