@@ -14,7 +14,7 @@ GATE = "WOLFBUS_TEST_GATE"
 FREE = 13
 """Brains of a process that never wait: three games' of four seats, and one that is made to see that it can be."""
 
-_made = itertools.count()
+_numbers = itertools.count()
 
 
 class Gated(RandomBrain):
@@ -24,7 +24,7 @@ class Gated(RandomBrain):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waits = next(_made) >= FREE
+        self._waits = next(_numbers) >= FREE
 
     def answer(self, ask, view, /):
         """Answer, once the gate is open."""

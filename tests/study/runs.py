@@ -40,7 +40,7 @@ def study_file(folder: Path, text: str = "") -> Path:
 
 
 def run(*arguments: str | Path, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it to its end, where told with a limit on files that stands for a disk without room."""
+    """Run it to its end, if asked with a limit on files that stands for a disk without room."""
     words = [*WOLFBUS, "run", "--quiet", *map(str, arguments)]
     environment = ENVIRONMENT
     if largest_file is not None:
@@ -123,15 +123,15 @@ def manifest(folder: Path) -> dict[str, Any]:
     return loaded
 
 
-def without_times(told: dict[str, Any]) -> dict[str, Any]:
+def without_times(loaded: dict[str, Any]) -> dict[str, Any]:
     """Return a manifest without what may differ between two runs of one study: times, a commit made meanwhile, and
     hashes over records, in which times stand.
     """
-    told = {name: value for name, value in told.items() if name not in {"created", "updated", "git", "study_hash"}}
-    told["games"] = [
-        {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in told["games"]
+    loaded = {name: value for name, value in loaded.items() if name not in {"created", "updated", "git", "study_hash"}}
+    loaded["games"] = [
+        {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in loaded["games"]
     ]
-    return told
+    return loaded
 
 
 def assert_like(whole: Path, out: Path) -> None:
@@ -142,12 +142,12 @@ def assert_like(whole: Path, out: Path) -> None:
 
 
 def children_of(pid: int) -> list[int]:
-    found = []
+    children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(words[1]) == pid and words[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
+            children.append(int(stat.parent.name))
+    return children

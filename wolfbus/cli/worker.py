@@ -133,7 +133,7 @@ def _ledger(
 
 
 def _wait_for(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
-    """Return the study on an agenda, once there is one; None if somebody asks to stop before."""
+    """Return the study on an agenda, once there is one; None if this worker is stopped before."""
     text = agenda.study()
     if text is None:
         click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)

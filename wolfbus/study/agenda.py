@@ -116,7 +116,7 @@ class LocalAgenda:
 
     @property
     def under_way(self) -> int:
-        """How many games somebody holds."""
+        """How many games are held by workers."""
         return len(self._holders)
 
     @property

@@ -286,7 +286,7 @@ def _text(value: Mapping[str, Any]) -> str:
 
 
 def utc_now() -> str:
-    """Return the time of day as manifests tell it, to the second."""
+    """Return the time of day as manifests state it, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -308,7 +308,7 @@ def first_difference(head: Mapping[str, Any], noted: Mapping[str, Any]) -> str |
     if bool(noted.get("tickets")) != bool(head.get("tickets")):
         begun = "with" if noted.get("tickets") else "without"
         return f"it was begun {begun} --tickets, and goes on in the same way only"
-    # of whoever joins, the folder tells who did
+    # of whoever joins, the folder says who did
     agents = () if head["design"].get("kind") == "joined" else ("agents",)
     # metrics are declared before a study is played, and never after
     declared = ("primary",) if "primary" in noted else ()

@@ -119,7 +119,7 @@ class Spent(BaseModel):
     spent_tokens: Whole = 0
     """Tokens."""
     at: Sum | None = None
-    """Unix time up to which that counts all calls that were told of; None from an earlier version."""
+    """Unix time up to which that counts all calls; None from an earlier version."""
 
     def __add__(self, other: Spent) -> Spent:
         """Return both together, at this one's time."""
@@ -166,8 +166,8 @@ def read_journal(path: Path, *, lenient: bool = False) -> Iterator[GameResult | 
 
     Args:
         path: the journal.
-        lenient: pass over lines about what is spent that cannot be understood, too: whoever goes on with the study is
-            told, and nothing is spent by reading.
+        lenient: skip lines about what is spent that cannot be understood, too: they are refused when the study goes on,
+            and nothing is spent by reading.
 
     Raises:
         ConfigError: it is no file, or a line about what is spent cannot be understood; the message names the line.

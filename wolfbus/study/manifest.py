@@ -210,7 +210,7 @@ class NotedGame:
         game: the game's id.
         state: "ended" if a file says so; otherwise what they say; None if they say nothing.
         notes: what each of them says, by its name: ``seed`` and ``brains`` as planned; of a game that has ended
-            ``winner``, ``rounds``, ``digest`` and ``head``. Members that it does not tell are missing.
+            ``winner``, ``rounds``, ``digest`` and ``head``. Members that it does not state are missing.
     """
 
     study: str

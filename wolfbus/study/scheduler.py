@@ -57,7 +57,7 @@ class Halt:
 
 
 StudyNews: TypeAlias = GameResult | Halt
-"""A game is through, or no more can be played."""
+"""The result of a game, or that no more can be played."""
 
 
 @dataclass(frozen=True, slots=True)

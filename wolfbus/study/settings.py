@@ -1,4 +1,4 @@
-"""`StudySettings`: what a study is told, as a TOML file and the command line's options say it together."""
+"""`StudySettings`: the settings of a study, from its TOML file and the command line's options together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReportSettings(BaseModel):
 
 
 class StudySettings(BaseModel):
-    """A study without its rules and models. Fields that are None were not told."""
+    """A study without its rules and models. Fields that are None were not given."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 

@@ -127,7 +127,7 @@ class StudyProgress:
         self._task: TaskID | None = None
 
     def count_game(self) -> None:
-        """Count a game that is through."""
+        """Count a game that has ended or failed."""
         self._finished.append(time.monotonic())
 
     def update(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from players.llm.settings import Model
 
 _ANSWERING: Final = {"url"}
-"""Members of an endpoint that say who answers; the others say how hard it may be pressed, and by what key."""
+"""Members of an endpoint that say who answers; the others are limits and keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class LoadedStudy:
         return tomli_w.dumps({**self._rules(), **self.tables})
 
     def _rules(self) -> dict[str, Any]:
-        # TOML has no word for what is left open
+        # TOML has no null
         return self.config.model_dump(mode="json", exclude_none=True)
 
 
@@ -208,8 +208,8 @@ class RunOptions:
 
     Attributes:
         url: the bus.
-        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if brains of our own do.
-        tickets: hear holders of a ticket only, each as its ticket says.
+        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if this run's own brains play.
+        tickets: let in holders of a ticket only, each as its ticket says.
         share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
         resume: go on with what is in the folder.
         probe: ask each model something small first.

@@ -87,7 +87,7 @@ def prompts_hash(brains: Iterable[str]) -> str | None:
 
 
 _SHOWN = 5
-"""Failed games whose errors are told at the end."""
+"""Failed games whose errors are shown at the end."""
 
 Ending = Literal["through", "halted", "interrupted"]
 
