@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 KNOWN: Final[dict[str, tuple[str, str]]] = {
     "scripted": ("players.scripted", "ScriptedBrain"),
-    "random": ("players.baselines", "RandomBrain"),
-    "silent": ("players.baselines", "SilentBrain"),
+    "random": ("players.scripted", "RandomBrain"),
+    "silent": ("players.scripted", "SilentBrain"),
     "human": ("players.human", "HumanBrain"),
 }
 """Brains by name: module and class, imported only when asked for."""

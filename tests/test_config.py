@@ -101,18 +101,18 @@ def test_every_config_can_be_played_or_is_refused_in_one_line(table: dict[str, A
     assert config_from_table(read_toml(to_toml(config), "x"), "x") == config
 
 
-@pytest.mark.parametrize(("text", "said"), tables(__file__)["refusals"])
-def test_the_refusal_names_the_field_and_the_reason(text: str, said: str) -> None:
-    assert refusal(**read_toml(text, "game.toml")) == said
+@pytest.mark.parametrize(("text", "message"), tables(__file__)["refusals"])
+def test_the_refusal_names_the_field_and_the_reason(text: str, message: str) -> None:
+    assert refusal(**read_toml(text, "game.toml")) == message
 
 
 @pytest.mark.parametrize(
     "name", ["", " Raj", "Raj ", "a/b", "a\nb", "x" * 33, "nobody", "NONE", "No One", "e\u0300", "\u202e", "\ud800"]
 )
 def test_words_that_are_no_name_are_refused(name: str) -> None:
-    said = refusal(names=[*EIGHT[:7], name])
-    assert said.startswith("names: ")
-    assert " is no name: 1 to 32 printable characters" in said
+    message = refusal(names=[*EIGHT[:7], name])
+    assert message.startswith("names: ")
+    assert " is no name: 1 to 32 printable characters" in message
 
 
 def test_a_huge_value_does_not_fill_the_screen() -> None:
@@ -122,7 +122,7 @@ def test_a_huge_value_does_not_fill_the_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a = ", "game.toml: not TOML: Invalid value"),
         ("a = 1\na = 2", "game.toml: not TOML: Cannot overwrite a value"),
@@ -130,7 +130,7 @@ def test_a_huge_value_does_not_fill_the_screen() -> None:
         ("a = " + "[" * 9999, "game.toml: not TOML: "),
     ],
 )
-def test_broken_toml_is_named_with_its_place(text: str, said: str) -> None:
+def test_broken_toml_is_named_with_its_place(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_toml(text, "game.toml")
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+import shutil
 import tomllib
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from players.scripted.phrasing import Intent, Wordings
 from wolfbus.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
@@ -17,7 +17,7 @@ PACKAGES = ("wolfbus", "moderator", "players", "analytics")
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"[Villager]\nteam = ", "not TOML: Invalid value"),
         (b"[Villager]\nteam = '\xff'", "not TOML: 'utf-8' codec"),
@@ -27,20 +27,23 @@ PACKAGES = ("wolfbus", "moderator", "players", "analytics")
     ],
 )
 def test_a_fault_in_the_file_of_roles_is_one_line_that_names_file_and_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "roles.toml").write_bytes(content)
     monkeypatch.setattr("wolfbus.package_data.folder_of", lambda _: tmp_path)
-    with pytest.raises(ConfigError, match=f"^wolfbus/roles.toml: {said}") as told:
+    with pytest.raises(ConfigError, match=f"^wolfbus/roles.toml: {message}") as caught:
         runpy.run_path(str(ROOT / "wolfbus" / "roles.py"))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_scripted_players_have_words_for_everything_they_mean_to_say():
-    some = {intent: "A sentence." for intent in get_args(Intent) if intent != "hedge"}
-    with pytest.raises(ValueError, match="nothing is said for 'hedge'"):
-        Wordings.model_validate({"sentences": some, "evidence": {}, "vote_reasons": {}, "whispers": {}})
+def test_scripted_players_have_words_for_everything_they_mean_to_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    words = (ROOT / "players/scripted/words.toml").read_text("utf-8")
+    (tmp_path / "words.toml").write_text(re.sub("\nhedge = '''.*?'''", "", words, flags=re.DOTALL), "utf-8")
+    shutil.copy(ROOT / "wolfbus/roles.toml", tmp_path)
+    monkeypatch.setattr("wolfbus.package_data.folder_of", lambda _: tmp_path)
+    with pytest.raises(ConfigError, match=r"^players/scripted/words\.toml: .*nothing is said for 'hedge'"):
+        runpy.run_path(str(ROOT / "players/scripted/phrasing.py"))["words"]()
 
 
 def test_an_installed_wolfbus_has_every_data_file():

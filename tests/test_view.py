@@ -12,7 +12,7 @@ import pytest
 
 from tests.game.driver import play
 from tests.record import synthetic
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.draws import brain_seed
 from wolfbus.errors import RulesError
@@ -39,17 +39,17 @@ class Ear:
     """All that is told to one seat, in the order it was told; `n` is the event's place."""
 
     def __init__(self, seat: str, events: Iterable[AnyEvent]) -> None:
-        herald = Herald()
+        audiences = AudienceFilter()
         self.public: list[Public] = []
         self.private: list[Private] = []
         self.order: list[Public | Private] = []
         for event in events:
-            told = herald.tell(event)
-            own = [news for name, news in told.private if name == seat]
-            self.public += told.public
-            self.private += own
+            facts = audiences.feed(event)
+            private = [news for name, news in facts.private if name == seat]
+            self.public += facts.public
+            self.private += private
             # within a step an agent hears public facts first
-            self.order += [*told.public, *own]
+            self.order += [*facts.public, *private]
 
 
 def hear(view: SeatView, news: Public | Private) -> bool:
@@ -71,8 +71,8 @@ def catch_up(seat: str, events: Iterable[AnyEvent]) -> SeatView:
 
 
 def knowledge(view: SeatView) -> dict[str, Any]:
-    known = {field.name: getattr(view, field.name) for field in fields(view) if field.name != "suspicion"}
-    return {**known, "suspicion": view.suspicion.pairs(), "proposals": view.proposals()}
+    values = {field.name: getattr(view, field.name) for field in fields(view) if field.name != "suspicion"}
+    return {**values, "suspicion": view.suspicion.pairs(), "proposals": view.proposals()}
 
 
 def everything_told(seat: str, events: Iterable[AnyEvent]) -> str:
@@ -122,25 +122,25 @@ AUDIENCES = {
 
 class TestAudiences:
     def test_every_event_has_the_audience_of_its_type(self, events: list[AnyEvent]) -> None:
-        herald = Herald()
+        audiences = AudienceFilter()
         for event in events:
-            audience = herald.audience(event)
+            audience = audiences.audience(event)
             if event.type in {"inspection", "answered"}:
                 assert audience == (event.seat,)
             else:
                 assert audience == AUDIENCES[event.type]
-            herald.tell(event)
+            audiences.feed(event)
 
 
 class TestNumbering:
     def test_a_private_fact_says_after_which_public_one_it_came(self) -> None:
         for seat in NAMES:
-            heard = 0
+            last_public = 0
             for news in Ear(seat, GAME).order:
                 if isinstance(news, Public):
-                    heard = news.n
+                    last_public = news.n
                 else:
-                    assert news.after == heard
+                    assert news.after == last_public
 
     def test_repeats_are_harmless(self) -> None:
         for seat in NAMES:
@@ -233,8 +233,8 @@ class TestWhatASeatKnows:
         assert follow("Doc", until(Exile)).round == 1
         assert follow("Doc", until(Ended)).round == 2
         assert follow("Doc", GAME).round == 2
-        early = [*GAME[: 1 + GAME.index(next(e for e in GAME if isinstance(e, Exile)))]]
-        assert follow("Doc", [*early, Ended(winner="villagers", reason="no_wolves_left", rounds=1)]).round == 1
+        first_day = [*GAME[: 1 + GAME.index(next(e for e in GAME if isinstance(e, Exile)))]]
+        assert follow("Doc", [*first_day, Ended(winner="villagers", reason="no_wolves_left", rounds=1)]).round == 1
 
     def test_protections_are_known_with_their_rounds(self) -> None:
         for view in (follow("Doc", GAME), catch_up("Doc", GAME)):
@@ -265,8 +265,8 @@ def test_a_catch_up_at_any_moment_gives_the_view_of_who_was_there_all_along(even
     shuffler = random.Random(7)
     for end in sorted({1, 2, len(events), *shuffler.sample(range(1, len(events)), 6)}):
         for seat in events[0].seats[:: 1 if events is GAME else 3]:
-            there = knowledge(follow(seat.name, events[:end]))
-            assert knowledge(catch_up(seat.name, events[:end])) == there
+            present = knowledge(follow(seat.name, events[:end]))
+            assert knowledge(catch_up(seat.name, events[:end])) == present
 
 
 def test_late_facts_beside_a_catch_up_change_nothing(events: list[AnyEvent]) -> None:
@@ -298,5 +298,5 @@ def test_in_whole_games_no_seat_learns_a_role_that_is_not_its_to_know(events: li
             assert set(view.revealed) == set(view.dead)
         for fact in view.public:
             assert fact.type in PUBLIC_TYPES
-        own = [news.fact for news in Ear(seat, events[:-1]).private]
-        assert all(fact.seat == seat for fact in own if isinstance(fact, Inspection) or fact.type == "answered")
+        private = [news.fact for news in Ear(seat, events[:-1]).private]
+        assert all(fact.seat == seat for fact in private if isinstance(fact, Inspection) or fact.type == "answered")

@@ -27,18 +27,18 @@ PRIVATE_TYPES: Final = _types_of(PrivateEvent)
 
 
 @dataclass(slots=True)
-class Told:
+class NewFacts:
     """What one event tells: at most a few public facts, and private facts by seat."""
 
     public: list[Public] = field(default_factory=list)
     private: list[tuple[SeatName, Private]] = field(default_factory=list)
 
 
-class Herald:
+class AudienceFilter:
     """Folds a record into numbered facts: who is told what, in which order.
 
-    Feed it every event of a game in record order; those of types that are not in `HEARD` may be left out. It keeps only
-    what numbering and addressing need.
+    Feed it every event of a game in record order; those of types that are not in `EVENT_TYPES` may be left out. It
+    keeps only what numbering and addressing need.
     """
 
     def __init__(self) -> None:
@@ -55,42 +55,42 @@ class Herald:
             return (event.seat,)
         return "everybody" if isinstance(event, PublicEvent) else "researchers"
 
-    def tell(self, event: AnyEvent) -> Told:
-        """Take in `event` and return the facts it makes."""
-        told = Told()
+    def feed(self, event: AnyEvent) -> NewFacts:
+        """Take in the next event and return the facts it makes."""
+        facts = NewFacts()
         handler = self._HANDLERS.get(event.type)
         if handler is not None:
-            handler(self, told, event)
-        return told
+            handler(self, facts, event)
+        return facts
 
-    def _open(self, told: Told, event: Opened) -> None:
+    def _open(self, facts: NewFacts, event: Opened) -> None:
         self._opened = event
         self._wolves = tuple(seat.name for seat in event.seats if seat.role == "Werewolf")
         for name, seated in _seated(event):
-            self._add_private(told, name, seated)
+            self._add_private(facts, name, seated)
 
-    def _ask(self, _told: Told, event: Asked) -> None:
+    def _ask(self, _facts: NewFacts, event: Asked) -> None:
         # only whispers need their batch again, and only until the night is over
         if event.phase == "night":
             self._batches[event.batch] = event
 
-    def _tell_seat(self, told: Told, event: PrivateEvent) -> None:
-        self._add_private(told, event.seat, event)
+    def _add_private_event(self, facts: NewFacts, event: PrivateEvent) -> None:
+        self._add_private(facts, event.seat, event)
 
-    def _tell_all(self, told: Told, event: PublicEvent) -> None:
-        self._add_public(told, event)
+    def _add_public_event(self, facts: NewFacts, event: PublicEvent) -> None:
+        self._add_public(facts, event)
         if event.type == "exile" or event.type == "dawn":
-            gone = event.seat if event.type == "exile" else event.died
-            self._wolves = tuple(seat for seat in self._wolves if seat != gone)
+            victim = event.seat if event.type == "exile" else event.died
+            self._wolves = tuple(seat for seat in self._wolves if seat != victim)
             self._batches.clear()
         elif event.type == "ended":
-            self._reveal(told)
+            self._reveal(facts)
 
-    def _tell_answer(self, told: Told, event: AnyAnswered) -> None:
-        own = event
+    def _add_answer(self, facts: NewFacts, event: AnyAnswered) -> None:
+        answer = event
         if event.raw is not None or event.note is not None:
-            own = event.model_copy(update={"raw": None, "note": None})
-        self._add_private(told, event.seat, own)
+            answer = event.model_copy(update={"raw": None, "note": None})
+        self._add_private(facts, event.seat, answer)
         # a wolf without a valid proposal keeps its earlier one, so its partners hear nothing new
         if event.kind != "whisper" or event.content is None:
             return
@@ -104,29 +104,29 @@ class Herald:
         )
         for partner in self._wolves:
             if partner != event.seat:
-                self._add_private(told, partner, whispered)
+                self._add_private(facts, partner, whispered)
 
-    def _reveal(self, told: Told) -> None:
+    def _reveal(self, facts: NewFacts) -> None:
         if self._opened is not None:
             roles = {seat.name: seat.role for seat in sorted(self._opened.seats, key=lambda seat: seat.name)}
-            self._add_public(told, Revealed(seed=self._opened.seed, roles=roles))
+            self._add_public(facts, Revealed(seed=self._opened.seed, roles=roles))
 
-    def _add_public(self, told: Told, fact: PublicFact) -> None:
+    def _add_public(self, facts: NewFacts, fact: PublicFact) -> None:
         self._public += 1
-        told.public.append(unchecked(Public, {"n": self._public, "fact": fact}))
+        facts.public.append(unchecked(Public, {"n": self._public, "fact": fact}))
 
-    def _add_private(self, told: Told, seat: SeatName, fact: PrivateFact) -> None:
+    def _add_private(self, facts: NewFacts, seat: SeatName, fact: PrivateFact) -> None:
         number = self._private[seat] = self._private.get(seat, 0) + 1
-        told.private.append((seat, unchecked(Private, {"n": number, "after": self._public, "fact": fact})))
+        facts.private.append((seat, unchecked(Private, {"n": number, "after": self._public, "fact": fact})))
 
-    _HANDLERS: ClassVar[Mapping[str, Callable[[Herald, Told, Any], None]]] = {
+    _HANDLERS: ClassVar[Mapping[str, Callable[[AudienceFilter, NewFacts, Any], None]]] = {
         "opened": _open,
         "asked": _ask,
-        "answered": _tell_answer,
-        **dict.fromkeys(PRIVATE_TYPES, _tell_seat),
-        **dict.fromkeys(PUBLIC_TYPES, _tell_all),
+        "answered": _add_answer,
+        **dict.fromkeys(PRIVATE_TYPES, _add_private_event),
+        **dict.fromkeys(PUBLIC_TYPES, _add_public_event),
     }
-    HEARD: ClassVar[frozenset[str]] = frozenset(_HANDLERS)
+    EVENT_TYPES: ClassVar[frozenset[str]] = frozenset(_HANDLERS)
     """Types of event from which what seats are told follows; all others may be left out of what it is fed."""
 
 

@@ -177,7 +177,7 @@ class GameConfig(BaseModel):
         if missing := next((name for name in self.names if name not in roles), None):
             raise ValueError(f"roles: {missing!r} has none; give everybody a role or nobody")
         for role in ROLES:
-            dealt = sum(1 for given in roles.values() if given == role)
+            dealt = [*roles.values()].count(role)
             if dealt != self.count(role):
                 raise ValueError(f"roles: {dealt} × {role} given, but the counts say {self.count(role)}")
 
@@ -281,16 +281,16 @@ def rules_text(config: GameConfig, *, technical: bool = True) -> str:
         technical: whether to tell how answers are read and timed, too: what the form of an answer sees to, and what a
             language model cannot see.
     """
-    there = {role: config.count(role) for role in ROLES if config.count(role)}
-    told = dict(config)
+    counts = {role: config.count(role) for role in ROLES if config.count(role)}
+    values = dict(config)
     return (
         _words()
         .get_template("rules.txt")
         .render(
-            told,
+            values,
             seats=config.seats,
-            roles=", ".join(f"{n} {FACTS[role].plural if n > 1 else role}" for role, n in there.items()),
-            nights=[line for role in FACTS if role in there for line in _nights(role, config)],
+            roles=", ".join(f"{n} {FACTS[role].plural if n > 1 else role}" for role, n in counts.items()),
+            nights=[line for role in FACTS if role in counts for line in _nights(role, config)],
             old=1 - Decimal(repr(config.alpha)),
             technical=technical,
             times=_times(config),
@@ -302,8 +302,8 @@ def rules_text(config: GameConfig, *, technical: bool = True) -> str:
 def _nights(role: Role, config: GameConfig) -> list[str]:
     """Return what is told of a role's nights, line by line."""
     the = f"{'The' if config.count(role) == 1 else 'Each'} {role}"
-    told = _words().from_string(FACTS[role].rules).render(dict(config), The=the)
-    return [line for line in told.split("\n") if line]
+    text = _words().from_string(FACTS[role].rules).render(dict(config), The=the)
+    return [line for line in text.split("\n") if line]
 
 
 def _times(config: GameConfig) -> str:

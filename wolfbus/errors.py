@@ -194,9 +194,9 @@ def first_fault(error: ValidationError) -> str:
     return fault[:300] if fault.isprintable() else repr(fault[:300])[1:-1]
 
 
-def telling(error: ValidationError) -> ErrorDetails:
+def main_mistake(error: ValidationError) -> ErrorDetails:
     """Return the mistake that says most: of a name that is misspelt, the misspelling, not what follows from it."""
-    return min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    return min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
 
 
 def fault_of_table(
@@ -210,17 +210,17 @@ def fault_of_table(
         depth: how many names of a field's place are told; behind a union's own stands which of its forms was tried.
         tables: names that the file may hold beside the model's.
     """
-    first = telling(error)
-    where = [str(part) for part in first["loc"][:depth]]
-    place = ".".join(part if part.isprintable() else repr(part) for part in where)
-    kind, said = first["type"], first["msg"]
+    first = main_mistake(error)
+    path = [str(part) for part in first["loc"][:depth]]
+    place = ".".join(part if part.isprintable() else repr(part) for part in path)
+    kind, message = first["type"], first["msg"]
     if kind == "extra_forbidden":
-        close = difflib.get_close_matches(where[-1], [*_owner(model, where[:-1]).model_fields, *tables], n=1)
+        close = difflib.get_close_matches(path[-1], [*_owner(model, path[:-1]).model_fields, *tables], n=1)
         reason = "no such field" + (f"; did you mean {close[0]!r}?" if close else "")
     elif kind == "value_error":
-        reason = said.removeprefix("Value error, ")
+        reason = message.removeprefix("Value error, ")
     else:
-        reason = _IN_TOML.get(kind, said[:1].lower() + said[1:])
+        reason = _IN_TOML.get(kind, message[:1].lower() + message[1:])
         reason += "" if kind == "missing" else f" (given {reprlib.repr(first['input'])})"
     return f"{place}: {reason}" if place else reason
 

@@ -39,7 +39,7 @@ def marked(text: str, names: tuple[SeatName, ...]) -> str:
         return words
     marks, pattern = marks_of(names), _name_pattern(names)
     if pattern is not None:
-        return pattern.sub(lambda found: marks[found[0]], words)
+        return pattern.sub(lambda match: marks[match[0]], words)
     parts = _WORD.split(words)
     parts[1::2] = [marks.get(word, word) for word in parts[1::2]]
     return "".join(parts)

@@ -69,9 +69,9 @@ def cut_middle(text: str, limit: int, mark: str = "…") -> str:
     """
     if len(text) <= limit:
         return text
-    kept = limit - len(mark)
-    tail = kept * 3 // 5
-    return f"{text[: kept - tail]}{mark}{text[len(text) - tail :]}"
+    length = limit - len(mark)
+    tail = length * 3 // 5
+    return f"{text[: length - tail]}{mark}{text[len(text) - tail :]}"
 
 
 def shortened(text: str, limit: int) -> str:
@@ -83,17 +83,17 @@ def told_apart(names: Iterable[str], limit: int, shorten: Callable[[str, int], s
     """Return names as `shorten` makes them of `limit` characters; those that this makes equal are numbered in their
     order.
     """
-    shown: dict[str, str] = {}
-    taken: set[str] = set()
+    labels: dict[str, str] = {}
+    used: set[str] = set()
     for name in dict.fromkeys(names):
         cut, number = shorten(name, limit), 1
-        while cut in taken:
+        while cut in used:
             number += 1
             mark = f" #{number}"
             cut = shorten(name, limit - len(mark)) + mark
-        taken.add(cut)
-        shown[name] = cut
-    return shown
+        used.add(cut)
+        labels[name] = cut
+    return labels
 
 
 def printable(text: str, limit: int = STATEMENT_SHOWN) -> str:
@@ -118,7 +118,7 @@ def _clean(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    kept: list[str] = []
+    characters: list[str] = []
     marks = 0
     for character in text:
         category = unicodedata.category(character)
@@ -126,18 +126,18 @@ def _visible(text: str) -> str:
             marks += 1
             # variation selectors change how wide a character is drawn, and terminals disagree on it
             if marks <= _MARKS and not "\ufe00" <= character <= "\ufe0f" and character < "\U000e0100":
-                kept.append(character)
+                characters.append(character)
             continue
         marks = 0
         if category in {"Zs", "Zl", "Zp"} or character in "\t\n\v\f\r\x85":
-            kept.append(" ")
+            characters.append(" ")
         elif category in {"Cs", "Co", "Cn"}:
-            kept.append("\ufffd")
+            characters.append("\ufffd")
         elif "\U0001f1e6" <= character <= "\U0001f1ff":
             # two letters make a flag of a width that terminals disagree on
-            kept.append(chr(ord("A") + ord(character) - 0x1F1E6))
+            characters.append(chr(ord("A") + ord(character) - 0x1F1E6))
         elif (
             category not in {"Cc", "Cf"} and character not in _FILLERS and not "\U0001f3fb" <= character <= "\U0001f3ff"
         ):
-            kept.append(character)
-    return "".join(kept)
+            characters.append(character)
+    return "".join(characters)

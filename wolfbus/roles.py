@@ -41,7 +41,7 @@ class NightAct(PackageData):
     default: str
     chosen: str
     question: str
-    asked: str
+    prompt: str
     help: str = "A name."
     keys: tuple[str, ...]
 

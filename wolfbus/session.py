@@ -99,30 +99,32 @@ class Session:
         self.outcomes = dict.fromkeys(OUTCOMES, 0)
         self.under_way.clear()
 
-    def _sum_up(self, told: SessionSoFar) -> None:
-        if self.cut is None or self.name not in {"", told.session} or not _reaches(told.before, self.cut):
+    def _sum_up(self, summary: SessionSoFar) -> None:
+        if self.cut is None or self.name not in {"", summary.session} or not _reaches(summary.before, self.cut):
             # what it sums up was read one by one
             return
-        before, self._before = self._before, told
+        before, self._before = self._before, summary
         for outcome in OUTCOMES:
-            self.outcomes[outcome] += getattr(told, outcome) - (getattr(before, outcome) if before is not None else 0)
-        self.lost += told.lost - (before.lost if before is not None else 0)
-        self.games = max(self.games, told.games)
+            self.outcomes[outcome] += getattr(summary, outcome) - (
+                getattr(before, outcome) if before is not None else 0
+            )
+        self.lost += summary.lost - (before.lost if before is not None else 0)
+        self.games = max(self.games, summary.games)
         if not self.name:
-            self.name, self.running = told.session, True
+            self.name, self.running = summary.session, True
 
-    def _begin(self, told: GameOpened, _where: str) -> None:
-        self.games = max(self.games, told.number)
-        self.under_way[told.game] = told.number
+    def _begin(self, opened: GameOpened, _entry_id: str) -> None:
+        self.games = max(self.games, opened.number)
+        self.under_way[opened.game] = opened.number
 
-    def _finish(self, told: GameClosed) -> bool:
+    def _finish(self, closed: GameClosed) -> bool:
         """Count a game out; returns whether it was in: the news may come twice, or be of a game that was cut away."""
-        # one that failed before it could be opened is told by its end alone
-        unopened = bool(self.name) and told.number > self.games
-        if self.under_way.pop(told.game, None) is None and not unopened:
+        # of one that failed before it could be opened there is this news alone
+        unopened = bool(self.name) and closed.number > self.games
+        if self.under_way.pop(closed.game, None) is None and not unopened:
             return False
-        self.games = max(self.games, told.number)
-        self.outcomes[told.outcome] += 1
+        self.games = max(self.games, closed.number)
+        self.outcomes[closed.outcome] += 1
         return True
 
 

@@ -6,23 +6,18 @@ Seats never see it; what one seat knows is a `SeatView`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat, SeatName
+from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.content import Label
 from wolfbus.messages.events import (
     Absent,
-    Answered,
     AnsweredAssessOther,
     AnsweredAssessOwn,
-    AnsweredBid,
-    AnsweredKill,
-    AnsweredProtect,
-    AnsweredWhisper,
     AnyAnswered,
     AnyEvent,
     Asked,
@@ -35,6 +30,7 @@ from wolfbus.messages.events import (
     Opened,
     Rejected,
     Returned,
+    Seat,
     Silence,
     Statement,
     Stopped,
@@ -85,7 +81,7 @@ class Utterance:
     """A statement and what is known of its assessment so far.
 
     Attributes:
-        said: the statement.
+        spoken: the statement.
         label: the speaker's own label, None while or where there is none.
         label_outcome: what became of the request for it, None while it is open.
         judged: usable judgements.
@@ -96,7 +92,7 @@ class Utterance:
         awaited: assessments asked for and not yet in the record.
     """
 
-    said: Statement
+    spoken: Statement
     label: Label | None = None
     label_outcome: Outcome | None = None
     judged: int = 0
@@ -210,10 +206,7 @@ class GameState:
     def feed(self, event: AnyEvent) -> None:
         """Take in the next event of the game."""
         self.events += 1
-        if isinstance(event, Answered):
-            self._answer(event)
-            return
-        handler = self._HANDLERS.get(type(event))
+        handler = self._HANDLERS.get(event.type)
         if handler is not None:
             handler(self, event)
 
@@ -277,89 +270,89 @@ class GameState:
         if event.fault is not None:
             self.faults[event.fault] += 1
         self._waiting.close(event)
-        if isinstance(event, AnsweredBid):
+        if event.kind == "bid":
             if event.batch != self._bid_batch:
                 self.bids, self._bid_batch = {}, event.batch
             self.bids[event.seat] = event.content.bid if event.content is not None else 0
-        elif isinstance(event, AnsweredAssessOwn | AnsweredAssessOther):
+        elif event.kind == "assess_own" or event.kind == "assess_other":
             self._assess(event)
         elif event.content is None:
             return
-        elif isinstance(event, AnsweredWhisper):
+        elif event.kind == "whisper":
             self._night().proposals[event.seat] = (event.content.target, event.content.word)
-        elif isinstance(event, AnsweredKill):
+        elif event.kind == "kill":
             self._night().proposals[event.seat] = (event.content.target, "")
-        elif isinstance(event, AnsweredProtect):
+        elif event.kind == "protect":
             self._night().protections[event.seat] = event.content.target
 
     def _assess(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> None:
-        statement = self.statements.get(event.about or 0)
-        if statement is None:
+        utterance = self.statements.get(event.about or 0)
+        if utterance is None:
             return
-        statement.awaited = max(0, statement.awaited - 1)
-        if isinstance(event, AnsweredAssessOwn):
-            statement.label_outcome, statement.label = event.outcome, event.content
+        utterance.awaited = max(0, utterance.awaited - 1)
+        if event.kind == "assess_own":
+            utterance.label_outcome, utterance.label = event.outcome, event.content
         elif event.content is None:
-            statement.missing += 1
+            utterance.missing += 1
         else:
-            statement.judged += 1
-            statement.flagged += event.content.deceptive
-            statement.suspicions += event.content.suspicion
-            self.suspicion.judge(event.seat, statement.said.speaker, event.content.suspicion)
+            utterance.judged += 1
+            utterance.flagged += event.content.deceptive
+            utterance.suspicions += event.content.suspicion
+            self.suspicion.judge(event.seat, utterance.spoken.speaker, event.content.suspicion)
 
     def _night(self, round_: int | None = None) -> Night:
         number = self.round if round_ is None else round_
         return self.nights.setdefault(number, Night(number))
 
-    def _state(self, event: Statement) -> None:
+    def _add_statement(self, event: Statement) -> None:
         self._enter(event.round, event.phase, event.turn)
         self.floor = None
         statement = self.statements[event.statement] = Utterance(event)
         self.transcript.append(statement)
 
-    def _fall_silent(self, event: Silence) -> None:
+    def _add_silence(self, event: Silence) -> None:
         self._enter(event.round, "debate", event.turn)
         self.floor = None
         self.transcript.append(event)
 
-    def _claim(self, event: ClaimTruth) -> None:
+    def _add_verdicts(self, event: ClaimTruth) -> None:
         statement = self.statements.get(event.statement)
         if statement is not None:
             statement.verdicts.update(scored.verdict for scored in event.claims)
 
-    def _tally(self, event: Tally) -> None:
+    def _add_tally(self, event: Tally) -> None:
         self._enter(event.round, "vote")
         self.tallies[event.round] = event
         self.transcript.append(event)
 
-    def _exile(self, event: Exile) -> None:
+    def _add_exile(self, event: Exile) -> None:
         self.exiles[event.round] = event
         self.transcript.append(event)
         if event.seat is not None:
             self.left.setdefault(event.seat, Departure("exile", event.round))
 
-    def _night_outcome(self, event: NightOutcome) -> None:
+    def _add_night_outcome(self, event: NightOutcome) -> None:
         self._enter(event.round, "night")
         self._night(event.round).outcome = event
         self.transcript.append(event)
 
-    def _inspect(self, event: Inspection) -> None:
+    def _add_inspection(self, event: Inspection) -> None:
         self._night(event.round).inspections[event.seat] = (event.target, event.role)
 
-    def _dawn(self, event: Dawn) -> None:
+    def _add_dawn(self, event: Dawn) -> None:
         if event.died is not None:
             self.left.setdefault(event.died, Departure("night", event.round))
 
-    def _miss(self, event: Absent) -> None:
+    def _mark_absent(self, event: Absent) -> None:
         self.absent[event.seat] = None
 
-    def _return(self, event: Returned) -> None:
+    def _mark_returned(self, event: Returned) -> None:
         self.absent.pop(event.seat, None)
 
-    def _reject(self, event: Rejected) -> None:
+    def _add_rejected(self, event: Rejected) -> None:
         self.rejected[event.reason] += 1
 
-    def _pay(self, event: ModelCall) -> None:
+    def _add_call(self, event: ModelCall) -> None:
         self.usage.add(event, len(event.requests), reask=event.reask)
 
     def _end(self, event: Ended) -> None:
@@ -372,21 +365,22 @@ class GameState:
         self.floor = None
         self._waiting.clear()
 
-    _HANDLERS: ClassVar[dict[type[Any], Callable[[GameState, Any], None]]] = {
-        Opened: _open,
-        Asked: _ask,
-        Statement: _state,
-        Silence: _fall_silent,
-        ClaimTruth: _claim,
-        Tally: _tally,
-        Exile: _exile,
-        NightOutcome: _night_outcome,
-        Dawn: _dawn,
-        Inspection: _inspect,
-        Absent: _miss,
-        Returned: _return,
-        Rejected: _reject,
-        ModelCall: _pay,
-        Stopped: _stop,
-        Ended: _end,
+    _HANDLERS: ClassVar[Mapping[str, Callable[[GameState, Any], None]]] = {
+        "opened": _open,
+        "asked": _ask,
+        "answered": _answer,
+        "statement": _add_statement,
+        "silence": _add_silence,
+        "claim_truth": _add_verdicts,
+        "tally": _add_tally,
+        "exile": _add_exile,
+        "night_outcome": _add_night_outcome,
+        "dawn": _add_dawn,
+        "inspection": _add_inspection,
+        "absent": _mark_absent,
+        "returned": _mark_returned,
+        "rejected": _add_rejected,
+        "model_call": _add_call,
+        "stopped": _stop,
+        "ended": _end,
     }

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
@@ -92,53 +92,60 @@ def thinkable(facts: Facts, observer: SeatName, target: SeatName, role: Role) ->
 
     Exact: it asks whether any deal of the role counts agrees with what the observer knows and has `target` as `role`.
     """
-    known, not_wolves = knowledge(facts, observer)
-    if target in known:
-        return known[target] == role
+    roles, not_wolves = knowledge(facts, observer)
+    if target in roles:
+        return roles[target] == role
     if role == "Werewolf" and target in not_wolves:
         return False
-    known[target] = role
+    roles[target] = role
     left = Counter(facts.roles.values())
-    left.subtract(known.values())
-    if min(left.values()) < 0:
-        return False
-    return _wolves_fit(facts, known, not_wolves, left["Werewolf"])
+    left.subtract(roles.values())
+    return min(left.values()) >= 0 and bool(_unknown(facts, roles, not_wolves).living_wolves)
 
 
-def _wolves_fit(facts: Facts, known: dict[SeatName, Role], not_wolves: set[SeatName], wolves_left: int) -> bool:
-    """Return whether the unknown wolves can be seated so that the game goes on: 1 ≤ living wolves < living others."""
-    open_seats = [name for name in facts.roles if name not in known and name not in not_wolves]
-    open_living = sum(1 for name in open_seats if name in facts.living)
-    open_dead = len(open_seats) - open_living
-    known_living = sum(1 for name in facts.living if known.get(name) == "Werewolf")
-    for living in range(min(wolves_left, open_living) + 1):
-        wolves = known_living + living
-        if wolves_left - living <= open_dead and 1 <= wolves < len(facts.living) - wolves:
-            return True
-    return False
+class _Unknown(NamedTuple):
+    """Players who may be Werewolves or not, the living apart, how many of both are, and how many of the living may be
+    so that the game goes on: 1 ≤ living wolves < living others.
+    """
+
+    living: set[SeatName]
+    dead: set[SeatName]
+    wolves: int
+    living_wolves: list[int]
+
+
+def _unknown(facts: Facts, roles: Mapping[SeatName, Role], not_wolves: Collection[SeatName]) -> _Unknown:
+    """Return what roles that are known, and who is known to be no Werewolf, leave open."""
+    names = facts.roles.keys() - roles.keys() - set(not_wolves)
+    living, dead = names.intersection(facts.living), names.difference(facts.living)
+    left = [*facts.roles.values()].count("Werewolf") - [*roles.values()].count("Werewolf")
+    known_wolves = sum(1 for name in facts.living if roles.get(name) == "Werewolf")
+    counts = range(max(0, left - len(dead)), min(left, len(living)) + 1)
+    return _Unknown(
+        living, dead, left, [n for n in counts if 1 <= known_wolves + n < len(facts.living) - known_wolves - n]
+    )
 
 
 def knowledge(facts: Facts, observer: SeatName) -> tuple[dict[SeatName, Role], set[SeatName]]:
     """Return what `observer` knows for certain: roles by name, and who is no Werewolf though the role is unknown."""
     roles = facts.roles
-    known: dict[SeatName, Role] = {observer: roles[observer]}
-    known.update(facts.inspected.get(observer, {}))
+    by_name: dict[SeatName, Role] = {observer: roles[observer]}
+    by_name.update(facts.inspected.get(observer, {}))
     not_wolves = set(facts.night_victims)
     if roles[observer] == "Werewolf":
         for name, role in roles.items():
             if role == "Werewolf":
-                known[name] = role
+                by_name[name] = role
             else:
                 not_wolves.add(name)
-    for name, shown in facts.revealed.items():
-        if shown == "villagers":
+    for name, revealed in facts.revealed.items():
+        if revealed == "villagers":
             not_wolves.add(name)
         else:
-            known[name] = "Werewolf" if shown == "werewolves" else shown
-    wolves = sum(1 for role in roles.values() if role == "Werewolf")
-    if wolves == sum(1 for role in known.values() if role == "Werewolf"):
-        not_wolves.update(name for name in roles if name not in known)
-    return known, not_wolves - known.keys()
+            by_name[name] = "Werewolf" if revealed == "werewolves" else revealed
+    if [*roles.values()].count("Werewolf") == [*by_name.values()].count("Werewolf"):
+        not_wolves.update(name for name in roles if name not in by_name)
+    return by_name, not_wolves - by_name.keys()
 
 
 def entailed(facts: Facts, observer: SeatName) -> frozenset[SeatName]:
@@ -147,23 +154,15 @@ def entailed(facts: Facts, observer: SeatName) -> frozenset[SeatName]:
     Werewolves know each other, so they can tell of everybody; a Seer can of whom it inspected, everybody of night
     victims and of what was revealed; and all that follows from these with the role counts and with the game's going on.
     """
-    known, not_wolves = knowledge(facts, observer)
-    living = set(facts.living)
+    roles, not_wolves = knowledge(facts, observer)
+    unknown = _unknown(facts, roles, not_wolves)
+    fewest, most = min(unknown.living_wolves, default=None), max(unknown.living_wolves, default=None)
+    certain = {*roles, *not_wolves}
+    if fewest is None or most is None:
+        return frozenset(certain)
     # what is known of one living player of whom nothing else is known is known of all of them, and so of the dead
-    unknown = facts.roles.keys() - known.keys() - not_wolves
-    here, gone = unknown & living, unknown - living
-    wolves = [name for name, role in known.items() if role == "Werewolf"]
-    left = sum(1 for role in facts.roles.values() if role == "Werewolf") - len(wolves)
-    known_here = sum(1 for name in wolves if name in living)
-    # how many of the unknown who live may be Werewolves
-    possible = [
-        count
-        for count in range(min(left, len(here)) + 1)
-        if left - count <= len(gone) and 1 <= known_here + count < len(living) - known_here - count
-    ]
-    found = {*known, *not_wolves}
-    if possible and (max(possible) == 0 or min(possible) == len(here)):
-        found |= here
-    if possible and (min(possible) == left or left - max(possible) == len(gone)):
-        found |= gone
-    return frozenset(found)
+    if most == 0 or fewest == len(unknown.living):
+        certain |= unknown.living
+    if fewest == unknown.wolves or unknown.wolves - most == len(unknown.dead):
+        certain |= unknown.dead
+    return frozenset(certain)

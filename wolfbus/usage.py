@@ -41,15 +41,15 @@ class Mean:
 
     def _add(self, value: float) -> None:
         partials = self._partials
-        kept = 0
+        length = 0
         for other in partials:
             large, small = (value, other) if abs(value) >= abs(other) else (other, value)
             value = large + small
             lost = small - (value - large)
             if lost:
-                partials[kept] = lost
-                kept += 1
-        partials[kept:] = [value]
+                partials[length] = lost
+                length += 1
+        partials[length:] = [value]
 
     def merge(self, other: Mean) -> None:
         """Add all that `other` holds."""
@@ -153,13 +153,13 @@ TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 """What servers count: tokens of the prompt, those of them that were in the cache, and of the reply, hidden reasoning
 included."""
 
-_TOLD: Final = ("calls", "requests", "failed", "reasks", "attempts", "cassette")
-_COUNTS: Final = (*_TOLD, "uncounted", "unpriced", "_compared")
+_REPORTED: Final = ("calls", "requests", "failed", "reasks", "attempts", "cassette")
+_COUNTS: Final = (*_REPORTED, "uncounted", "unpriced", "_compared")
 _NAMED: Final = 3
 """Kinds that the name of a sort of call spells out."""
 
 
-class CallTaken(Protocol):
+class FinishedCall(Protocol):
     """A call that came to its end, whether it is just over or stands in a record; see `Call` for what each means."""
 
     @property
@@ -186,8 +186,8 @@ class CallTaken(Protocol):
 
 def kinds_of(call: Call) -> tuple[Kind, ...]:
     """Return the kinds of the requests that a call answers, in the order of `KINDS`, each once."""
-    asked = {parts[3] for name in call.requests if len(parts := name.split("/", 4)) > 4}
-    return tuple(kind for kind in KINDS if kind in asked) or (call.kind,)
+    kinds = {parts[3] for name in call.requests if len(parts := name.split("/", 4)) > 4}
+    return tuple(kind for kind in KINDS if kind in kinds) or (call.kind,)
 
 
 def sort_of(call: Call) -> str:
@@ -201,14 +201,14 @@ def sort_of(call: Call) -> str:
     return f"{named}+" if len(kinds) == 1 and len(call.requests) > 1 else named
 
 
-def is_free(call: CallTaken) -> bool:
+def is_free(call: FinishedCall) -> bool:
     """Return whether no server can have charged for a call: it was played from a cassette, never sent, or every attempt
     was turned away (429) or found no server.
     """
     return call.cassette or not call.attempts or not call.charged
 
 
-class Known:
+class PartialSum:
     """An exact sum of values of which some are not known."""
 
     __slots__ = ("missing", "sum")
@@ -224,7 +224,7 @@ class Known:
         else:
             self.sum.add(value)
 
-    def merge(self, other: Known) -> None:
+    def merge(self, other: PartialSum) -> None:
         """Add all that `other` holds."""
         self.sum.merge(other.sum)
         self.missing += other.missing
@@ -284,10 +284,10 @@ class Usage:
         self._compared = 0
         self.latency = Distribution()
         self.queue = Distribution()
-        self._tokens = {name: Known() for name in TOKENS}
-        self.cost = Known()
+        self._tokens = {name: PartialSum() for name in TOKENS}
+        self.cost = PartialSum()
 
-    def add(self, call: CallTaken, requests: int = 1, *, reask: bool = False) -> None:
+    def add(self, call: FinishedCall, requests: int = 1, *, reask: bool = False) -> None:
         """Add one call.
 
         Args:
@@ -300,8 +300,8 @@ class Usage:
         self.failed += call.error is not None
         self.reasks += reask
         free = is_free(call)
-        for name, known in self._tokens.items():
-            known.add(getattr(call, name), free=free)
+        for name, total in self._tokens.items():
+            total.add(getattr(call, name), free=free)
         if call.prompt_tokens is not None and call.cached_tokens is not None:
             self._compared += call.prompt_tokens
         counted = call.prompt_tokens is not None and call.completion_tokens is not None
@@ -320,19 +320,19 @@ class Usage:
         """Add all that `other` holds."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        for own, more in zip(self._sums(), other._sums(), strict=True):
-            own.merge(more)
+        for target, source in zip(self._sums(), other._sums(), strict=True):
+            target.merge(source)
 
     def state(self) -> list[Any]:
         """Return all that it holds as plain values; see `restore`."""
-        return [*(getattr(self, name) for name in _COUNTS), *(each.state() for each in self._sums())]
+        return [*(getattr(self, name) for name in _COUNTS), *(part.state() for part in self._sums())]
 
     def restore(self, state: list[Any]) -> None:
         """Hold what `state` returned, and nothing else."""
         for name, count in zip(_COUNTS, state, strict=False):
             setattr(self, name, count)
-        for each, held in zip(self._sums(), state[len(_COUNTS) :], strict=True):
-            each.restore(held)
+        for part, values in zip(self._sums(), state[len(_COUNTS) :], strict=True):
+            part.restore(values)
 
     def _sums(self) -> list[Any]:
         return [self.latency, self.queue, self.cost, *self._tokens.values()]
@@ -345,8 +345,8 @@ class Usage:
 
     def tokens(self, *names: str) -> int | None:
         """Return the sum of some of `TOKENS`, None if no call tells any."""
-        known = [total for name in names if (total := self._tokens[name].total()) is not None]
-        return int(sum(known)) if known else None
+        totals = [total for name in names if (total := self._tokens[name].total()) is not None]
+        return int(sum(totals)) if totals else None
 
     @property
     def cached_share(self) -> float | None:
@@ -363,8 +363,8 @@ class Usage:
         """Return everything as plain values; each ``…_missing`` counts the calls that its sum lacks, but for those
         that no server can have charged for.
         """
-        found: dict[str, Any] = {name: getattr(self, name) for name in _TOLD}
-        for name, known in self._tokens.items():
-            found |= {name: self.tokens(name), f"{name}_missing": known.missing}
-        found |= {"cost_usd": self.cost_usd, "cost_usd_missing": self.cost.missing}
-        return {**found, "latency_s": self.latency.result(), "queue_s": self.queue.result()}
+        result: dict[str, Any] = {name: getattr(self, name) for name in _REPORTED}
+        for name, total in self._tokens.items():
+            result |= {name: self.tokens(name), f"{name}_missing": total.missing}
+        result |= {"cost_usd": self.cost_usd, "cost_usd_missing": self.cost.missing}
+        return {**result, "latency_s": self.latency.result(), "queue_s": self.queue.result()}

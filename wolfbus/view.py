@@ -88,36 +88,36 @@ class PublicKnowledge:
 
     def after(self, facts: Sequence[PublicFact]) -> PublicKnowledge:
         """Return what follows when these facts, one at least, have come after those."""
-        told = (*self.facts, *facts)
-        place = (id(facts[-1]), len(told))
-        known = _shared_knowledge.get(place)
-        if known is None or known.facts != told:
-            known = _shared_knowledge[place] = self._grown(told)
-        return known
+        all_facts = (*self.facts, *facts)
+        key = (id(facts[-1]), len(all_facts))
+        knowledge = _shared_knowledge.get(key)
+        if knowledge is None or knowledge.facts != all_facts:
+            knowledge = _shared_knowledge[key] = self._grown(all_facts)
+        return knowledge
 
-    def _grown(self, told: Sequence[PublicFact]) -> PublicKnowledge:
+    def _grown(self, all_facts: Sequence[PublicFact]) -> PublicKnowledge:
         statements, tallies = dict(self.statements), self.tallies
         dead, revealed, exiles = self.dead, self.revealed, self.exiles
         round_, ended = self.round, self.ended
-        for number, fact in enumerate(told[len(self.facts) :], len(self.facts) + 1):
+        for number, fact in enumerate(all_facts[len(self.facts) :], len(self.facts) + 1):
             slim(fact)
             if fact.type == "statement":
                 statements[fact.statement] = fact
             elif fact.type == "tally":
                 tallies = {**tallies, fact.round: fact.votes}
             elif fact.type == "dawn" or fact.type == "exile":
-                gone, how = (fact.died, "night") if fact.type == "dawn" else (fact.seat, "exile")
-                shown = fact.role or fact.team
-                if gone is not None:
-                    dead = {**dead, gone: how}
-                    revealed = revealed if shown is None else {**revealed, gone: shown}
+                name, how = (fact.died, "night") if fact.type == "dawn" else (fact.seat, "exile")
+                role = fact.role or fact.team
+                if name is not None:
+                    dead = {**dead, name: how}
+                    revealed = revealed if role is None else {**revealed, name: role}
                 if fact.type == "exile":
                     exiles, round_ = (*exiles, number), fact.round + 1
             elif fact.type == "ended":
                 ended, round_ = fact, fact.rounds
             elif fact.type == "revealed":
                 revealed = {**revealed, **fact.roles}
-        return PublicKnowledge(told, statements, tallies, dead, revealed, exiles, round_, ended)
+        return PublicKnowledge(all_facts, statements, tallies, dead, revealed, exiles, round_, ended)
 
 
 _shared_knowledge: Final[WeakValueDictionary[tuple[int, int], PublicKnowledge]] = WeakValueDictionary()
@@ -139,7 +139,7 @@ class SeatView:
         names: all players in seating order.
         config: the rules.
         brain_seed: seed for this seat's brain, "" for outsiders.
-        heard: what everybody was told.
+        knowledge: what everybody was told, and what follows from it.
         inspections: what this seer learned, name to role.
         protections: (round, name) this doctor protected.
         whispers: proposals heard from partners.
@@ -156,7 +156,7 @@ class SeatView:
     names: tuple[SeatName, ...] = ()
     config: GameConfig = field(default_factory=GameConfig)
     brain_seed: str = ""
-    heard: PublicKnowledge = field(default_factory=PublicKnowledge)
+    knowledge: PublicKnowledge = field(default_factory=PublicKnowledge)
     inspections: dict[SeatName, Role] = field(default_factory=dict)
     protections: list[tuple[int, SeatName]] = field(default_factory=list)
     whispers: list[Whispered] = field(default_factory=list)
@@ -172,48 +172,48 @@ class SeatView:
     @property
     def public(self) -> Sequence[PublicFact]:
         """All public facts in order."""
-        return self.heard.facts
+        return self.knowledge.facts
 
     @property
     def statements(self) -> Mapping[int, Statement]:
         """Public statements by number."""
-        return self.heard.statements
+        return self.knowledge.statements
 
     @property
     def tallies(self) -> Mapping[int, dict[SeatName, SeatName | None]]:
         """Votes by round, voter to target."""
-        return self.heard.tallies
+        return self.knowledge.tallies
 
     @property
     def dead(self) -> Mapping[SeatName, str]:
         """Who left and how, in order: name to "night" or "exile"."""
-        return self.heard.dead
+        return self.knowledge.dead
 
     @property
     def revealed(self) -> Mapping[SeatName, Role | Team]:
         """Teams and roles that became public, with a death or at the end."""
-        return self.heard.revealed
+        return self.knowledge.revealed
 
     @property
     def round(self) -> int:
         """Rounds begun as far as this seat can tell."""
-        return self.heard.round
+        return self.knowledge.round
 
     @property
     def ended(self) -> Ended | None:
         """The end of the game, once it is over."""
-        return self.heard.ended
+        return self.knowledge.ended
 
     @property
     def living(self) -> tuple[SeatName, ...]:
         """Players still in the game, in seating order."""
-        dead = self.heard.dead
+        dead = self.knowledge.dead
         return tuple(name for name in self.names if name not in dead)
 
     @property
     def others(self) -> tuple[SeatName, ...]:
         """Living players but this one, in seating order."""
-        dead, me = self.heard.dead, self.me
+        dead, me = self.knowledge.dead, self.me
         return tuple(name for name in self.names if name not in dead and name != me)
 
     @property
@@ -235,20 +235,20 @@ class SeatView:
         Raises:
             RulesError: a fact before one of these is missing. What came before the gap is taken in.
         """
-        known = len(self.heard.facts)
+        count = len(self.knowledge.facts)
         fresh = []
         gap = None
         for item in news:
-            if item.n == known + 1:
-                known += 1
+            if item.n == count + 1:
+                count += 1
                 fresh.append(item.fact)
-            elif item.n > known:
+            elif item.n > count:
                 gap = item.n
                 break
         if fresh:
-            self.heard = self.heard.after(fresh)
+            self.knowledge = self.knowledge.after(fresh)
         if gap is not None:
-            raise RulesError(f"{self.me}: public fact {gap} came after {known}; some are missing")
+            raise RulesError(f"{self.me}: public fact {gap} came after {count}; some are missing")
         return bool(fresh)
 
     def hear_private(self, news: Private) -> bool:
@@ -265,7 +265,7 @@ class SeatView:
             raise RulesError(f"{self.me}: private fact {news.n} came before public fact {news.after}; some are missing")
         self._last_private = news.n
         # a catch-up tells all public facts first: only their number says in which round this one fell
-        self._learn(news.fact, 1 + bisect_right(self.heard.exiles, news.after))
+        self._learn(news.fact, 1 + bisect_right(self.knowledge.exiles, news.after))
         if len(self.private) > len(self.private_after):
             self.private_after.append(news.after)
         return True
@@ -306,9 +306,9 @@ class SeatView:
             return
         if fact.content is not None:
             slim(fact.content)
-        own = OwnAnswer(round_, fact.kind, fact.about, fact.outcome, fact.content, fact.thought)
-        self.answers.append(own)
-        self.private.append(own)
+        answer = OwnAnswer(round_, fact.kind, fact.about, fact.outcome, fact.content, fact.thought)
+        self.answers.append(answer)
+        self.private.append(answer)
         if fact.kind == "protect" and fact.content is not None and fact.content.target is not None:
             self.protections.append((round_, fact.content.target))
         elif fact.kind == "whisper" and fact.content is not None:
@@ -316,7 +316,7 @@ class SeatView:
 
     def _judge(self, spoken: Statement, judgement: Judgement, thought: str | None) -> None:
         self.suspicion.judge(self.me, spoken.speaker, judgement.suspicion)
-        own = self.judgements[spoken.statement] = OwnJudgement(
+        own_judgement = self.judgements[spoken.statement] = OwnJudgement(
             spoken.statement,
             judgement.deceptive,
             judgement.suspicion,
@@ -325,14 +325,14 @@ class SeatView:
             judgement.reasoning,
             thought,
         )
-        self.private.append(own)
+        self.private.append(own_judgement)
 
     def proposals(self) -> dict[SeatName, Proposal]:
         """Return this night's latest proposals of this wolf and its living partners, by name."""
         latest: dict[SeatName, Proposal] = {}
-        for heard in self.whispers:
-            if heard.round == self.round:
-                latest[heard.seat] = Proposal(target=heard.target, word=heard.word)
+        for whisper in self.whispers:
+            if whisper.round == self.round:
+                latest[whisper.seat] = Proposal(target=whisper.target, word=whisper.word)
         if self._proposed is not None and self._proposed[0] == self.round:
             latest[self.me] = self._proposed[1]
         return latest

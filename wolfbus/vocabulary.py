@@ -51,6 +51,9 @@ Reveal: TypeAlias = Literal["none", "team", "role"]
 Protocol: TypeAlias = Literal["paper", "compact"]
 """How many requests a model's reply may answer: one, or several of its seat."""
 
+SCRIPTS: Final = frozenset({"scripted", "random", "silent"})
+"""Brains of ours without a model, a person or a program: they answer at once, and know nothing of time."""
+
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DECEPTIONS: Final[tuple[Deception, ...]] = get_args(Deception)

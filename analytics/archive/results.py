@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analytics import Result
-from analytics.report.terminal import text
+from analytics.report.report import terminal_text
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.vocabulary import Winner
@@ -124,7 +124,7 @@ class Results:
             for game in self.games
             if not game.fine
         ]
-        return "\n".join([text(self.metrics).rstrip("\n"), "", *lines, self.summary()]) + "\n"
+        return "\n".join([terminal_text(self.metrics).rstrip("\n"), "", *lines, self.summary()]) + "\n"
 
 
 def write_results(results: Results) -> None:

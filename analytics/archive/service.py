@@ -20,7 +20,7 @@ from analytics.archive.session import past_sessions
 from wolfbus import __version__
 from wolfbus.actors import Timer
 from wolfbus.agent.member import Member
-from wolfbus.agent.membership import Membership, introduce, last_words
+from wolfbus.agent.membership import Membership, close_if_slow, introduce
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry, every_entry
 from wolfbus.bus.streams import parse_id
@@ -168,7 +168,7 @@ class ArchiveService:
         """Tell a moderator that is new what is archived: it may not have read that far."""
         self._call(self._archive.acknowledge_all)
 
-    def again(self) -> None:
+    def rejoined(self) -> None:
         """Do nothing yet: the welcome that follows has all told anew."""
 
     def report(self) -> tuple[str, dict[str, int]]:
@@ -184,7 +184,7 @@ class ArchiveService:
         try:
             with self._archive_lock:
                 self.results = self._archive.results()
-            with last_words(self._member.bus), self._check_lock:
+            with close_if_slow(self._member.bus), self._check_lock:
                 self._closed = True
                 self._post(self._refresh_view())
         except BusError as error:

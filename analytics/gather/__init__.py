@@ -272,6 +272,7 @@ __all__ = [
     "Collection",
     "Criteria",
     "FileNote",
+    "GameRows",
     "Gathered",
     "Planned",
     "Source",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from analytics import Result, look
 from wolfbus.document.formats import UNDEFINED, count, listed, number, of
 from wolfbus.printable import told_apart
+from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from analytics.report.context import Context
@@ -33,7 +34,6 @@ def verdict(findings: Result, name: str) -> Verdict:
     return "unclear" if result == "undefined" else result
 
 
-_BUILT_IN: Final = frozenset({"scripted", "random", "silent"})
 _BEARABLE: Final = 0.1
 """Share of missing answers up to which a brain's figures are taken for its own."""
 _NAME: Final = 64
@@ -57,7 +57,7 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
     for brain, tables in brains.items():
         row = tables["overall"]
         requests, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
-        if brain.partition(":")[0] in _BUILT_IN or lost <= _BEARABLE * requests:
+        if brain.partition(":")[0] in SCRIPTS or lost <= _BEARABLE * requests:
             continue
         causes = [(number, fault) for fault, number in row["faults"].items() if number]
         if row["timed_out"]:
@@ -109,7 +109,7 @@ def fillers(result: Result) -> str:
 
 def caveats(findings: Result, context: Context) -> Iterator[str]:
     """Yield all that must be known before any number is believed, what matters most first."""
-    if scripts := [agent for agent in context.agents if agent.partition(":")[0] in _BUILT_IN]:
+    if scripts := [agent for agent in context.agents if agent.partition(":")[0] in SCRIPTS]:
         nature = "is a script, not a model" if len(scripts) == 1 else "are scripts, not models"
         yield f"{listed([context.name(agent) for agent in scripts])} {nature}: such numbers try out the tools only."
     if caveat := protocols(findings):

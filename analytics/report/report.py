@@ -1,8 +1,10 @@
-"""`Report`: findings as an HTML page, as Markdown, as headlines and as BibTeX."""
+"""`Report`: findings as an HTML page, as Markdown, as headlines and as BibTeX; and the report's tables of what is known
+without a study, for the terminal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -10,15 +12,17 @@ from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.reading import checks
 from analytics.reference import published
+from analytics.report.caveats import fillers, missing_answers, protocols, smoothing
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, chosen, entries_of
-from analytics.report.html import Index, page
 from analytics.report.sections import answer, design, evidence, methods, tables
 from analytics.report.sections.methods import bibtex, cite
+from analytics.report.specs import table
 from wolfbus import __version__
-from wolfbus.document.blocks import Section
-from wolfbus.document.formats import visible
-from wolfbus.document.writers import escaped, section_markdown
+from wolfbus.document.blocks import Block, Section, TableBlock, plain, warning
+from wolfbus.document.formats import count, of, visible
+from wolfbus.document.writers import escaped, section_markdown, written
+from wolfbus.printable import shortened
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.answer,
@@ -88,6 +92,9 @@ class Report:
         Raises:
             RecordError: the files can no longer be read.
         """
+        # the terminal has no use for templates
+        from analytics.report.html import Index, page
+
         index = Index()
         paths = chosen(self._gathered.columns, self._gathered.files, statements)
         games = [game for game in entries_of(paths, self._gathered, self._criteria) if index.add(game)]
@@ -120,3 +127,76 @@ class Report:
 def _with_pointer(section: Section) -> Section:
     pointer = methods.pointer(section.key)
     return section if pointer is None else replace(section, blocks=(*section.blocks, pointer))
+
+
+IN_TERMINAL: Final[tuple[Callable[[Result, Context], Section], ...]] = (
+    tables.outcomes,
+    tables.table1,
+    tables.table2,
+    tables.table3,
+    tables.table5,
+    tables.figure1,
+    tables.events,
+    tables.votes,
+    design.repair,
+    design.cost,
+)
+"""The sections whose tables are known without a study, in the order of the terminal."""
+
+
+def terminal_text(result: Result) -> str:
+    """Return `Metrics.result`, or what JSON made of it, as text for the terminal, which ends in a newline."""
+    return written(_blocks(result))
+
+
+def _blocks(result: Result) -> Iterator[Block]:
+    warnings = [protocols(result), *missing_answers(result)]
+    yield from (warning(line) for line in warnings if line)
+    yield plain(_opening(result))
+    context = Context(agents=tuple(result["repair"]["by_brain"]))
+    overall = result["repair"]["overall"]
+    for section in IN_TERMINAL:
+        if section is design.repair and overall["replies"] == overall["clean"]:
+            continue
+        for block in section(result, context).blocks:
+            if isinstance(block, TableBlock) and _tells(block):
+                yield block
+
+
+def _tells(table: TableBlock) -> bool:
+    return any(cell.reason is None for row in table.rows for cell in row.cells)
+
+
+def _opening(result: Result) -> str:
+    games, labels = result["outcomes"], result["labels"]
+    alpha, prior = smoothing(result)
+    return " ".join(
+        part
+        for part in (
+            f"{of(games['games'], 'game')}, {count(games['finished'])} finished;",
+            f"smoothed suspicion with alpha {alpha}, prior {prior}.",
+            f"{of(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
+            f"{count(labels['clean'])} clean, {count(labels['repaired'])} repaired.",
+            fillers(result),
+        )
+        if part
+    )
+
+
+def recalibration_table(result: Result, name: str) -> TableBlock:
+    """Return `recalibrated` as a table.
+
+    Args:
+        result: what `recalibrated` returned, or what JSON made of it.
+        name: the map's file.
+    """
+    fitted = result["map"]
+    held_out = {f"held_out_{when}": {**fitted["held_out"][when], "n": fitted["n"]} for when in ("before", "after")}
+    return table(
+        *("calibration/recalibrated-record", {}, Context()),
+        rows={"before": result["before"], "after": result["after"], **held_out},
+        name=shortened(name, 60),
+        kind=fitted["kind"],
+        judgements=of(fitted["n"], "judgement"),
+        games=of(fitted["games"], "game"),
+    )

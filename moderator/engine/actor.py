@@ -30,7 +30,7 @@ from moderator.engine.reports import SideEvent
 from moderator.rules.game import Step
 from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, tell_if_alive
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import Id
@@ -260,7 +260,7 @@ class ModeratorActor(PooledActor):
         self._newcomers = {}
         try:
             with self._pool.blocking():
-                record = read_back(self._context.bus, self._context.name, self._opened.game, Herald.HEARD)
+                record = read_back(self._context.bus, self._context.name, self._opened.game, AudienceFilter.EVENT_TYPES)
                 posts = self._builder.deliveries.of_catch_up((recorded.event for recorded in record), asks)
         except BusDown as error:
             logger.warning("game %s: %s cannot be told of it yet: %s", self._opened.game, ", ".join(asks), error)

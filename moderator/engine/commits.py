@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from moderator.engine.context import HouseContext, house_entry
 from moderator.engine.referee import OpenRequest
 from moderator.engine.seating import SeatPlayer
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry, Unpacked
 from wolfbus.canonical import canonical_members
@@ -40,18 +40,18 @@ class Deliveries:
     Args:
         house: house name, for stream names.
         opened: the game's opening event.
-        herald: decides the audience of each event, and knows what was told already.
+        audiences: decides the audience of each event, and knows what was told already.
         resumed: whether the game goes on from a record.
     """
 
-    def __init__(self, house: str, opened: Opened, herald: Herald, *, resumed: bool) -> None:
+    def __init__(self, house: str, opened: Opened, audiences: AudienceFilter, *, resumed: bool) -> None:
         self._house = house
         self._opened = opened
         self._game = opened.game
         self._seats: dict[str, list[SeatName]] = {}
         for seat in opened.seats:
             self._seats.setdefault(seat.agent, []).append(seat.name)
-        self._herald = herald
+        self._audiences = audiences
         self._withheld: set[str] = set()
         # agents may know of steps that the bus has lost: what they are told next must be the whole truth
         self._not_caught_up = set(self._seats) if resumed else set()
@@ -104,7 +104,7 @@ class Deliveries:
             events: the step's events, in record order.
             asks: requests to put to their agents.
         """
-        news, facts = _facts(self._herald, events)
+        news, facts = _facts(self._audiences, events)
         asks_by_seat = _by_seat(asks)
         posts = []
         for agent in self._seats:
@@ -133,7 +133,7 @@ class Deliveries:
             events: the game's events so far, in record order.
             asks: for each agent to be told, the open requests to its seats.
         """
-        news, facts = _facts(Herald(), events)
+        news, facts = _facts(AudienceFilter(), events)
         asks_by_seat = _by_seat(chain.from_iterable(asks.values()))
         self._not_caught_up.difference_update(asks)
         agents = [agent for agent in asks if agent in self._seats]
@@ -160,12 +160,14 @@ class Deliveries:
         return Entry(body, kind, "moderator", self._game, number, entry_id)
 
 
-def _facts(herald: Herald, events: Iterable[AnyEvent]) -> tuple[tuple[Public, ...], dict[SeatName, list[Private]]]:
+def _facts(
+    audiences: AudienceFilter, events: Iterable[AnyEvent]
+) -> tuple[tuple[Public, ...], dict[SeatName, list[Private]]]:
     """Return what events tell everybody, and what they tell single seats."""
     news: list[Public] = []
     facts: dict[SeatName, list[Private]] = {}
     for event in events:
-        deliveries = herald.tell(event)
+        deliveries = audiences.feed(event)
         news += deliveries.public
         for seat, private in deliveries.private:
             facts.setdefault(seat, []).append(private)
@@ -228,11 +230,11 @@ class CommitBuilder:
         self._number = number
         self._clock = context.clock
         self._began = self._clock() - so_far.seconds
-        self._herald = so_far.herald
+        self._audiences = so_far.audiences
         self.count = so_far.count
         self.head = so_far.head
         self.digest = so_far.digest
-        self.deliveries = Deliveries(self._house, so_far.opened, so_far.herald, resumed=so_far.count > 0)
+        self.deliveries = Deliveries(self._house, so_far.opened, so_far.audiences, resumed=so_far.count > 0)
 
     @property
     def now(self) -> float:
@@ -258,7 +260,7 @@ class CommitBuilder:
             members = canonical_members(plain(event))
             self.digest.feed(event, members)
             self.count += 1
-            unsealed = Recorded(self.count, now, self._herald.audience(event), event)
+            unsealed = Recorded(self.count, now, self._audiences.audience(event), event)
             recorded, line = seal(self.head, unsealed, members)
             self.head = recorded.hash
             sealed.append(recorded)

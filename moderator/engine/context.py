@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 
 from moderator.engine.seating import SeatPlayer
 from wolfbus.actors import ActorPool, Timers
-from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.bus.streams import START, Id, join_id
@@ -39,14 +38,9 @@ class _Due:
 
 
 class Cursors:
-    """Thread-safe.
+    """How far the out streams that a moderator reads are accounted for. Thread-safe."""
 
-    Args:
-        every_s: see `CHECK_EVERY_S`.
-    """
-
-    def __init__(self, every_s: float = CHECK_EVERY_S) -> None:
-        self._every_s = every_s
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._games: set[str] = set()
         self._dispatched: dict[str, Id] = {}
@@ -113,7 +107,7 @@ class Cursors:
             carried: dict[str, str] = {}
             for stream in self._due:
                 must_send = over and stream in recorded_upto
-                if not must_send and now - self._checked_at.get(stream, -1e9) < self._every_s:
+                if not must_send and now - self._checked_at.get(stream, -1e9) < CHECK_EVERY_S:
                     continue
                 self._checked_at[stream] = now
                 cursor = self._cursor(stream, game, recorded_upto.get(stream, START))
@@ -150,15 +144,6 @@ class Cursors:
         """Whether a cursor could be carried further now than any commit has."""
         with self._lock:
             return any(self._cursor(stream, "", START) > self._sent[stream] for stream in self._due)
-
-
-def outbox_cursors(bus: Bus, house: str) -> dict[str, str]:
-    """Return the durable cursor of each out stream, as the bus itself knows it; raises BusError.
-
-    What the bus has confirmed it may have forgotten, and then the streams are read again from there.
-    """
-    out = streams.outbox(house, "")
-    return {stream: last for stream, last in bus.cursors(house).items() if stream.startswith(out)}
 
 
 def house_entry(message: Part, game: str = "") -> Entry:

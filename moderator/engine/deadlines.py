@@ -18,13 +18,10 @@ from typing import Final
 
 from wolfbus.actors import Timer, Timers
 from wolfbus.draws import choose
-from wolfbus.messages.base import Seat, SeatName
-from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened
+from wolfbus.messages.base import SeatName
+from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Opened, Seat
 from wolfbus.roles import FACTS, team_of
-from wolfbus.vocabulary import Kind
-
-_TIMELESS_BRAINS: Final = frozenset({"scripted", "random", "silent"})
-"""Brains that know nothing of time, as language models (``llm:…``) do not."""
+from wolfbus.vocabulary import SCRIPTS, Kind
 
 _SHORTEST_S: Final = 1e-4
 """Seconds below which answers count as equally quick."""
@@ -37,7 +34,7 @@ def measures_time(seat: Seat) -> bool:
     """Return whether who plays a seat can measure how long a night takes: a person, a program, or
     anybody's agent. Brains of our own see what happens, not when.
     """
-    is_own_brain = seat.brain in _TIMELESS_BRAINS or seat.brain.startswith("llm:")
+    is_own_brain = seat.brain in SCRIPTS or seat.brain.startswith("llm:")
     return not (seat.in_house and is_own_brain)
 
 

@@ -11,10 +11,9 @@ from typing import Final
 
 from moderator.engine.deadlines import NightTime, Presence
 from moderator.engine.referee import Referee, check_legal
-from moderator.engine.seating import deal
-from moderator.rules.game import Steps
+from moderator.rules.game import Steps, deal
 from moderator.rules.table import Answers
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.canonical import canonical
@@ -40,12 +39,12 @@ class Verifier:
         opened: the first event, once it came.
         events: events fed and found right.
         rules: the game as it stands after them, once it was opened.
-        herald: what everybody was told by them.
+        audiences: what everybody was told by them.
     """
 
     def __init__(self) -> None:
         self.digest = Digest()
-        self.herald = Herald()
+        self.audiences = AudienceFilter()
         self.rules: Steps | None = None
         self.opened: Opened | None = None
         self.ended: Ended | None = None
@@ -95,10 +94,10 @@ class Verifier:
             self._answer(event, line)
         else:
             raise self._unexpected(event, line)
-        audience = self.herald.audience(event)
+        audience = self.audiences.audience(event)
         if recorded.audience != audience:
             raise RecordError(f"audience {recorded.audience!r}; this {event.type} is for {audience!r}", line)
-        self.herald.tell(event)
+        self.audiences.feed(event)
         self.digest.feed(event)
         self.events += 1
         if isinstance(event, Ended):
@@ -181,7 +180,7 @@ class GameSoFar:
         waits_for: batches whose requests must be closed before the next step; () before the first, and when the game is
             over.
         referee: with the requests that no recorded answer closes, open; those that are declined among them.
-        herald: numbering of the facts told so far.
+        audiences: numbering of the facts told so far.
         presence: who is absent.
         night: how long answers took, as far as the record tells: a step's answers stand in it at one time.
         digest: over the events so far.
@@ -198,7 +197,7 @@ class GameSoFar:
         self.steps = steps
         self.waits_for: tuple[int, ...] = ()
         self.referee = Referee(opened)
-        self.herald = Herald()
+        self.audiences = AudienceFilter()
         self.presence = Presence()
         self.night = NightTime(opened)
         self.digest = Digest()
@@ -215,7 +214,7 @@ class GameSoFar:
         return self.ended is not None or self.stopped is not None
 
     def recall(self, record: Iterable[Recorded]) -> None:
-        """Take in all events of a record, in order; the rules, digest and herald have had them already."""
+        """Take in all events of a record, in order; the rules, digest and audiences have had them already."""
         for recorded in record:
             event = recorded.event
             self.referee.recall(event)
@@ -250,7 +249,7 @@ def recover(recordeds: Iterable[Recorded]) -> GameSoFar:
     if verifier.opened is None or verifier.rules is None:
         raise RecordError("no game was opened in this record")
     game = GameSoFar(verifier.opened, verifier.rules)
-    game.waits_for, game.herald, game.digest = verifier.waits_for or (), verifier.herald, verifier.digest
+    game.waits_for, game.audiences, game.digest = verifier.waits_for or (), verifier.audiences, verifier.digest
     game.ended, game.stopped = verifier.ended, verifier.stopped
     game.recall(record)
     return game

@@ -1,27 +1,18 @@
-"""Who sits where and is what: names and roles drawn from the seed unless the config gives them; and which agent plays
-which seat.
-"""
+"""Which agent plays which seat, and the event that opens a game with them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from moderator.rules.game import deal
 from wolfbus import __version__
 from wolfbus.config import GameConfig
 from wolfbus.draws import shuffled
-from wolfbus.messages.base import Seat, SeatName
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.printable import printable
-from wolfbus.vocabulary import ROLES, Kind, Role
-
-NAMES: Final = (
-    "Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo",
-    "Ines", "Jonas", "Kira", "Leon", "Mona", "Nils", "Olga", "Piet",
-)  # fmt: skip
-"""Names to draw from: short, and none is a prefix of another."""
+from wolfbus.vocabulary import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +54,6 @@ class Offer:
 
     free: int
     places: tuple[int, ...] = ()
-
-
-def deal(config: GameConfig, seed: str) -> tuple[tuple[SeatName, Role], ...]:
-    """Return (name, role) of every seat in seating order, as `config` and `seed` decide."""
-    names = config.names or shuffled(seed, "names", NAMES)[: config.seats]
-    if config.roles is not None:
-        return tuple((name, config.roles[name]) for name in names)
-    deck = tuple(role for role in ROLES for _ in range(config.count(role)))
-    return tuple(zip(names, shuffled(seed, "roles", deck), strict=True))
 
 
 def opening(

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from moderator.engine.context import HouseContext, house_entry, outbox_cursors
+from moderator.engine.context import HouseContext, house_entry
 from moderator.house.games import Games
 from moderator.house.housekeeping import trim_all
 from moderator.house.lease import Claim, TermEnd
@@ -224,7 +224,7 @@ class Closing:
         """Leave as little as can be on the bus; nobody plays any more."""
         members = sorted(self._roster.members.items())
         seen = [(streams.inbox(self._house, name), member.join.seen) for name, member in members]
-        trim_all(self._bus, [*sorted(outbox_cursors(self._bus, self._house).items()), *seen])
+        trim_all(self._bus, [*sorted(self._bus.cursors(self._house).items()), *seen])
 
 
 def finish_closed(

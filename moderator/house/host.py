@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
-from moderator.engine.context import GameOver, HouseContext, outbox_cursors
+from moderator.engine.context import GameOver, HouseContext
 from moderator.house.closing import BROKE_DOWN, END_S, CloseWatchdog, Closing
 from moderator.house.games import Games
 from moderator.house.housekeeping import Housekeeper
@@ -352,7 +352,7 @@ class Host:
         self._lobby.admit_new_tickets()
         self._lobby.sum_up()
         self._games.send_cursors()
-        dealt = outbox_cursors(self._bus, self._name)
+        dealt = self._bus.cursors(self._name)
         self._session.catch_up(self._bus, self._name)
         self._summaries.update()
         news = max(self._session.news, NEWS_AT_LEAST)

@@ -3,24 +3,43 @@
 It yields events as they happen, batches of requests as they go out (`Asked`), and `Join` where it must know the
 answers; it returns how the game ended. No clock, no bus, no thread, no running random generator: whoever drives it
 decides when answers come, and the same answers give the same game. `Steps` drives it from join to join, which is what
-one atomic commit holds; the moderator, replay and recovery all use it.
+one atomic commit holds; the moderator, replay and recovery all use it. `deal` says who is what before it begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from moderator.rules.day import debate, vote
 from moderator.rules.night import night
 from moderator.rules.table import BatchJoin, Script, Table
+from wolfbus.config import GameConfig
+from wolfbus.draws import shuffled
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Asked, Ended, Opened
+from wolfbus.vocabulary import ROLES, Role
 
 Play: TypeAlias = Callable[[Opened], Script[Ended]]
 """Plays a game from its opening; `game` does by the rules."""
+
+
+NAMES: Final = (
+    "Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo",
+    "Ines", "Jonas", "Kira", "Leon", "Mona", "Nils", "Olga", "Piet",
+)  # fmt: skip
+"""Names to draw from: short, and none is a prefix of another."""
+
+
+def deal(config: GameConfig, seed: str) -> tuple[tuple[SeatName, Role], ...]:
+    """Return (name, role) of every seat in seating order, as `config` and `seed` decide."""
+    names = config.names or shuffled(seed, "names", NAMES)[: config.seats]
+    if config.roles is not None:
+        return tuple((name, config.roles[name]) for name in names)
+    deck = tuple(role for role in ROLES for _ in range(config.count(role)))
+    return tuple(zip(names, shuffled(seed, "roles", deck), strict=True))
 
 
 def game(opened: Opened) -> Script[Ended]:

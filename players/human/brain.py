@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from players.human.terminal import Gap, Keyboard, Screen
-from players.human.typed import Typo, answer_typed
+from players.human.terminal import Keyboard, NoLine, Screen
+from players.human.typed import Typo, answer_typed, room_for_words
 from players.human.words import (
     COUNTS_AS,
     UnreadNews,
@@ -53,7 +53,7 @@ _PATIENCE: Final = 2.0
 class _Question:
     ask: Ask
     view: SeatView
-    heard: float
+    received_at: float
     """When it came, on the clock of `time.monotonic`."""
     replies: Replies
 
@@ -65,7 +65,7 @@ class _Question:
     @property
     def due(self) -> float:
         """When the moderator stops waiting."""
-        return self.heard + self.ask.deadline_s
+        return self.received_at + self.ask.deadline_s
 
 
 class HumanBrain(Agent):
@@ -99,19 +99,19 @@ class HumanBrain(Agent):
         self._missed = 0
         self._changed = threading.Condition()
         self._questions: deque[_Question] = deque()
-        self._seen: SeatView | None = None
+        self._unshown: SeatView | None = None
         """What a person who is asked nothing any more may see, and was not shown yet."""
         self._closed = False
         self._thread: threading.Thread | None = None
 
     def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> None:
         """Put the questions of one delivery before the person, after those that wait already."""
-        heard, held = time.monotonic(), still(view)
+        now, view_now = time.monotonic(), snapshot(view)
         with self._changed:
             if self._closed:
                 return
             self._view = view
-            self._questions += [_Question(ask, held, heard, replies) for ask in asks]
+            self._questions += [_Question(ask, view_now, now, replies) for ask in asks]
             self._wake(view)
 
     def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
@@ -121,7 +121,7 @@ class HumanBrain(Agent):
                 return
             self._view = view
             if view.death is not None:
-                self._seen = still(view)
+                self._unshown = snapshot(view)
                 self._wake(view)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class HumanBrain(Agent):
             self._changed.notify()
         self._keyboard.close()
         if self._thread is None:
-            self._say_goodbye()
+            self._show_last_news()
         elif self._thread is not threading.current_thread():
             # a terminal that was stopped holds up whoever writes to it, and should not hold up more
             self._thread.join(_PATIENCE)
@@ -155,15 +155,15 @@ class HumanBrain(Agent):
                 self._screen.say(self._news.since(question))
                 continue
             try:
-                given = self._put(question)
+                answer = self._ask(question)
             except Exception as error:
                 logger.exception("%s: the person could not be asked", question.view.me)
                 note = f"the person could not be asked: {type(error).__name__}: {error}"
-                given = Answer(None, fault="failed", note=note[:300])
-            question.replies.answer(question.ask, given)
-        self._say_goodbye()
+                answer = Answer(None, fault="failed", note=note[:300])
+            question.replies.answer(question.ask, answer)
+        self._show_last_news()
 
-    def _say_goodbye(self) -> None:
+    def _show_last_news(self) -> None:
         """Tell the last news: the end of the game is nothing that anybody is asked about."""
         if self._view is not None:
             self._screen.say(["", *self._news.since(self._view)])
@@ -174,20 +174,20 @@ class HumanBrain(Agent):
         """
         with self._changed:
             while True:
-                while not self._questions and self._seen is None and not self._closed:
+                while not self._questions and self._unshown is None and not self._closed:
                     self._changed.wait()
                 if self._closed:
                     return None
                 if not self._questions:
-                    seen, self._seen = self._seen, None
-                    return seen
+                    view, self._unshown = self._unshown, None
+                    return view
                 question = self._questions.popleft()
                 newest = not self._questions
                 if time.monotonic() < question.due or (newest and question.away) or self._ended:
                     return question
                 self._missed += 1
 
-    def _put(self, question: _Question) -> Answer:
+    def _ask(self, question: _Question) -> Answer:
         ask, view = question.ask, question.view
         if self._ended:
             return default_of(ask)
@@ -199,20 +199,20 @@ class HumanBrain(Agent):
         if question.away:
             away = "The game goes on without you; any answer, however late, makes it wait for you again."
             self._screen.say([away], "yellow")
-        self._keyboard.freshen()
-        heading, *rest = question_in_words(ask, view)
+        self._keyboard.flush()
+        heading, *lines = question_in_words(ask, view)
         self._screen.say([heading], "bold")
-        self._screen.say(rest)
-        return self._hear(ask, view, due)
+        self._screen.say(lines)
+        return self._await_answer(ask, view, due)
 
-    def _hear(self, ask: Ask, view: SeatView, due: float) -> Answer:
+    def _await_answer(self, ask: Ask, view: SeatView, due: float) -> Answer:
         while True:
             self._screen.prompt(prompt_for(ask, due - time.monotonic()))
             typed = self._keyboard.read_line(due)
             if isinstance(typed, str):
                 self._screen.say([""])
                 if typed != "long":
-                    return self._without(typed, ask)
+                    return self._without_line(typed, ask)
                 self._screen.say(["That line is too long."], "yellow")
                 continue
             if not self._keyboard.is_terminal:
@@ -220,10 +220,10 @@ class HumanBrain(Agent):
                 self._screen.say([""])
             # what nobody can see is as good as blank
             line = typed.text.strip() if printable(typed.text) else ""
-            if line in (ask.legal or ()) or not self._obey(line, ask, view):
-                given = self._read(line, ask, view)
-                if given is not None:
-                    return given
+            if line in (ask.legal or ()) or not self._run_command(line, ask, view):
+                answer = self._read(line, ask, view)
+                if answer is not None:
+                    return answer
 
     def _read(self, line: str, ask: Ask, view: SeatView) -> Answer | None:
         """Return the answer that a line is; None after telling what is wrong with it."""
@@ -240,27 +240,27 @@ class HumanBrain(Agent):
         self._screen.say([content_in_words(content, view, ask.about)], "dim")
         return Answer(content, raw=None if ask.kind in _AS_TYPED else line)
 
-    def _obey(self, line: str, ask: Ask, view: SeatView) -> bool:
+    def _run_command(self, line: str, ask: Ask, view: SeatView) -> bool:
         """Do what a command says; return whether the line was one."""
         if line == "?":
             self._screen.say(help_in_words(ask, view))
         elif line == "view":
             self._screen.say(table_in_words(view))
         elif line == "log":
-            self._screen.say(self._news.told)
+            self._screen.say(self._news.lines)
         elif line == "rules":
             self._screen.say(rules_text(view.config).splitlines())
         else:
             return False
         return True
 
-    def _without(self, gap: Gap, ask: Ask) -> Answer:
-        if gap == "closed":
+    def _without_line(self, reason: NoLine, ask: Ask) -> Answer:
+        if reason == "closed":
             return NO_ANSWER
-        if gap == "late":
+        if reason == "late":
             self._screen.say([f"Time is up: this counts as {COUNTS_AS[ask.kind]}."], "yellow")
             return NO_ANSWER
-        if gap == "gone":
+        if reason == "ended":
             self._ended = True
             self._screen.say(["Your input has ended: every question from here on gets the default."], "yellow")
         else:
@@ -268,19 +268,15 @@ class HumanBrain(Agent):
         return default_of(ask)
 
 
-def still(view: SeatView) -> SeatView:
+def snapshot(view: SeatView) -> SeatView:
     """Return a view that knows what this one knows now, and learns nothing more; facts are shared."""
-    held = copy.copy(view)
+    copied = copy.copy(view)
     for field in fields(view):
         value = getattr(view, field.name)
         if isinstance(value, list | dict):
-            setattr(held, field.name, value.copy())
-    held.suspicion = copy.deepcopy(view.suspicion)
-    return held
-
-
-_BESIDE: Final = 1_000
-"""Bytes of a reply that are not the person's words, at most."""
+            setattr(copied, field.name, value.copy())
+    copied.suspicion = copy.deepcopy(view.suspicion)
+    return copied
 
 
 class PageBrain(Agent):
@@ -295,23 +291,23 @@ class PageBrain(Agent):
 
     def __init__(self, people: People) -> None:
         self._people = people
-        self._place: PersonSeat | None = None
+        self._person_seat: PersonSeat | None = None
 
     @property
     def _person(self) -> PersonSeat:
-        if self._place is None:
-            self._place = self._people.sit(self.game, self.seat)
-        return self._place
+        if self._person_seat is None:
+            self._person_seat = self._people.sit(self.game, self.seat)
+        return self._person_seat
 
-    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
+    def received(self, facts: Sequence[Public], private: Sequence[Private], /) -> None:
         """Show facts."""
-        self._person.told(facts, own)
+        self._person.told(facts, private)
 
     def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> None:
         """Put the questions of one delivery on the page."""
         from wolfbus.stage.people import PersonRequest  # of pages a terminal needs nothing
 
-        take = partial(_take, replies, view.config)
+        take = partial(_answer_from_page, replies, view.config)
         self._person.asked(
             [
                 PersonRequest(ask, tuple(question_in_words(ask, view))[1:], COUNTS_AS[ask.kind], partial(take, ask))
@@ -324,22 +320,22 @@ class PageBrain(Agent):
         self._person.left()
 
 
-def _take(
-    replies: Replies, config: GameConfig, ask: Ask, given: dict[str, Any] | None, thought: str | None
+def _answer_from_page(
+    replies: Replies, config: GameConfig, ask: Ask, fields: dict[str, Any] | None, thought: str | None
 ) -> str | None:
     """Send an answer; returns what is wrong with it, None if nothing is."""
-    if given is None:
+    if fields is None:
         replies.answer(ask, default_of(ask))
         return None
     try:
-        content = answer_of(ask.kind, given).content
+        content = answer_of(ask.kind, fields).content
     except (TypeError, ValueError) as error:
         return str(error)
     if isinstance(content, Bid) and not 0 <= content.bid <= config.bid_max:
         return f"a bid is a whole number from 0 to {config.bid_max}"
     if isinstance(content, Ballot | Choice | Proposal) and ask.legal is not None and content.target not in ask.legal:
         return f"{name_of(content.target)} cannot be chosen here"
-    thought, room = storable(thought or ""), config.max_reply_bytes - _BESIDE
+    thought, room = storable(thought or ""), room_for_words(config)
     if len(repr(content).encode()) + len(thought.encode()) > room:
         return f"that is too long; {room} bytes are read at most"
     replies.answer(ask, Answer(content, thought=thought or None))

@@ -30,7 +30,7 @@ WIDTH: Final = 100
 class Screen:
     """Writes what one person may read on standard error, for standard output is for results; safe from any thread.
 
-    Colours only stand on a terminal, and not under ``NO_COLOR``. A screen that is gone swallows what is written.
+    Colours only stand on a terminal, and not under ``NO_COLOR``. What is written on a closed screen is dropped.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Screen:
             emoji=False,
         )
         self._lock = threading.Lock()
-        self._gone = False
+        self._ended = False
 
     def say(self, lines: Iterable[str], style: Style = "") -> None:
         """Write paragraphs, each on a line of its own."""
@@ -62,21 +62,21 @@ class Screen:
     def _write(self, text: str, style: Style, end: str) -> None:
         from rich.text import Text
 
-        if self._gone:
+        if self._ended:
             return
         try:
             self._console.print(Text(text, style), end=end)
             self._console.file.flush()
         except (OSError, ValueError) as error:
             # the person's terminal was closed: the game goes on without it
-            self._gone = True
+            self._ended = True
             logger.debug("the screen is gone: %s", error)
 
 
 LONGEST: Final = 16_384
 """Bytes of a line; a terminal itself takes 4,096."""
 
-Gap: TypeAlias = Literal["late", "left out", "long", "gone", "closed"]
+NoLine: TypeAlias = Literal["late", "left out", "long", "ended", "closed"]
 """Why there is no line: the time is up · Ctrl-D at a terminal · it was too long · the input has ended for good · the
 keyboard was closed.
 """
@@ -102,31 +102,31 @@ class Keyboard:
     def __init__(self) -> None:
         try:
             self._descriptor = sys.stdin.fileno()
-            there = os.fstat(self._descriptor)
+            status = os.fstat(self._descriptor)
         except (AttributeError, OSError, ValueError) as error:
             raise PlayerError("a person cannot play without a keyboard: there is no standard input") from error
-        self.place = (there.st_dev, there.st_ino)
+        self.place = (status.st_dev, status.st_ino)
         """What is behind standard input: equal for two keyboards that are one."""
         self.is_terminal = os.isatty(self._descriptor)
         self._typed = bytearray()
         self._dropping = False
         """Whether the rest of the line is to be dropped."""
-        self._gone = False
+        self._ended = False
         # whoever reads holds the keyboard, and so both ends, however soon it is closed
         self._closed, self._close = os.pipe()
         for end in (self._closed, self._close):
             weakref.finalize(self, os.close, end)
 
-    def freshen(self) -> None:
-        """Forget what was typed while nothing was asked; a pipe or file keeps its lines."""
+    def flush(self) -> None:
+        """Discard what was typed while nothing was asked; a pipe or file keeps its lines."""
         if self.is_terminal:
-            self._forget()
+            self._discard()
 
     def close(self) -> None:
         """Read no more, and wake up who waits for a line; safe from any thread."""
         os.write(self._close, b"!")
 
-    def read_line(self, due: float) -> TypedLine | Gap:
+    def read_line(self, due: float) -> TypedLine | NoLine:
         """Return the next line, or why there is none.
 
         A line that is only half typed when the time is up is dropped, with what is typed of it afterwards.
@@ -137,28 +137,28 @@ class Keyboard:
         # unlike epoll, poll also takes files
         with getattr(selectors, "PollSelector", selectors.SelectSelector)() as selector:
             selector.register(self._closed, selectors.EVENT_READ)
-            if not self._gone:
+            if not self._ended:
                 selector.register(self._descriptor, selectors.EVENT_READ)
             while True:
                 line = self._line()
                 if line is not None:
                     return line
-                if self._gone:
-                    return "gone"
+                if self._ended:
+                    return "ended"
                 left = due - time.monotonic()
                 ready = {key.fd for key, _ in selector.select(left)} if left > 0 else set()
                 if self._closed in ready:
                     return "closed"
                 if self._descriptor in ready:
-                    gap = self._take()
-                    if gap is not None:
-                        return gap
+                    no_line = self._read()
+                    if no_line is not None:
+                        return no_line
                 elif time.monotonic() >= due:
                     self._dropping = bool(self._typed) or self._dropping
-                    self._forget()
+                    self._discard()
                     return "late"
 
-    def _line(self) -> TypedLine | Gap | None:
+    def _line(self) -> TypedLine | NoLine | None:
         """Return the next whole line of what was typed; None while there is none."""
         while (end := self._typed.find(b"\n")) >= 0:
             line = bytes(self._typed[:end])
@@ -175,28 +175,28 @@ class Keyboard:
             return "long"
         return None
 
-    def _take(self) -> Gap | None:
+    def _read(self) -> NoLine | None:
         try:
-            some = os.read(self._descriptor, 4096)
+            data = os.read(self._descriptor, 4096)
         except BlockingIOError:
             return None
         except OSError:
             # what a terminal says that is no longer there
-            some = b""
-            self._gone = True
-        if some:
-            self._typed += some
+            data = b""
+            self._ended = True
+        if data:
+            self._typed += data
             return None
-        if self.is_terminal and not self._gone:
+        if self.is_terminal and not self._ended:
             self._typed.clear()
             return "left out"
-        self._gone = True
+        self._ended = True
         if self._typed:
             # a last line without an end
             self._typed += b"\n"
         return None
 
-    def _forget(self) -> None:
+    def _discard(self) -> None:
         self._typed.clear()
         if self.is_terminal:
             import termios  # not on every platform
@@ -205,7 +205,7 @@ class Keyboard:
             try:
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
             except termios.error:
-                self._gone = True
+                self._ended = True
 
 
 def _line_of(line: bytes) -> TypedLine:

@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from players.human.words import KINDS_TYPED, names_of
-from wolfbus.config import NOBODY_WORDS
+from wolfbus.config import NOBODY_WORDS, GameConfig
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import printable
 from wolfbus.reading import resolve_name
-from wolfbus.reading.values import Bad, kind_of, read_unit, read_whole
+from wolfbus.reading.values import Bad, Resolved, kind_of, read_unit, read_whole
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Deception
 
-_BESIDE: Final = 700
-"""Bytes of a reply that are not the person's words, at most."""
 _FLAGS: Final = {"d": True, "deceptive": True, "h": False, "honest": False}
 _BECAUSE = re.compile(r"(?:because\b|:|[–—-](?=\s))[\s,:]*", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s]+")
@@ -34,10 +32,15 @@ class Typo:
     why: str
 
 
+def room_for_words(config: GameConfig) -> int:
+    """Return how many bytes of a person's own words are read: the rest of a reply has 700, at most."""
+    return max(100, config.max_reply_bytes - 700)
+
+
 def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     """Return what a line that is not blank answers to a request."""
     line = line.strip()
-    room = max(100, view.config.max_reply_bytes - _BESIDE)
+    room = room_for_words(view.config)
     if len(line.encode()) > room:
         return Typo(f"That is too long; {room} bytes are read at most.")
     if ask.kind == "bid":
@@ -46,38 +49,29 @@ def answer_typed(line: str, ask: Ask, view: SeatView) -> Content | Typo:
     if ask.kind == "speak":
         return Speech(text=line)
     if ask.kind == "assess_own" or ask.kind == "assess_other":
-        return _assessment(line, own=ask.kind == "assess_own")
+        return _assessment(line, is_label=ask.kind == "assess_own")
     if ask.kind == "vote" or ask.kind == "whisper":
         return _name_and_words(line, ask, view)
     chosen = _one_name(line, ask, view)
     return chosen if isinstance(chosen, Typo) else Choice(target=chosen.name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: SeatName | None
-
-
-def _one_name(line: str, ask: Ask, view: SeatView) -> _Named | Typo:
+def _one_name(line: str, ask: Ask, view: SeatView) -> Resolved | Typo:
     legal = ask.legal or ()
     resolved = resolve_name(line, legal, view.names)
     if resolved.fault is None:
-        return _Named(resolved.name)
-    shown = printable(line, 60)
-    if resolved.fault == "ambiguous":
-        return Typo(f"“{shown}” could mean several players; one of: {names_of(legal)}")
-    return Typo(f"“{shown}” is no legal answer; one of: {names_of(legal)}")
+        return resolved
+    fault = "could mean several players" if resolved.fault == "ambiguous" else "is no legal answer"
+    return Typo(f"“{printable(line, 60)}” {fault}; one of: {names_of(legal)}")
 
 
 def _name_and_words(line: str, ask: Ask, view: SeatView) -> Content | Typo:
-    found = _leading_name(line, ask.legal or (), view.names)
-    if found is None:
-        # a name somewhere in a sentence: then the whole sentence is what is said
-        found = line, (line if len(line.split()) > 1 else "")
-    named = _one_name(found[0], ask, view)
+    # a name somewhere in a sentence: then the whole sentence is what is said
+    sentence = line, (line if len(line.split()) > 1 else "")
+    name, words = _leading_name(line, ask.legal or (), view.names) or sentence
+    named = _one_name(name, ask, view)
     if isinstance(named, Typo):
         return named
-    words = found[1]
     if ask.kind == "whisper":
         return Proposal(target=named.name, word=words)
     return Ballot(target=named.name, reason=words or None)
@@ -85,8 +79,8 @@ def _name_and_words(line: str, ask: Ask, view: SeatView) -> Content | Typo:
 
 def _leading_name(line: str, legal: Sequence[SeatName | None], names: Sequence[SeatName]) -> tuple[str, str] | None:
     """Return the name that a line begins with, as it was typed, and the words after it."""
-    known = sorted({*names, *(name for name in legal if name is not None), *NOBODY_WORDS}, key=len, reverse=True)
-    for name in known:
+    candidates = {*names, *(name for name in legal if name is not None), *NOBODY_WORDS}
+    for name in sorted(candidates, key=len, reverse=True):
         # whole words only: Ann is not Anna
         match = re.match(rf"{re.escape(name)}(?![\w'’])", line, re.IGNORECASE)
         if match:
@@ -98,28 +92,29 @@ def _leading_name(line: str, legal: Sequence[SeatName | None], names: Sequence[S
     return None
 
 
-def _words_after(line: str, at: int) -> str:
-    match = _AFTER_NAME.match(line, at)
-    return line[match.end() if match else at :].strip()
+def _words_after(line: str, position: int) -> str:
+    match = _AFTER_NAME.match(line, position)
+    return line[match.end() if match else position :].strip()
 
 
-def _assessment(line: str, *, own: bool) -> Content | Typo:
-    read = _Assessment()
-    at = 0
-    while token := _TOKEN.search(line, at):
+def _assessment(line: str, *, is_label: bool) -> Content | Typo:
+    assessment = _Assessment()
+    position = 0
+    while token := _TOKEN.search(line, position):
         because = _BECAUSE.match(line, token.start())
         if because:
-            read.reasoning = line[because.end() :].strip()
+            assessment.reasoning = line[because.end() :].strip()
             break
-        wrong = read.take(token.group().rstrip(",;:"))
+        wrong = assessment.take(token.group().rstrip(",;:"))
         if wrong is not None:
             return Typo(wrong)
-        at = token.end()
+        position = token.end()
         if token.group().endswith(":"):
-            because = _BECAUSE.match(line[at:].lstrip())
-            read.reasoning = line[at:].lstrip()[because.end() if because else 0 :].strip()
+            reasoning = line[position:].lstrip()
+            because = _BECAUSE.match(reasoning)
+            assessment.reasoning = reasoning[because.end() if because else 0 :].strip()
             break
-    return read.label() if own else read.judgement()
+    return assessment.label() if is_label else assessment.judgement()
 
 
 class _Assessment:
@@ -198,5 +193,5 @@ def _kind(word: str) -> Deception | None:
     kind = kind_of(word)
     if kind in KINDS_TYPED:
         return kind
-    begun = [each for each in KINDS_TYPED if len(word) >= _SHORTEST_BEGINNING and each.startswith(word)]
-    return begun[0] if len(begun) == 1 else None
+    matches = [kind for kind in KINDS_TYPED if len(word) >= _SHORTEST_BEGINNING and kind.startswith(word)]
+    return matches[0] if len(matches) == 1 else None

@@ -39,7 +39,7 @@ class _QuestionWords(PackageData):
 
 _WORDS: Final = read_data("players.human", "words", _QuestionWords)
 _KINDS: Final[dict[Kind, _KindWords]] = _WORDS.kinds | {
-    kind: _KindWords(noun=act.noun, counts_as=act.default, question=(act.asked,), help=(act.help,))
+    kind: _KindWords(noun=act.noun, counts_as=act.default, question=(act.prompt,), help=(act.help,))
     for kind, act in ACTS.items()
 }
 COUNTS_AS: Final = {kind: words.counts_as for kind, words in _KINDS.items()}
@@ -107,8 +107,8 @@ def content_in_words(content: Content, view: SeatView, about: int | None = None)
 
 def judgement_in_words(judgement: Judgement | OwnJudgement, view: SeatView, about: int | None) -> str:
     """Return "You judge #3 of Ada honest, suspicion 0.20, 80% sure."."""
-    said = view.statements.get(about) if about is not None else None
-    speaker = f" of {name_of(said.speaker)}" if said is not None else ""
+    statement = view.statements.get(about or 0)
+    speaker = f" of {name_of(statement.speaker)}" if statement is not None else ""
     return (
         f"You judge #{about}{speaker} {assessed(judgement.deceptive, judgement.kind)}, "
         f"suspicion {judgement.suspicion:.2f}, {judgement.confidence:.0%} sure{_because(judgement.reasoning)}."
@@ -130,14 +130,14 @@ def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
     yield f"── Round {ask.round}, {where}: your {_KINDS[ask.kind].noun}"
     if ask.kind == "whisper":
         yield from _proposed(view)
-    said = view.statements.get(ask.about or 0)
+    statement = view.statements.get(ask.about or 0)
     for line in _KINDS[ask.kind].question:
         yield line.format(
             bid_max=view.config.bid_max,
             published=" A reason is published." if view.config.vote_reasons else "",
             about=ask.about,
-            speaker=name_of(said.speaker) if said else "?",
-            said=spoken(said.text, WHOLE) if said else "?",
+            speaker=name_of(statement.speaker) if statement else "?",
+            said=spoken(statement.text, WHOLE) if statement else "?",
         )
     if ask.legal is not None:
         yield f"One of: {names_of(ask.legal)}"
@@ -177,21 +177,21 @@ class UnreadNews:
     """Tells a seat's view piece by piece.
 
     Attributes:
-        told: every line so far.
+        lines: every line so far.
     """
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.lines: list[str] = []
         self._public = 0
         self._private = 0
 
     def since(self, view: SeatView) -> list[str]:
         """Return what is new in a view since the last call."""
-        lines = [] if self.told else list(_seat_in_words(view))
+        lines = [] if self.lines else list(_seat_in_words(view))
         lines += [line for fact in view.public[self._public :] for line in _fact_in_words(view, fact)]
         lines += [line for memory in view.private[self._private :] for line in _memory_in_words(view, memory)]
         self._public, self._private = len(view.public), len(view.private)
-        self.told += lines
+        self.lines += lines
         return lines
 
 
@@ -211,14 +211,14 @@ def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
         verb = "have" if fact.seat == view.me else "has"
         yield f"  {who(view, fact.seat)} {verb} the floor and say{'' if fact.seat == view.me else 's'} nothing."
     elif isinstance(fact, Dawn):
-        yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_shown(fact)}."
+        yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_revealed(fact)}."
         if fact.died == view.me:
             yield f"The Werewolves killed you in night {fact.round}. {_WORDS.out}"
     elif isinstance(fact, Tally):
         yield from _tally_in_words(view, fact)
     elif isinstance(fact, Exile):
         exiled = _subject(view, fact.seat, "exiled", passive=True)
-        yield f"{exiled[:1].upper()}{exiled[1:]}{_shown(fact)}."
+        yield f"{exiled[:1].upper()}{exiled[1:]}{_revealed(fact)}."
         if fact.seat == view.me:
             against = [name for name, target in view.tallies.get(fact.round, {}).items() if target == view.me]
             votes = f"{counted(len(against), 'vote')}: {names_of(against)}"
@@ -239,16 +239,16 @@ def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool 
     return f"{'nobody' if name is None else who(view, name)} {be}{verb}"
 
 
-def _shown(fact: Dawn | Exile) -> str:
-    known = fact.role or fact.team
-    return f" ({known})" if known is not None else ""
+def _revealed(fact: Dawn | Exile) -> str:
+    role = fact.role or fact.team
+    return f" ({role})" if role is not None else ""
 
 
-def _vote(view: SeatView, said: Statement) -> str:
-    votes = view.tallies.get(said.round, {})
-    if said.phase != "vote" or said.speaker not in votes:
+def _vote(view: SeatView, statement: Statement) -> str:
+    votes = view.tallies.get(statement.round, {})
+    if statement.phase != "vote" or statement.speaker not in votes:
         return ""
-    target = votes[said.speaker]
+    target = votes[statement.speaker]
     return " (abstaining)" if target is None else f" (voting for {who(view, target)})"
 
 
@@ -257,7 +257,7 @@ def _tally_in_words(view: SeatView, tally: Tally) -> Iterator[str]:
     for voter, target in tally.votes.items():
         voters.setdefault(target, []).append(voter)
     yield f"The votes of day {tally.round} ({counted(tally.needed, 'vote')} needed):"
-    for target, names in sorted(voters.items(), key=lambda each: (each[0] is None, -len(each[1]))):
+    for target, names in sorted(voters.items(), key=lambda item: (item[0] is None, -len(item[1]))):
         whom = "abstaining" if target is None else f"for {who(view, target)}"
         yield f"  {len(names)} {whom}: {', '.join(who(view, name) for name in names)}"
 
@@ -276,17 +276,17 @@ def _memory_in_words(view: SeatView, memory: Memory | Part) -> Iterator[str]:
         yield f"Only you learn: {in_plain_words(plain(memory))}."
 
 
-def _own_answer(view: SeatView, own: OwnAnswer) -> Iterator[str]:
-    about = f" of #{own.about}" if own.about is not None else ""
-    if own.content is None:
-        how = "came too late" if own.outcome == "timed_out" else "was not given"
-        yield f"Your {_KINDS[own.kind].noun}{about} {how}: it counts as {COUNTS_AS[own.kind]}."
-    elif own.kind not in {"speak", "vote"}:
+def _own_answer(view: SeatView, answer: OwnAnswer) -> Iterator[str]:
+    about = f" of #{answer.about}" if answer.about is not None else ""
+    if answer.content is None:
+        how = "came too late" if answer.outcome == "timed_out" else "was not given"
+        yield f"Your {_KINDS[answer.kind].noun}{about} {how}: it counts as {COUNTS_AS[answer.kind]}."
+    elif answer.kind not in {"speak", "vote"}:
         # what was said and how everybody voted stands among the public facts
-        yield f"Counted: {content_in_words(own.content, view, own.about)}"
+        yield f"Counted: {content_in_words(answer.content, view, answer.about)}"
 
 
-_GONE = {"night": "killed at night", "exile": "exiled"}
+_LEFT = {"night": "killed at night", "exile": "exiled"}
 
 
 def table_in_words(view: SeatView) -> Iterator[str]:
@@ -294,8 +294,8 @@ def table_in_words(view: SeatView) -> Iterator[str]:
     width = max((len(name_of(name)) for name in view.names), default=0)
     yield f"Round {view.round}, as {name_of(view.me)} ({view.role}) sees it"
     for name in view.names:
-        how = _GONE[view.dead[name]] if name in view.dead else "alive"
-        yield f"  {name_of(name):<{width}}  {how:<15}  {_known(view, name):<23}  {_suspected(view, name)}".rstrip()
+        how = _LEFT[view.dead[name]] if name in view.dead else "alive"
+        yield f"  {name_of(name):<{width}}  {how:<15}  {_role_known(view, name):<23}  {_suspected(view, name)}".rstrip()
     for round_, votes in view.tallies.items():
         cast = "; ".join(
             f"{who(view, voter)} → {who(view, target) if target is not None else 'nobody'}"
@@ -308,7 +308,7 @@ def table_in_words(view: SeatView) -> Iterator[str]:
         yield f"  {who(view, seat)} proposed {name_of(proposal.target)} this night."
 
 
-def _known(view: SeatView, name: SeatName) -> str:
+def _role_known(view: SeatView, name: SeatName) -> str:
     if name == view.me:
         return f"{view.role}, you"
     if name in view.partners:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
 from players.llm.limits import Permit
-from players.llm.loop import loop_time, seconds_shown
+from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import (
     TOKENS,
     WORDS,
@@ -92,19 +92,19 @@ class Attempts:
             WolfError: the budget ends here, or it cannot be kept.
         """
         if self._began >= self._question.deadline:
-            return self._completion(error="the request's time was over before it was asked", timed_out=True)
+            return self.completion(error="the request's time was over before it was asked", timed_out=True)
         try:
             async with asyncio.timeout_at(self._question.deadline):
                 return self._completed(await self._reply())
         except TimeoutError:
             if self._cut_reply is not None:
                 return self._completed(self._cut_reply)
-            return self._completion(error=self._out_of_time(), timed_out=True)
+            return self.completion(error=self._out_of_time(), timed_out=True)
         except Failed as failed:
             if self._cut_reply is not None:
                 return self._completed(self._cut_reply)
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
-            return self._completion(error=f"{failed.failure.line}{tries}")
+            return self.completion(error=f"{failed.failure.line}{tries}")
 
     def _out_of_time(self) -> str:
         if self._attempts:
@@ -112,10 +112,6 @@ class Attempts:
             return f"no reply from {self._server.url} in the request's time{cause}"
         waits_for = self._waits_for or f"its turn at {self._server.url}"
         return f"waited {self._queue_s:.1f} s for {waits_for}, and was never sent"
-
-    def ended(self, reason: str) -> Completion:
-        """Return what came of it when it was ended from outside."""
-        return self._completion(error=reason)
 
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_within(self._model.max_tokens)
@@ -267,9 +263,15 @@ class Attempts:
         filtered = reply.finish == "content_filter" and not (reply.text or "").strip() and not reply.refusal
         error = f"{self._server.url}: its content filter kept the reply back" if filtered else None
         words = {name: getattr(reply, name) for name in WORDS}
-        return replace(self._completion(error=error), **words)
+        return replace(self.completion(error=error), **words)
 
-    def _completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
+    def completion(self, *, error: str | None, timed_out: bool = False) -> Completion:
+        """Return what came of it so far.
+
+        Args:
+            error: why there is no reply; None if there is one.
+            timed_out: whether the deadline passed.
+        """
         latency = 0.0
         if self._sent_at is not None:
             latency = loop_time() - self._sent_at - (self._queue_s - self._queue_before)
@@ -288,7 +290,7 @@ class Attempts:
 
 
 def _too_long(failure: Failure, wait: float) -> Failure:
-    line = f"{failure.line}; it asks to wait for {seconds_shown(wait)} s, longer than this call can"
+    line = f"{failure.line}; it asks to wait for {format_seconds(wait)} s, longer than this call can"
     return replace(failure, line=line)
 
 

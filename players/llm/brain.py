@@ -55,7 +55,7 @@ class Turn:
     hurried: bool = False
 
     @property
-    def parts(self) -> int:
+    def answer_count(self) -> int:
         """How many answers the reply holds."""
         return len(self.asks) + self.labels
 
@@ -74,9 +74,9 @@ class Turn:
             refused = Answer(None, raw=completion.refusal, fault="refused", note="the model refused")
             return dict.fromkeys(names, refused)
         text = completion.text or ""
-        return {name: _answer(part, text) for name, part in self._parts(text).items()}
+        return {name: _answer_of(part, text) for name, part in self._read_parts(text).items()}
 
-    def _parts(self, text: str) -> dict[str, Read]:
+    def _read_parts(self, text: str) -> dict[str, Read]:
         questions = {
             part_name(ask.kind, ask.about): Question(ask.kind, ask.legal, self.names, self.bid_max) for ask in self.asks
         }
@@ -87,15 +87,15 @@ class Turn:
         return read_parts(text, questions)
 
 
-def _answer(part: Read, text: str) -> Answer:
+def _answer_of(part: Read, text: str) -> Answer:
     if part.content is None:
         return Answer(None, part.thought, raw=text[:_RAW_KEPT], fault=part.fault, note=part.note)
     reading = part.reading or "clean"
-    # the call's own report has the text, too; it stands beside the answer where reading it took liberties
+    # the record of the call has the text, too; it stands beside the answer where reading it took liberties
     return Answer(part.content, part.thought, reading, raw=None if reading == "clean" else text[:_RAW_KEPT])
 
 
-def report(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:
+def call_record(turn: Turn, model: Model, prompt: Prompt, completion: Completion, *, reask: bool) -> Call:
     """Return what the record holds of a call."""
     text = completion.text or completion.refusal
     cut = text is not None and len(text) > REPLY_KEPT
@@ -245,14 +245,14 @@ class ModelBrain(Agent):
         """Make one call; returns what came of it, and what that was read as."""
         first = turn.asks[0]
         model = self._model
-        if turn.parts > 1:
+        if turn.answer_count > 1:
             # the bound is meant for one answer
-            model = model.model_copy(update={"max_tokens": model.max_tokens * min(turn.parts, _MOST_PARTS)})
+            model = model.model_copy(update={"max_tokens": model.max_tokens * min(turn.answer_count, _MOST_PARTS)})
         question = ModelQuestion(
             model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried, chain=prompt.chain
         )
         completion = await self._gateway.complete(question)
-        outlet.called(report(turn, self._model, prompt, completion, reask=reask))
+        outlet.called(call_record(turn, self._model, prompt, completion, reask=reask))
         answers = turn.read(completion)
         if completion.attempts or completion.cassette or not completion.timed_out:
             # one that only waited for our own limits says nothing of the model

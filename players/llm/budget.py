@@ -21,7 +21,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from players.llm.accounts import dollars, exact_cost
-from players.llm.loop import tell_failure
+from players.llm.loop import log_failure
 from players.llm.provider import ModelQuestion, ProviderReply
 from players.llm.settings import Model
 from wolfbus.errors import BudgetSpent, ConfigError
@@ -275,7 +275,7 @@ class Budget:
         if self._thread is None:
             self._ledger.settle(key, used)
         else:
-            self._thread.submit(self._ledger.settle, key, used).add_done_callback(tell_failure)
+            self._thread.submit(self._ledger.settle, key, used).add_done_callback(log_failure)
         self._settled.set()
 
 

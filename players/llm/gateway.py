@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class Gateway:
-    """Puts questions to models, and brings back what came of them.
+    """Sends questions to models, and returns what came of them.
 
     A question goes through these steps:
 
@@ -92,7 +92,7 @@ class Gateway:
         return self._loop.start(jobs)
 
     async def complete(self, question: ModelQuestion) -> Completion:
-        """Put one question, from a job of this gateway.
+        """Send one question, from a job of this gateway.
 
         Returns:
             What came of it, whatever went wrong.
@@ -229,12 +229,12 @@ class Gateway:
         try:
             completion = await attempts.run()
         except asyncio.CancelledError:
-            self._count(question, attempts.ended("cancelled"))
+            self._count(question, attempts.completion(error="cancelled"))
             raise
         except WolfError as error:
             # attempts before this one may have been answered, and charged
             self._end_if_fatal(error)
-            completion = attempts.ended(str(error))
+            completion = attempts.completion(error=str(error))
         return self._count(question, completion)
 
     def _count(self, question: ModelQuestion, completion: Completion) -> Completion:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from players.llm.circuit import Circuit, Tempo
-from players.llm.loop import loop_time, seconds_shown
+from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import Failed, Failure
 from players.llm.settings import Endpoint
 
@@ -217,7 +217,7 @@ class Gate:
         self._admit()
 
     def _paused(self) -> Failed:
-        seconds = seconds_shown(self._paused_until - loop_time())
+        seconds = format_seconds(self._paused_until - loop_time())
         line = f"{self._url} asked to be left alone for another {seconds} s, longer than this call can wait"
         return Failed(Failure("busy", line, again=False))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Coroutine, Sequence
@@ -20,8 +21,8 @@ def loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
-def seconds_shown(seconds: float) -> str:
-    """Return a time as it is told to people."""
+def format_seconds(seconds: float) -> str:
+    """Return a time as it is shown to people."""
     return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
 
 
@@ -44,14 +45,11 @@ class Loop:
         """Begin some coroutines, in order; on a closed loop, drop them."""
         jobs = []
         for coroutine in coroutines:
-            try:
-                job = asyncio.run_coroutine_threadsafe(coroutine, self._running())
-            except RuntimeError:
-                # it is closed, perhaps since a moment ago
-                coroutine.close()
-                continue
-            job.add_done_callback(tell_failure)
-            jobs.append(job)
+            # it may be closed since a moment ago
+            with contextlib.suppress(RuntimeError):
+                job = self._submit(coroutine)
+                job.add_done_callback(log_failure)
+                jobs.append(job)
         return jobs
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
@@ -61,11 +59,7 @@ class Loop:
             RuntimeError: the loop is closed.
             concurrent.futures.CancelledError: it was closed meanwhile.
         """
-        try:
-            future = asyncio.run_coroutine_threadsafe(coroutine, self._running())
-        except RuntimeError:
-            coroutine.close()
-            raise
+        future = self._submit(coroutine)
         try:
             return future.result()
         except BaseException:
@@ -90,6 +84,13 @@ class Loop:
             thread.join(2 * _CLOSING_S)
             if thread.is_alive():
                 logger.warning("the thread of model calls does not end")
+
+    def _submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._running())
+        except RuntimeError:
+            coroutine.close()
+            raise
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -122,7 +123,7 @@ class Loop:
             logger.exception("closing the connections to models failed")
 
 
-def tell_failure(job: Future[Any]) -> None:
+def log_failure(job: Future[Any]) -> None:
     """Log what a job failed of, which nobody else would hear of."""
     if not job.cancelled() and (error := job.exception()) is not None:
         logger.error("a job of model calls failed", exc_info=error)

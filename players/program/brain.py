@@ -13,12 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from players.program.process import ChildProcess, Heard, see_off
-from players.program.protocol import Babble, ask_line, bye_line, failed, hello_line, names, read_reply, unusable
+from players.program.process import ChildProcess, Received, shut_down_later
+from players.program.protocol import (
+    StrayLines,
+    ask_line,
+    bye_line,
+    failed,
+    hello_line,
+    read_reply,
+    request_id_of,
+    unusable,
+)
 from wolfbus.agent import NO_ANSWER, Agent, Answer
 from wolfbus.errors import ConfigError
 from wolfbus.messages.requests import Ask, PublicFact
-from wolfbus.printable import printable
+from wolfbus.printable import counted, printable
 from wolfbus.view import Memory, SeatView
 
 logger = logging.getLogger(__name__)
@@ -52,18 +61,18 @@ class ChildBrain(Agent):
 
     def __init__(self, command: str, logs: Path | None = None) -> None:
         self._argv = _split(command)
-        self._shown = f"`{printable(command, _SHOWN)}`"
+        self._program = f"`{printable(command, _SHOWN)}`"
         self._logs = logs
         self._process: ChildProcess | None = None
         self._starts = 0
-        self._asked: set[str] = set()
-        self._babble = Babble(printable(command, _SHOWN))
+        self._request_ids: set[str] = set()
+        self._stray = StrayLines(printable(command, _SHOWN))
         self._view: SeatView | None = None
         self._notes: list[str] = []
         self._dropped = 0
-        self._ending = ""
-        self._talk = threading.Lock()
-        self._door = threading.Lock()
+        self._end_reason = ""
+        self._talk_lock = threading.Lock()
+        self._process_lock = threading.Lock()
         self._closed = False
 
     def answer(self, ask: Ask, view: SeatView, /) -> Answer:
@@ -72,35 +81,35 @@ class ChildBrain(Agent):
         Returns:
             What it answers, or why that cannot be used; `NO_ANSWER` if it is silent.
         """
-        with self._talk:
+        with self._talk_lock:
             if self._closed:
                 return NO_ANSWER
             self._view = view
             answer = self._answer(ask, view)
-            return NO_ANSWER if answer is None else self._noted(answer)
+            return NO_ANSWER if answer is None else self._with_notes(answer)
 
     def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
-        """Take note of what the child is told at the end."""
+        """Keep the view, of which the child is told at the end."""
         self._view = view
 
     def close(self) -> None:
-        """Send the child away in the background: "bye", the end of its input, SIGTERM, SIGKILL."""
+        """End the child in the background: "bye", the end of its input, SIGTERM, SIGKILL."""
         view, last = self._view, bye_line(self._view)
         if view is not None and view.ended is not None and view.death is not None and not self._starts:
             # killed before it was asked anything
             self._start(view)
             last = hello_line(view) + last
-        with self._door:
+        with self._process_lock:
             if self._closed:
                 return
             self._closed = True
             process = self._process
         if process is not None:
             process.interrupt()
-            see_off(process, last, self._talk)
+            shut_down_later(process, last, self._talk_lock)
 
     def _answer(self, ask: Ask, view: SeatView) -> Answer | None:
-        self._look_after(view)
+        self._check_process(view)
         # where a seat is absent, the moderator's patience is short; but a late answer brings the seat back
         until = time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
         line = ask_line(ask, view)
@@ -111,80 +120,79 @@ class ChildBrain(Agent):
                 return started
             process = started
             line = hello_line(view) + line
-        self._asked.add(ask.id)
-        process.post(line)
-        return self._hear(ask, view, process, until)
+        self._request_ids.add(ask.id)
+        process.send(line)
+        return self._await_reply(ask, view, process, until)
 
-    def _hear(self, ask: Ask, view: SeatView, process: ChildProcess, until: float) -> Answer | None:
+    def _await_reply(self, ask: Ask, view: SeatView, process: ChildProcess, until: float) -> Answer | None:
         while True:
-            line = process.listen(until)
+            line = process.read_line(until)
             if isinstance(line, str):
-                return self._unanswered(line, view, process)
-            named = names(line, ask.id)
+                return self._without_line(line, view, process)
+            named = request_id_of(line, ask.id)
             if named == ask.id:
                 return read_reply(line, ask, view)
             if named is None:
-                self._babble.hear(line, view.me)
-            elif named in self._asked:
+                self._stray.add(line, view.me)
+            elif named in self._request_ids:
                 self._dropped += 1
             else:
-                shown = printable(named, _SHOWN)
-                return unusable(line, f"the reply names a request that never was: {shown}")
+                return unusable(line, f"the reply names a request that never was: {printable(named, _SHOWN)}")
 
-    def _look_after(self, view: SeatView) -> None:
-        """Pass over what the child wrote since the last request, and let go of one that has ended since."""
+    def _check_process(self, view: SeatView) -> None:
+        """Pass over what the child wrote since the last request, and drop a child that has ended since."""
         process = self._process
         if process is None:
             return
-        for line in process.unasked():
-            if names(line) is None:
-                self._babble.hear(line, view.me)
+        for line in process.drain():
+            if request_id_of(line) is None:
+                self._stray.add(line, view.me)
             else:
                 self._dropped += 1
-        if process.gone:
-            self._lose(process, view.me)
-            self._notes.append(self._ending)
+        if process.ended:
+            self._process_ended(process, view.me)
+            self._notes.append(self._end_reason)
 
     def _start(self, view: SeatView) -> ChildProcess | Answer | None:
-        with self._door:
+        with self._process_lock:
             if self._closed:
                 return None
             if self._starts > RESTARTS:
-                return failed(f"{self._ending}; it was started {self._starts} times, and is not again")
+                return failed(f"{self._end_reason}; it was started {self._starts} times, and is not again")
             self._starts += 1
             try:
                 process = ChildProcess(self._argv, view.me, self._logs)
             except OSError as error:
-                self._ending = f"{self._shown} could not be started: {printable(str(error))}"
-                logger.warning("%s: %s", view.me, self._ending)
-                return failed(self._ending)
+                self._end_reason = f"{self._program} could not be started: {printable(str(error))}"
+                logger.warning("%s: %s", view.me, self._end_reason)
+                return failed(self._end_reason)
             self._process = process
             return process
 
-    def _unanswered(self, why: Heard, view: SeatView, process: ChildProcess) -> Answer | None:
-        if why == "gone":
-            self._lose(process, view.me)
-            return failed(self._ending)
-        if why == "babble":
+    def _without_line(self, why: Received, view: SeatView, process: ChildProcess) -> Answer | None:
+        if why == "ended":
+            self._process_ended(process, view.me)
+            return failed(self._end_reason)
+        if why == "flood":
             return unusable(None, "the child wrote without end, and nothing of it answers")
         return None
 
-    def _lose(self, process: ChildProcess, seat: str) -> None:
-        self._ending = f"{self._shown} {process.fate()}"
+    def _process_ended(self, process: ChildProcess, seat: str) -> None:
+        self._end_reason = f"{self._program} {process.describe_end()}"
         if not self._closed:
-            logger.warning("%s: %s", seat, self._ending)
-        with self._door:
+            logger.warning("%s: %s", seat, self._end_reason)
+        with self._process_lock:
             self._process = None
-        see_off(process)
+        shut_down_later(process)
 
-    def _noted(self, answer: Answer) -> Answer:
+    def _with_notes(self, answer: Answer) -> Answer:
         """Add to the note what happened since the last answer."""
         if self._dropped:
-            lines = "1 line was" if self._dropped == 1 else f"{self._dropped} lines were"
-            self._notes.append(f"{lines} passed over, late or not asked for")
+            were = "was" if self._dropped == 1 else "were"
+            self._notes.append(f"{counted(self._dropped, 'line')} {were} passed over, late or not asked for")
             self._dropped = 0
-        if babbled := self._babble.note():
-            self._notes.append(babbled)
+        if stray := self._stray.note():
+            self._notes.append(stray)
         if not self._notes:
             return answer
         note = "; ".join(filter(None, [answer.note, *self._notes]))

@@ -1,5 +1,5 @@
-"""`ChildProcess`: one running child, written to and read from without ever waiting longer than
-asked; seen off in the background, and not left behind when this process ends.
+"""`ChildProcess`: one running child, written to and read from without ever waiting longer than asked; ended in the
+background, and not left behind when this process ends.
 """
 
 from __future__ import annotations
@@ -21,29 +21,28 @@ from players.program.protocol import Splitter
 from players.program.stderr import open_stderr
 from wolfbus.service.supervisor import signal_group, signal_name
 
-MOMENT: Final = 1.0
+GRACE_S: Final = 1.0
 """Seconds that a child gets to leave by itself, and then again after SIGTERM."""
 
-_MOST: Final = 4_000_000
+_MAX_BYTES: Final = 4_000_000
 """Bytes that are read for one request at most."""
-_PIECE: Final = 65_536
-_LAST: Final = 3 * MOMENT
-"""Seconds in which children that were sent away may go as this process ends."""
-_GLANCE: Final = 0.25
+_CHUNK: Final = 65_536
+_EXIT_S: Final = 3 * GRACE_S
+"""Seconds that children which are being ended get as this process ends."""
+_POLL_S: Final = 0.25
 """Seconds between looks at whether a silent child still runs: its output stays open while a child of its own has it."""
 
-_OURS: Final = ("WOLFBUS_",)
 _SECRET: Final = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
-Heard: TypeAlias = bytes | Literal["late", "gone", "closed", "babble"]
+Received: TypeAlias = bytes | Literal["late", "ended", "closed", "flood"]
 """A line, or why there is none: the time is up, the child has ended or cannot be talked to, `interrupt` was called,
 or there was too much to read.
 """
 
 
-_living: set[ChildProcess] = set()
+_running: set[ChildProcess] = set()
 """Children that must not outlive this process."""
-_leaving: set[threading.Thread] = set()
+_ending: set[threading.Thread] = set()
 
 
 class ChildProcess:
@@ -62,19 +61,19 @@ class ChildProcess:
 
     def __init__(self, argv: Sequence[str], seat: str, logs: Path | None) -> None:
         self._splitter = Splitter()
-        self._heard: deque[bytes] = deque()
+        self._lines: deque[bytes] = deque()
         self._read_bytes = 0
-        self._rest = b""
+        self._unwritten = b""
         self._line = b""
-        self._gone = False
-        self._deaf = False
+        self._ended = False
+        self._stdin_closed = False
         self._closing = threading.Lock()
         self._closed = False
-        self._swept = False
+        self._group_killed = False
         with contextlib.ExitStack() as undo:
-            self._woken, self._wake = os.pipe()
-            undo.callback(os.close, self._woken)
-            undo.callback(os.close, self._wake)
+            self._wake_read, self._wake_write = os.pipe()
+            undo.callback(os.close, self._wake_read)
+            undo.callback(os.close, self._wake_write)
             self._selector = selectors.DefaultSelector()
             undo.callback(self._selector.close)
             self._stderr = open_stderr(seat, logs)
@@ -86,16 +85,16 @@ class ChildProcess:
                 stderr=self._stderr.fd,
                 env=environment(os.environ),
                 bufsize=0,
-                # a group of its own, so that all it starts can be ended with it, and Ctrl-C leaves the farewell to us
+                # a group of its own, so that all it starts can be ended with it, and Ctrl-C leaves its end to us
                 start_new_session=True,
             )
             undo.callback(self.kill)
-            self._stdin, self._stdout = _end(self._popen.stdin), _end(self._popen.stdout)
+            self._stdin, self._stdout = _nonblocking(self._popen.stdin), _nonblocking(self._popen.stdout)
             self._stderr.started(self.pid)
             self._selector.register(self._stdout, selectors.EVENT_READ)
-            self._selector.register(self._woken, selectors.EVENT_READ)
+            self._selector.register(self._wake_read, selectors.EVENT_READ)
             undo.pop_all()
-        _living.add(self)
+        _running.add(self)
 
     @property
     def pid(self) -> int:
@@ -103,43 +102,43 @@ class ChildProcess:
         return self._popen.pid
 
     @property
-    def gone(self) -> bool:
-        """Whether it has ended, or closed an end of the talk."""
-        return self._gone
+    def ended(self) -> bool:
+        """Whether it has ended, or closed its input or output."""
+        return self._ended
 
-    def post(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """Take a line to write while listening; one of which nothing has been written yet gives way to it."""
         self._line = line
         self._read_bytes = 0
-        if not self._deaf and self._stdin not in self._selector.get_map():
+        if not self._stdin_closed and self._stdin not in self._selector.get_map():
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
 
-    def unasked(self) -> list[bytes]:
+    def drain(self) -> list[bytes]:
         """Return the lines that the child has written by now; they can answer nothing that is yet to be asked."""
         self._read_bytes = 0
         ended = self._popen.poll() is not None
         self._read_all()
-        self._gone |= ended
-        lines = list(self._heard)
-        self._heard.clear()
+        self._ended |= ended
+        lines = list(self._lines)
+        self._lines.clear()
         return lines
 
-    def listen(self, until: float) -> Heard:
-        """Write what was posted and return the next line, or why there is none.
+    def read_line(self, until: float) -> Received:
+        """Write what was given to `send` and return the next line, or why there is none.
 
         Args:
             until: `time.monotonic` at which to give up.
         """
-        while not self._heard:
-            if self._gone:
-                return "gone"
-            if self._read_bytes > _MOST:
-                return "babble"
+        while not self._lines:
+            if self._ended:
+                return "ended"
+            if self._read_bytes > _MAX_BYTES:
+                return "flood"
             left = until - time.monotonic()
             if left <= 0:
                 return "late"
-            ready = {key.fd for key, _ in self._selector.select(min(left, _GLANCE))}
-            if self._woken in ready:
+            ready = {key.fd for key, _ in self._selector.select(min(left, _POLL_S))}
+            if self._wake_read in ready:
                 return "closed"
             if self._stdout in ready:
                 self._read()
@@ -148,29 +147,29 @@ class ChildProcess:
             if not ready and self._popen.poll() is not None:
                 # whatever of its output came last is in the pipe by now
                 self._read_all()
-                self._gone = True
-        return self._heard.popleft()
+                self._ended = True
+        return self._lines.popleft()
 
     def interrupt(self) -> None:
-        """Make who listens return at once, now and ever after; safe from any thread."""
+        """Make `read_line` return at once, now and ever after; safe from any thread."""
         with self._closing:
             if not self._closed:
-                os.write(self._wake, b"!")
+                os.write(self._wake_write, b"!")
 
-    def fate(self) -> str:
+    def describe_end(self) -> str:
         """Return in words how it ended, with its last line of error output; waits a moment for its end."""
         try:
-            code = self._popen.wait(MOMENT)
+            code = self._popen.wait(GRACE_S)
         except subprocess.TimeoutExpired:
-            how = "closed its input" if self._deaf else "closed its output"
+            how = "closed its input" if self._stdin_closed else "closed its output"
             return f"{how} but went on running, and was ended"
-        self._sweep()
+        self._kill_group()
         last = self._stderr.last_line()
         how = f"exited with code {code}" if code >= 0 else f"was ended by {signal_name(-code)}"
         return f"{how}: {last}" if last else how
 
-    def leave(self, bye: bytes | None) -> None:
-        """Say good-bye and see the child and all of its group ended: by themselves, by SIGTERM, by SIGKILL.
+    def shut_down(self, bye: bytes | None) -> None:
+        """Say good-bye and end the child and all of its group: by themselves, by SIGTERM, by SIGKILL.
 
         Takes four moments at most. Only the first call counts.
 
@@ -181,98 +180,98 @@ class ChildProcess:
             if self._closed:
                 return
             self._closed = True
-        if bye is not None and not self._gone:
-            self._say(bye)
+        if bye is not None and not self._ended:
+            self._send_last(bye)
         if self._popen.stdin is not None:
             self._popen.stdin.close()
         for sign in (None, signal.SIGTERM, signal.SIGKILL):
             if sign is not None:
                 signal_group(self.pid, sign)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(MOMENT)
+                self._popen.wait(GRACE_S)
                 break
-        self._sweep()
+        self._kill_group()
         self._stderr.close()
         self._selector.close()
         if self._popen.stdout is not None:
             self._popen.stdout.close()
-        os.close(self._woken)
-        os.close(self._wake)
-        _living.discard(self)
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        _running.discard(self)
 
     def kill(self) -> None:
         """End the child and all of its group at once."""
-        self._sweep()
+        self._kill_group()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(MOMENT)
+            self._popen.wait(GRACE_S)
 
-    def _say(self, bye: bytes) -> None:
+    def _send_last(self, bye: bytes) -> None:
         """Write a last line after the rest of the one before; a child that does not read it misses it."""
-        until = time.monotonic() + MOMENT
+        until = time.monotonic() + GRACE_S
         self._line = bye
         with selectors.DefaultSelector() as writable:
             writable.register(self._stdin, selectors.EVENT_WRITE)
-            while (self._rest or self._line) and not self._deaf and (left := until - time.monotonic()) > 0:
+            while (self._unwritten or self._line) and not self._stdin_closed and (left := until - time.monotonic()) > 0:
                 if writable.select(left):
                     self._write()
 
     def _read_all(self) -> None:
         """Read what is there, without waiting."""
-        while not self._gone and self._read_bytes <= _MOST and self._read():
+        while not self._ended and self._read_bytes <= _MAX_BYTES and self._read():
             continue
 
     def _read(self) -> bool:
         """Read once; returns whether there may be more."""
         try:
-            data = os.read(self._stdout, _PIECE)
+            data = os.read(self._stdout, _CHUNK)
         except BlockingIOError:
             return False
         if not data:
-            self._heard.extend(self._splitter.finish())
-            self._gone = True
+            self._lines.extend(self._splitter.finish())
+            self._ended = True
             return False
         self._read_bytes += len(data)
-        self._heard.extend(self._splitter.feed(data))
+        self._lines.extend(self._splitter.feed(data))
         return True
 
     def _write(self) -> None:
         """Write once, without waiting."""
         try:
-            written = os.write(self._stdin, self._rest or self._line)
+            written = os.write(self._stdin, self._unwritten or self._line)
         except BlockingIOError:
             return
         except OSError:
-            self._deaf = True
+            self._stdin_closed = True
             # it may have answered before it stopped reading
             self._read_all()
-            self._gone = True
+            self._ended = True
             return
-        if self._rest:
-            self._rest = self._rest[written:]
+        if self._unwritten:
+            self._unwritten = self._unwritten[written:]
         else:
-            self._rest, self._line = self._line[written:], b""
-        if not self._rest and not self._line and self._stdin in self._selector.get_map():
+            self._unwritten, self._line = self._line[written:], b""
+        if not self._unwritten and not self._line and self._stdin in self._selector.get_map():
             self._selector.unregister(self._stdin)
 
-    def _sweep(self) -> None:
+    def _kill_group(self) -> None:
         """Kill all of the group that are left; once, for a number that nobody has any more may be given anew."""
         with self._closing:
-            if self._swept:
+            if self._group_killed:
                 return
-            self._swept = True
+            self._group_killed = True
         signal_group(self.pid, signal.SIGKILL)
 
 
-def environment(ours: Mapping[str, str]) -> dict[str, str]:
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return what a child gets of our environment: not the way to the bus, and no keys, which are not meant for it."""
     return {
         name: value
-        for name, value in ours.items()
-        if name != "REDIS_URL" and not name.upper().startswith(_OURS) and not name.upper().endswith(_SECRET)
+        for name, value in variables.items()
+        if name != "REDIS_URL" and not name.upper().startswith("WOLFBUS_") and not name.upper().endswith(_SECRET)
     }
 
 
-def _end(pipe: IO[bytes] | None) -> int:
+def _nonblocking(pipe: IO[bytes] | None) -> int:
     """Return our end of a pipe, made one that never blocks."""
     if pipe is None:
         raise OSError("the child has no pipe")
@@ -280,7 +279,7 @@ def _end(pipe: IO[bytes] | None) -> int:
     return pipe.fileno()
 
 
-def see_off(process: ChildProcess, bye: bytes | None = None, talk: threading.Lock | None = None) -> None:
+def shut_down_later(process: ChildProcess, bye: bytes | None = None, talk: threading.Lock | None = None) -> None:
     """End a child in the background, and return at once.
 
     Args:
@@ -291,24 +290,24 @@ def see_off(process: ChildProcess, bye: bytes | None = None, talk: threading.Loc
 
     def run() -> None:
         with talk or contextlib.nullcontext():
-            process.leave(bye)
-        _leaving.discard(threading.current_thread())
+            process.shut_down(bye)
+        _ending.discard(threading.current_thread())
 
     thread = threading.Thread(target=run, name=f"farewell-{process.pid}", daemon=True)
-    _leaving.add(thread)
+    _ending.add(thread)
     try:
         thread.start()
     except RuntimeError:
         # the interpreter is shutting down and starts no more threads
-        _leaving.discard(thread)
+        _ending.discard(thread)
         process.kill()
 
 
 @atexit.register
 def end_all() -> None:
-    """Wait for those that are leaving, and end those that nobody sent away: called as this process ends."""
-    until = time.monotonic() + _LAST
-    for thread in tuple(_leaving):
+    """Wait for those that are being ended, and end the others: called as this process ends."""
+    until = time.monotonic() + _EXIT_S
+    for thread in tuple(_ending):
         thread.join(max(0.0, until - time.monotonic()))
-    for process in tuple(_living):
+    for process in tuple(_running):
         process.kill()

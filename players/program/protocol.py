@@ -17,7 +17,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Label, Proposal
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask
-from wolfbus.printable import printable
+from wolfbus.printable import counted, printable
 from wolfbus.reading import Question, read
 from wolfbus.roles import team_of
 from wolfbus.view import OwnAnswer, OwnJudgement, SeatView
@@ -136,14 +136,14 @@ def _you(view: SeatView) -> dict[str, Any]:
         "inspections": dict(view.inspections),
         "acts": acts,
         "whispers": [
-            {"round": heard.round, "turn": heard.turn, "seat": heard.seat, "target": heard.target, "word": heard.word}
-            for heard in view.whispers
+            {name: getattr(whisper, name) for name in ("round", "turn", "seat", "target", "word")}
+            for whisper in view.whispers
         ],
         "suspicion": {name: round(view.suspicion.of(view.me, name), 4) for name in view.names if name != view.me},
         "labels": labels,
         "judgements": [
-            {"statement": own.statement, "suspicion": own.suspicion, **_assessed(own)}
-            for own in view.judgements.values()
+            {"statement": number, "suspicion": judgement.suspicion, **_assessed(judgement)}
+            for number, judgement in view.judgements.items()
         ],
         "thoughts": thoughts,
         "seed": view.brain_seed,
@@ -194,7 +194,7 @@ class Splitter:
     """Cuts a stream of bytes at its line feeds; of a line no more than its first `LONGEST` + 1 bytes are kept."""
 
     def __init__(self) -> None:
-        self._begun = bytearray()
+        self._partial = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Take in the next bytes and return the lines they complete, without their ends; blank ones are left out."""
@@ -206,16 +206,16 @@ class Splitter:
 
     def finish(self) -> Iterator[bytes]:
         """Return the line that was begun, if any: it has come to its end, or the stream has."""
-        line = bytes(self._begun).removesuffix(b"\r")
-        self._begun.clear()
+        line = bytes(self._partial).removesuffix(b"\r")
+        self._partial.clear()
         if line.strip():
             yield line
 
     def _add(self, piece: bytes) -> None:
-        self._begun += piece[: LONGEST + 1 - len(self._begun)]
+        self._partial += piece[: LONGEST + 1 - len(self._partial)]
 
 
-def names(line: bytes, request: str | None = None) -> str | None:
+def request_id_of(line: bytes, request: str | None = None) -> str | None:
     """Return the id of the request that a line says it answers; None if it names none.
 
     A line that is no JSON object, such as a broken one, names the open `request` if it has its id
@@ -232,7 +232,7 @@ def names(line: bytes, request: str | None = None) -> str | None:
         return None
     text = line.decode("utf-8", "replace")
     quoted = (json.dumps(request), json.dumps(request, ensure_ascii=False), f"'{request}'")
-    return request if any(each in text for each in quoted) else None
+    return request if any(form in text for form in quoted) else None
 
 
 def read_reply(line: bytes, ask: Ask, view: SeatView) -> Answer:
@@ -243,11 +243,11 @@ def read_reply(line: bytes, ask: Ask, view: SeatView) -> Answer:
         text = line.decode()
     except UnicodeDecodeError:
         return unusable(line, "the reply is not UTF-8")
-    found = read(text, Question(ask.kind, legal=ask.legal, names=view.names, bid_max=view.config.bid_max))
-    if found.content is None:
-        return Answer(None, thought=found.thought, raw=text, fault=found.fault or "unparseable", note=found.note)
-    reading = found.reading or "clean"
-    return Answer(found.content, thought=found.thought, reading=reading, raw=None if reading == "clean" else text)
+    result = read(text, Question(ask.kind, legal=ask.legal, names=view.names, bid_max=view.config.bid_max))
+    if result.content is None:
+        return Answer(None, thought=result.thought, raw=text, fault=result.fault or "unparseable", note=result.note)
+    reading = result.reading or "clean"
+    return Answer(result.content, thought=result.thought, reading=reading, raw=None if reading == "clean" else text)
 
 
 def unusable(raw: bytes | None, note: str, fault: Fault = "unparseable") -> Answer:
@@ -261,7 +261,7 @@ def failed(note: str) -> Answer:
     return unusable(None, note, "failed")
 
 
-class Babble:
+class StrayLines:
     """Lines of one seat's child that answer nothing, such as a banner or "thinking...".
 
     Args:
@@ -270,34 +270,33 @@ class Babble:
 
     def __init__(self, command: str) -> None:
         self._command = command
-        self._told = False
+        self._warned = False
         self._first = ""
         self._lines = 0
 
-    def hear(self, line: bytes, seat: str) -> None:
-        """Keep a line for the next answer's note; warn of the first one, the record tells of all."""
-        if not self._told:
-            self._told = True
+    def add(self, line: bytes, seat: str) -> None:
+        """Keep a line for the next answer's note; warn of the first one only, the record has them all."""
+        if not self._warned:
+            self._warned = True
             logger.warning(
                 "%s: exec:%s printed %s, which is no answer: it lacks the request's id",
                 seat,
                 self._command,
-                _shown(line),
+                _quoted(line),
             )
         if not self._lines:
-            self._first = _shown(line)
+            self._first = _quoted(line)
         self._lines += 1
 
     def note(self) -> str:
-        """Return in words what was heard since the last call; "" for nothing."""
+        """Return in words what was printed since the last call; "" for nothing."""
         if not self._lines:
             return ""
-        more = self._lines - 1
-        beside = f" and {more} more line{'' if more == 1 else 's'}" if more else ""
+        others = f" and {counted(self._lines - 1, 'more line')}" if self._lines > 1 else ""
         self._lines = 0
-        return f"it printed {self._first}{beside}, which is no answer"
+        return f"it printed {self._first}{others}, which is no answer"
 
 
-def _shown(line: bytes) -> str:
+def _quoted(line: bytes) -> str:
     words = printable(line[: 16 * _SHOWN].decode("utf-8", "replace"), _SHOWN)
     return f'"{words}"' if words else "nothing that can be shown"

@@ -13,17 +13,17 @@ from typing import Final
 from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
 
 _TAIL: Final = 4_096
-_PIECE: Final = 65_536
-_MOMENT: Final = 1.0
+_CHUNK: Final = 65_536
+_WAIT_S: Final = 1.0
 
 
-def open_stderr(seat: str, logs: Path | None) -> StderrFile | StderrThrough:
+def open_stderr(seat: str, logs: Path | None) -> StderrFile | StderrForwarder:
     """Return a file ``SEAT-PID.stderr`` in the folder `logs`, or the way through to our own stderr for None.
 
     Raises:
         OSError: the file cannot be written.
     """
-    return StderrThrough(seat) if logs is None else StderrFile(seat, logs)
+    return StderrForwarder(seat) if logs is None else StderrFile(seat, logs)
 
 
 class StderrFile:
@@ -69,8 +69,8 @@ class StderrFile:
         os.close(self.fd)
 
 
-class StderrThrough:
-    """Hands a child's error output on to our own, line by line, with the seat before it.
+class StderrForwarder:
+    """Forwards a child's error output to our own, line by line, with the seat before it.
 
     Attributes:
         fd: what the child is given as its stderr; its own once it has started.
@@ -91,16 +91,16 @@ class StderrThrough:
         self._thread.start()
 
     def last_line(self) -> str:
-        """Return the last line that says anything; waits a moment for the child's last words."""
+        """Return the last line that says anything; waits a moment for what is on its way."""
         if self._thread is not None:
-            self._thread.join(_MOMENT)
+            self._thread.join(_WAIT_S)
         return _last([self._last])
 
     def close(self) -> None:
         """Read what is left of a child that has ended, and no more; called once."""
         if self._thread is not None:
-            # its last words may still be on their way; what outlives the child's group may hold the pipe for ever
-            self._thread.join(_MOMENT)
+            # some may still be on its way; what outlives the child's group may hold the pipe for ever
+            self._thread.join(_WAIT_S)
         os.close(self._stop)
         if self._thread is None:
             for end in (self.fd, self._read_end, self._stopped):
@@ -110,28 +110,28 @@ class StderrThrough:
         poll = select.poll()
         poll.register(self._read_end, select.POLLIN)
         poll.register(self._stopped, select.POLLIN)
-        begun = b""
+        partial = b""
         while self._stopped not in dict(poll.poll()):
-            data = os.read(self._read_end, _PIECE)
+            data = os.read(self._read_end, _CHUNK)
             if not data:
                 break
-            *lines, begun = (begun + data).split(b"\n")
-            if len(begun) >= _PIECE:
-                lines.append(begun)
-                begun = b""
-            self._hand_on(lines)
-        self._hand_on([begun])
+            *lines, partial = (partial + data).split(b"\n")
+            if len(partial) >= _CHUNK:
+                lines.append(partial)
+                partial = b""
+            self._forward(lines)
+        self._forward([partial])
         os.close(self._read_end)
         os.close(self._stopped)
 
-    def _hand_on(self, lines: list[bytes]) -> None:
+    def _forward(self, lines: list[bytes]) -> None:
         for line in lines:
-            shown = printable(line.decode("utf-8", "replace"))
-            if not shown:
+            text = printable(line.decode("utf-8", "replace"))
+            if not text:
                 continue
             self._last = line
             try:
-                sys.stderr.write(f"{self._seat}: {shown}\n")
+                sys.stderr.write(f"{self._seat}: {text}\n")
             except (OSError, ValueError):
                 # our own stderr is gone; the child must still be read, or it would wait for us
                 continue
@@ -139,7 +139,7 @@ class StderrThrough:
 
 def _last(lines: list[bytes]) -> str:
     for line in reversed(lines):
-        shown = printable(line.decode("utf-8", "replace"), NOTE_SHOWN)
-        if shown:
-            return shown
+        text = printable(line.decode("utf-8", "replace"), NOTE_SHOWN)
+        if text:
+            return text
     return ""

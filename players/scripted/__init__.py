@@ -1,10 +1,11 @@
-"""The scripted player: deterministic rules in place of a language model, with everything a model does, from bids to
-self-labels.
+"""Scripts in place of a language model: the scripted player, with everything a model does, from bids to self-labels;
+and baselines, which play at random or not at all.
 
-It is the paper's deterministic control (section 4.4): labels, confidences and suspicion come by fixed rules from
-text cues, so a game's numbers are the same on every run.
+The scripted player is the paper's deterministic control (section 4.4): labels, confidences and suspicion come by fixed
+rules from text cues, so a game's numbers are the same on every run.
 """
 
+from players.scripted.baselines import RandomBrain, SilentBrain
 from players.scripted.brain import ScriptedBrain
 
-__all__ = ["ScriptedBrain"]
+__all__ = ["RandomBrain", "ScriptedBrain", "SilentBrain"]

@@ -11,7 +11,7 @@ from functools import cache
 
 from players.scripted import tuning
 from players.scripted.cues import Cues
-from players.scripted.standpoint import Standpoint
+from players.scripted.player import Player
 from wolfbus.agent.answer import Answer
 from wolfbus.messages.base import SeatName, unchecked
 from wolfbus.messages.content import Judgement, Label
@@ -21,16 +21,16 @@ Cue = tuple[float, Deception, str]
 """What a rule adds to suspicion, the kind of deception it hints at, and its reason in words."""
 
 
-def judge(at: Standpoint) -> Answer:
+def judge(player: Player) -> Answer:
     """Return this seat's judgement of statement `ask.about`."""
-    number = at.ask.about or 0
-    statement = at.view.statements.get(number)
-    cues = at.notes.cues.get(number)
+    number = player.ask.about or 0
+    statement = player.view.statements.get(number)
+    cues = player.notes.cues.get(number)
     if statement is None or cues is None:
         return Answer(Judgement(deceptive=False, suspicion=0.5, confidence=0.0, reasoning="I did not hear this."))
     speaker = statement.speaker
-    value, kind, why = _contradiction(at, speaker, cues) or _impression(at, number, speaker, cues)
-    value += tuning.JUDGING_NOISE * (2.0 * at.chance("judge", number) - 1.0)
+    value, kind, why = _contradiction(player, speaker, cues) or _impression(player, number, speaker, cues)
+    value += tuning.JUDGING_NOISE * (2.0 * player.chance("judge", number) - 1.0)
     suspicion, confidence = _grades(round(min(max(value, 0.02), 0.98), 2))
     deceptive = suspicion >= tuning.FLAG_AT
     if not deceptive:
@@ -47,19 +47,19 @@ def _grades(suspicion: float) -> tuple[float, float]:
     return suspicion, round(0.5 + 0.45 * abs(2.0 * suspicion - 1.0), 2)
 
 
-def _contradiction(at: Standpoint, speaker: SeatName, cues: Cues) -> Cue | None:
+def _contradiction(player: Player, speaker: SeatName, cues: Cues) -> Cue | None:
     """Return certainty where the words contradict what the observer knows."""
-    known = at.known
+    is_wolf = player.is_wolf
     for target, wolf in cues.results:
-        if known(target) is (not wolf) and known(speaker) is not False:
+        if is_wolf(target) is (not wolf) and is_wolf(speaker) is not False:
             return 0.95, "fabrication", "A false report."
-    role = at.view.role
-    if cues.claimed == role and role in _SPECIAL and at.view.config.count(role) == 1:
+    role = player.view.role
+    if cues.claimed == role and role in _SPECIAL and player.view.config.count(role) == 1:
         return 0.95, "fabrication", f"I am the {role}."
-    if known(speaker):
+    if is_wolf(speaker):
         if cues.claimed is not None:
             return 0.95, "fabrication", "A Werewolf in disguise."
-        if any(known(target) is False for target in cues.accused):
+        if any(is_wolf(target) is False for target in cues.accused):
             return 0.9, "misdirection", "A Werewolf framing somebody."
         return 0.72, "omission", "A Werewolf, hiding."
     return None
@@ -68,18 +68,18 @@ def _contradiction(at: Standpoint, speaker: SeatName, cues: Cues) -> Cue | None:
 _SPECIAL = frozenset({"Seer", "Doctor"})
 
 
-def _impression(at: Standpoint, number: int, speaker: SeatName, cues: Cues) -> Cue:
+def _impression(player: Player, number: int, speaker: SeatName, cues: Cues) -> Cue:
     """Return what the cues of a statement add up to, with the strongest of them as the kind and the reason."""
     marks = _tone(cues)
-    marks.extend(_content(at, number, speaker, cues))
-    before = at.view.suspicion.of(at.me, speaker)
-    value = tuning.PLAIN + tuning.HABIT * (before - at.view.suspicion.prior)
+    marks.extend(_content(player, number, speaker, cues))
+    before = player.view.suspicion.of(player.me, speaker)
+    value = tuning.PLAIN + tuning.HABIT * (before - player.view.suspicion.prior)
     strongest: Cue = (0.0, "none", "")
     for mark in marks:
         value += mark[0]
         if mark[0] > strongest[0]:
             strongest = mark
-    if at.known(speaker) is False:
+    if player.is_wolf(speaker) is False:
         # an innocent player may still keep things back
         value = 0.5 * value
         return value, strongest[1], "No Werewolf, I know."
@@ -101,21 +101,21 @@ def _tone(cues: Cues) -> list[Cue]:
     return marks
 
 
-def _content(at: Standpoint, number: int, speaker: SeatName, cues: Cues) -> list[Cue]:
+def _content(player: Player, number: int, speaker: SeatName, cues: Cues) -> list[Cue]:
     marks: list[Cue] = []
-    if number in at.notes.flips:
-        marks.append((tuning.CUE_FLIP, "fabrication", f"Changed its tune about {at.notes.flips[number]}."[:80]))
+    if number in player.notes.flips:
+        marks.append((tuning.CUE_FLIP, "fabrication", f"Changed its tune about {player.notes.flips[number]}."[:80]))
     if cues.claimed in _SPECIAL:
-        if cues.claimed == "Seer" and speaker in at.notes.seers and at.contested():
+        if cues.claimed == "Seer" and speaker in player.notes.seers and player.contested():
             marks.append((tuning.CUE_RIVAL_CLAIM, "fabrication", "Too many Seers."))
         else:
             marks.append((tuning.CUE_LONE_CLAIM, "none", "Undisputed claim."))
     for target in cues.accused[:2]:
-        if target == at.me:
-            if not at.wolf:
+        if target == player.me:
+            if not player.wolf:
                 marks.append((tuning.CUE_ACCUSES_ME, "misdirection", "Accuses me."))
             continue
-        trust = at.belief_of(target)
+        trust = player.belief_of(target)
         if trust <= tuning.TRUST_AT:
             marks.append((tuning.CUE_ACCUSES_TRUSTED, "misdirection", f"Accuses {target}, whom I trust."))
         elif trust >= tuning.HARD_AT:
@@ -129,90 +129,90 @@ Verdict = tuple[Deception, float, str]
 """Kind of deception, confidence in the label, and the reason for it."""
 
 
-def label(at: Standpoint) -> Answer:
+def label(player: Player) -> Answer:
     """Return the label of this seat's own statement `ask.about`."""
-    cues = at.notes.cues.get(at.ask.about or 0)
+    cues = player.notes.cues.get(player.ask.about or 0)
     if cues is None:
         return Answer(Label(deceptive=False, confidence=0.5, reasoning="I do not recall saying this."))
-    if at.wolf:
-        kind, confidence, why = _wolf(at, cues)
-    elif at.view.role == "Seer":
-        kind, confidence, why = _seer(at, cues)
-    elif at.view.role == "Doctor":
-        kind, confidence, why = _doctor(at, cues)
+    if player.wolf:
+        kind, confidence, why = _wolf(player, cues)
+    elif player.view.role == "Seer":
+        kind, confidence, why = _seer(player, cues)
+    elif player.view.role == "Doctor":
+        kind, confidence, why = _doctor(player, cues)
     else:
-        kind, confidence, why = _villager(at, cues)
-    confidence = round(confidence + 0.1 * (_chance(at, "sure") - 0.5), 2)
+        kind, confidence, why = _villager(player, cues)
+    confidence = round(confidence + 0.1 * (_chance(player, "sure") - 0.5), 2)
     graded = {"deceptive": kind != "none", "confidence": confidence}
     return Answer(unchecked(Label, graded | {"kind": kind, "stated_kind": None, "reasoning": why[:80]}))
 
 
-def _chance(at: Standpoint, purpose: str) -> float:
-    return at.chance(f"label {purpose}", at.ask.about or 0)
+def _chance(player: Player, purpose: str) -> float:
+    return player.chance(f"label {purpose}", player.ask.about or 0)
 
 
-def _wolf(at: Standpoint, cues: Cues) -> Verdict:
+def _wolf(player: Player, cues: Cues) -> Verdict:
     if cues.results:
         return "fabrication", 0.95, "I inspected nobody; the report is invented."
     if cues.claimed is not None and cues.claimed != "Werewolf":
         return "fabrication", 0.93, f"I said I am the {cues.claimed}; I am a Werewolf."
-    return _wolf_talk(at, cues)
+    return _wolf_talk(player, cues)
 
 
-def _wolf_talk(at: Standpoint, cues: Cues) -> Verdict:
+def _wolf_talk(player: Player, cues: Cues) -> Verdict:
     """Label a Werewolf's statement without a false claim of its own role."""
     if cues.deflects:
         return "misdirection", 0.88, "I moved the talk away from me."
-    innocent = next((name for name in cues.accused if at.known(name) is False), None)
+    innocent = next((name for name in cues.accused if player.is_wolf(name) is False), None)
     if innocent is not None:
         return "misdirection", 0.9, f"I accused {innocent}, who is no Werewolf."
-    if any(name in at.view.partners for name in cues.trusted):
+    if any(name in player.view.partners for name in cues.trusted):
         return "distortion", 0.85, "I made a partner look better than the truth."
-    doubted = next((name for name in cues.doubted if at.known(name) is False), None)
+    doubted = next((name for name in cues.doubted if player.is_wolf(name) is False), None)
     if doubted is not None:
-        exaggerated = _chance(at, "doubt") < 0.5
+        exaggerated = _chance(player, "doubt") < 0.5
         return ("distortion" if exaggerated else "misdirection"), 0.75, f"I blew up a trifle against {doubted}."
-    if any(name in at.view.partners for name in cues.accused):
+    if any(name in player.view.partners for name in cues.accused):
         return "none", 0.6, "What I said of my partner is true."
     if cues.pleads:
         return "omission", 0.8, "I left out what I am."
-    if _chance(at, "omission") < tuning.WOLF_ADMITS_OMISSION:
+    if _chance(player, "omission") < tuning.WOLF_ADMITS_OMISSION:
         return "omission", 0.65, "I kept back what happened in the night."
     return "none", 0.6, "Small talk; nothing in it was false."
 
 
-def _seer(at: Standpoint, cues: Cues) -> Verdict:
+def _seer(player: Player, cues: Cues) -> Verdict:
     if cues.claimed == "Villager":
         return "fabrication", 0.9, "I called myself a Villager to stay hidden."
-    if cues.claimed == "Seer" or cues.results or at.me in at.notes.seers:
+    if cues.claimed == "Seer" or cues.results or player.me in player.notes.seers:
         return "none", 0.95, "I told what I know."
-    if at.view.inspections and _chance(at, "hiding") < 0.75:
+    if player.view.inspections and _chance(player, "hiding") < 0.75:
         return "omission", 0.8, "I held back what I saw in the night."
-    return _honest(at, cues)
+    return _honest(player, cues)
 
 
-def _doctor(at: Standpoint, cues: Cues) -> Verdict:
+def _doctor(player: Player, cues: Cues) -> Verdict:
     if cues.claimed == "Villager":
         return "fabrication", 0.9, "I called myself a Villager to stay hidden."
     if cues.claimed == "Doctor":
         return "none", 0.93, "I told them what I am."
-    if (cues.pleads or cues.grounded) and _chance(at, "hiding") < 0.6:
+    if (cues.pleads or cues.grounded) and _chance(player, "hiding") < 0.6:
         return "omission", 0.75, "I did not say whom I protect."
-    return _honest(at, cues)
+    return _honest(player, cues)
 
 
-def _villager(at: Standpoint, cues: Cues) -> Verdict:
+def _villager(player: Player, cues: Cues) -> Verdict:
     if cues.claimed in {"Seer", "Doctor"}:
         return "fabrication", 0.9, "I claimed a role I do not have."
-    return _honest(at, cues)
+    return _honest(player, cues)
 
 
-def _honest(at: Standpoint, cues: Cues) -> Verdict:
-    if cues.accused and cues.absolutes and at.belief_of(cues.accused[0]) < tuning.HARD_AT:
+def _honest(player: Player, cues: Cues) -> Verdict:
+    if cues.accused and cues.absolutes and player.belief_of(cues.accused[0]) < tuning.HARD_AT:
         return "distortion", 0.65, "I sounded surer than I am."
-    if cues.hedges >= 2 and _chance(at, "hedge") < 0.35:
+    if cues.hedges >= 2 and _chance(player, "hedge") < 0.35:
         return "omission", 0.6, "I kept my suspicions to myself."
-    if _chance(at, "omission") < 0.08:
+    if _chance(player, "omission") < 0.08:
         return "omission", 0.55, "I did not say all that I think."
     if cues.hedges:
         return "none", 0.75, "I was unsure, and said so."

@@ -134,16 +134,16 @@ def read(text: str, names: tuple[SeatName, ...]) -> Cues:
     claimed = marks.claimed
     if claimed is None and marks.results:
         claimed = "Seer"
-    tone = [found.lastgroup for found in _TONE.finditer(words)]
-    of = {mark: name for name, mark in marks_of(names).items()}
+    tone = [match.lastgroup for match in _TONE.finditer(words)]
+    by_mark = {mark: name for name, mark in marks_of(names).items()}
     hard = tuple(dict.fromkeys(marks.accused))
     return Cues(
-        named=tuple(dict.fromkeys(of[mark] for mark in words if mark in of)),
-        accused=_names(hard, of),
-        doubted=_names([mark for mark in marks.doubted if mark not in hard], of),
-        trusted=_names([mark for mark in marks.trusted if mark not in hard], of),
+        named=tuple(dict.fromkeys(by_mark[mark] for mark in words if mark in by_mark)),
+        accused=_names(hard, by_mark),
+        doubted=_names([mark for mark in marks.doubted if mark not in hard], by_mark),
+        trusted=_names([mark for mark in marks.trusted if mark not in hard], by_mark),
         claimed=claimed,
-        results=tuple((of[mark], wolf) for mark, wolf in marks.results.items()),
+        results=tuple((by_mark[mark], wolf) for mark, wolf in marks.results.items()),
         hedges=tone.count("hedge"),
         absolutes=tone.count("absolute"),
         deflects="deflect" in tone,
@@ -153,8 +153,8 @@ def read(text: str, names: tuple[SeatName, ...]) -> Cues:
     )
 
 
-def _names(marks: Sequence[str], of: dict[str, SeatName]) -> tuple[SeatName, ...]:
-    return tuple(dict.fromkeys(of[mark] for mark in marks))
+def _names(marks: Sequence[str], by_mark: dict[str, SeatName]) -> tuple[SeatName, ...]:
+    return tuple(dict.fromkeys(by_mark[mark] for mark in marks))
 
 
 class _Marks:
@@ -196,20 +196,20 @@ class _Marks:
             (self.doubted if _NO_TRUST.search(clause) is not None else self.trusted).append(marks[0])
 
     def _claims(self, clause: str) -> None:
-        found = _I_AM.search(clause)
-        if found is not None:
-            self.claimed = ROLE_WORDS[found[found.lastindex or 0]]
+        match = _I_AM.search(clause)
+        if match is not None:
+            self.claimed = ROLE_WORDS[match[match.lastindex or 0]]
         elif self.claimed is None and _PROTECTED.search(clause) is not None:
             self.claimed = "Doctor"
 
     def _inspection(self, clause: str, marks: list[str]) -> bool:
         """Read an inspection's result; a clause without a name still speaks of whom the clause before inspected."""
-        found = _INSPECTED.search(clause) if marks else None
-        if found is not None:
-            self.seen = found[1]
+        match = _INSPECTED.search(clause) if marks else None
+        if match is not None:
+            self.seen = match[1]
         elif self.seen is None or any(mark != self.seen for mark in marks):
             return False
-        begin = found.end() if found is not None else 0
+        begin = match.end() if match is not None else 0
         if _NO_WOLF.search(clause, begin) is not None:
             self.results[self.seen] = False
             self.trusted.append(self.seen)
@@ -217,7 +217,7 @@ class _Marks:
             self.results[self.seen] = True
             self.accused.append(self.seen)
         else:
-            return found is not None
+            return match is not None
         self.seen = None
         return True
 

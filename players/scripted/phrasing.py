@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from pydantic import ValidationInfo, field_validator
 
 from players.scripted.cues import Cues, read
-from players.scripted.standpoint import Standpoint
+from players.scripted.player import Player
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Claim
@@ -42,71 +42,69 @@ Evidence: TypeAlias = tuple[Ground, SeatName | None]
 """A ground, and the other player it is about."""
 
 
-def evidence(at: Standpoint, target: SeatName) -> list[Evidence]:
+def evidence(player: Player, target: SeatName) -> list[Evidence]:
     """Return what speaks against `target`, weightier things first; a mere feeling is always there, last."""
-    found = _reports(at, target)
-    found += _votes(at, target)
-    if target in at.notes.flipped:
-        found.append(("flipped", at.notes.flipped[target]))
-    latest = at.notes.latest.get(target)
+    grounds = _reports(player, target)
+    grounds += _votes(player, target)
+    if target in player.notes.flipped:
+        grounds.append(("flipped", player.notes.flipped[target]))
+    latest = player.notes.latest.get(target)
     if latest is not None:
-        found += _tone(at, at.notes.cues[latest])
-    if target not in at.notes.spoken and (at.ask.phase == "vote" or at.ask.turn > at.view.config.debate_turns // 2):
-        found.append(("silent", None))
-    found.append(("feeling", None))
-    return found
+        grounds += _tone(player, player.notes.cues[latest])
+    late = player.ask.phase == "vote" or player.ask.turn > player.view.config.debate_turns // 2
+    if late and target not in player.notes.spoken:
+        grounds.append(("silent", None))
+    grounds.append(("feeling", None))
+    return grounds
 
 
-def choose_evidence(at: Standpoint, target: SeatName) -> Evidence:
+def choose_evidence(player: Player, target: SeatName) -> Evidence:
     """Return one of the two weightiest grounds, drawn."""
-    found = evidence(at, target)
-    first, *rest = found
+    grounds = evidence(player, target)
+    first, *rest = grounds
     if not rest or first[0] == "result" or rest[0][0] == "feeling":
         return first
-    return first if at.chance("evidence") < 0.6 else rest[0]
+    return first if player.chance("evidence") < 0.6 else rest[0]
 
 
-def _reports(at: Standpoint, target: SeatName) -> list[Evidence]:
-    found: list[Evidence] = []
-    for seer, wolf in at.notes.reported.get(target, ()):
-        if wolf and seer != at.me and at.credibility(seer) > 0.0:
-            found.append(("result", seer))
-            break
-    if target in at.notes.seers and at.contested():
-        rival = next((seer for seer in at.notes.seers if seer != target), None)
+def _reports(player: Player, target: SeatName) -> list[Evidence]:
+    believed = [seer for seer in player.reporters(target) if player.credibility(seer) > 0.0]
+    grounds: list[Evidence] = [("result", seer) for seer in believed[:1]]
+    if target in player.notes.seers and player.contested():
+        rival = next((seer for seer in player.notes.seers if seer != target), None)
         if rival is not None:
-            found.append(("rival", rival))
-    return found
+            grounds.append(("rival", rival))
+    return grounds
 
 
-def _votes(at: Standpoint, target: SeatName) -> list[Evidence]:
-    votes = at.notes.votes
+def _votes(player: Player, target: SeatName) -> list[Evidence]:
+    votes = player.notes.votes
     if target not in votes:
         return []
     against = votes[target]
     if against is None:
         return [("abstained", None)]
-    if against == at.me:
+    if against == player.me:
         return [("voted me", None)]
-    if against in at.notes.victims or against in at.view.revealed:
-        return [("voted innocent", against)] if at.known(against) is False else []
+    if against in player.notes.victims or against in player.view.revealed:
+        return [("voted innocent", against)] if player.is_wolf(against) is False else []
     # whoever the village exiled may well have deserved it
-    return [] if against in at.view.dead else [("voted", against)]
+    return [] if against in player.view.dead else [("voted", against)]
 
 
-def _tone(at: Standpoint, cues: Cues) -> list[Evidence]:
-    found: list[Evidence] = []
-    if at.me in cues.accused:
-        found.append(("pressed me", None))
+def _tone(player: Player, cues: Cues) -> list[Evidence]:
+    grounds: list[Evidence] = []
+    if player.me in cues.accused:
+        grounds.append(("pressed me", None))
     elif cues.accused:
-        found.append(("pressed", cues.accused[0]))
+        grounds.append(("pressed", cues.accused[0]))
     if cues.deflects:
-        found.append(("deflects", None))
+        grounds.append(("deflects", None))
     if cues.absolutes >= 2:
-        found.append(("certain", None))
+        grounds.append(("certain", None))
     if cues.hedges >= 2:
-        found.append(("hedges", None))
-    return found
+        grounds.append(("hedges", None))
+    return grounds
 
 
 Intent: TypeAlias = Literal[
@@ -194,33 +192,33 @@ class SpeechPlan:
     thought: str = ""
 
 
-def sentence(at: Standpoint, plan: SpeechPlan) -> str:
+def sentence(player: Player, plan: SpeechPlan) -> str:
     """Return the plan in words nobody used before in this game, as far as the wordings reach."""
     wordings = words().sentences[plan.intent]
     grounded = plan.target is not None and any("{e}" in wording for wording in wordings)
-    evidence = choose_evidence(at, plan.target) if plan.target is not None and grounded else None
-    return phrase(at, wordings, plan.target, plan.other, evidence)
+    evidence = choose_evidence(player, plan.target) if plan.target is not None and grounded else None
+    return phrase(player, wordings, plan.target, plan.other, evidence)
 
 
 def phrase(
-    at: Standpoint,
+    player: Player,
     wordings: Sequence[str],
     target: SeatName | None,
     other: SeatName | None = None,
     evidence: Evidence | None = None,
 ) -> str:
     """Return one of `wordings` filled in: a drawn one, or the first after it that nobody used before."""
-    number = draw(at.seed, f"wording {at.ask.kind}", at.ask.round, at.ask.turn)
+    number = draw(player.seed, f"wording {player.ask.kind}", player.ask.round, player.ask.turn)
     text = ""
-    names = at.view.names
+    names = player.view.names
     for step in range(len(wordings)):
         text = wordings[(number + step) % len(wordings)].format(
             t=target or "somebody",
             o=other or "somebody",
-            d=at.notes.died or "somebody",
+            d=player.notes.died or "somebody",
             e=_evidence(number // 1009 + step, target, evidence),
         )
-        if read(text, names).skeleton not in at.notes.said:
+        if read(text, names).skeleton not in player.notes.skeletons:
             break
     return text
 

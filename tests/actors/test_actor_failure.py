@@ -179,12 +179,12 @@ def test_no_question_stays_unanswered_however_close_it_comes_to_the_actors_death
         for _ in range(15):
             ref = PooledActor.start_in(pool)
             ready = threading.Barrier(3)
-            asked: list[Future[None]] = []
+            futures: list[Future[None]] = []
 
-            def ask(ref=ref, ready=ready, asked=asked) -> None:
+            def ask(ref=ref, ready=ready, futures=futures) -> None:
                 ready.wait(WAIT)
                 while ref.is_alive():
-                    asked.append(ref.ask(None, block=False))
+                    futures.append(ref.ask(None, block=False))
 
             askers = [threading.Thread(target=ask) for _ in range(2)]
             for asker in askers:
@@ -193,7 +193,7 @@ def test_no_question_stays_unanswered_however_close_it_comes_to_the_actors_death
             ref.stop(block=False)
             for asker in askers:
                 asker.join(WAIT)
-            for future in asked:
+            for future in futures:
                 try:
                     future.get(timeout=WAIT)
                 except ActorDeadError:

@@ -138,13 +138,13 @@ def test_an_actor_may_start_and_stop_another(start):
 def test_a_dead_actor_is_let_go_though_its_reference_is_kept_and_its_thread_rests(one_thread):
     class Pooled(Diarist, PooledActor):
         def on_start(self) -> None:
-            weakref.finalize(self, gone.set)
+            weakref.finalize(self, collected.set)
 
     keeper_of_the_thread = PooledActor.start_in(one_thread)
-    gone = threading.Event()
+    collected = threading.Event()
     ref = Pooled.start_in(one_thread)
     ref.ask("settled", timeout=WAIT)
     ref.stop()
-    assert gone.wait(WAIT)
+    assert collected.wait(WAIT)
     assert not ref.is_alive()
     assert one_thread.actors() == [keeper_of_the_thread]

@@ -105,7 +105,7 @@ def test_actors_may_wait_for_each_other_twenty_deep_and_the_spare_threads_go_aga
         return 1 if depth == len(refs) else 1 + refs[depth].ask(lambda: go_deeper(depth + 1), timeout=WAIT)
 
     assert go_deeper(0) == 21
-    assert one_thread._staff == 1
+    assert one_thread._workers == 1
 
 
 def test_a_wait_that_times_out_gives_its_place_back(one_thread):
@@ -124,7 +124,7 @@ def test_a_wait_that_times_out_gives_its_place_back(one_thread):
     ref = Caller.start_in(one_thread)
     assert ref.ask(wait_in_vain, timeout=WAIT) == "gave up"
     assert busy.ask(word.is_set, timeout=WAIT)
-    assert one_thread._staff == 1
+    assert one_thread._workers == 1
 
 
 def test_a_handler_may_lend_its_place_while_it_waits_by_other_means(one_thread):

@@ -78,20 +78,20 @@ def test_a_cancelled_timer_lets_go_of_its_callback_at_once(timers):
         def deadline(self) -> None: ...
 
     seat = Seat()
-    gone = weakref.ref(seat)
+    collected = weakref.ref(seat)
     timer = timers.after(HOUR, seat.deadline)
     timer.cancel()
     del seat
-    assert gone() is None
+    assert collected() is None
 
 
 def test_thousands_of_cancelled_timers_do_not_stay_in_the_heap(timers, fired):
-    kept = [timers.after(HOUR, fired.put) for _ in range(100)]
+    pending = [timers.after(HOUR, fired.put) for _ in range(100)]
     largest = 0
     for _ in range(10_000):
         timers.after(HOUR, fired.put).cancel()
         largest = max(largest, len(timers._heap))
-    assert largest <= 2 * len(kept) + 2
+    assert largest <= 2 * len(pending) + 2
     assert timers.pending == 100
 
 

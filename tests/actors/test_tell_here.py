@@ -16,13 +16,13 @@ class Listener(PooledActor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard: list[tuple[Any, int]] = []
+        self.messages: list[tuple[Any, int]] = []
 
     def on_receive(self, message: Any) -> Any:
         if callable(message):
             return message()
-        self.heard.append((message, threading.get_ident()))
-        return list(self.heard)
+        self.messages.append((message, threading.get_ident()))
+        return list(self.messages)
 
 
 def begun(pool: ActorPool) -> Any:
@@ -34,9 +34,9 @@ def begun(pool: ActorPool) -> Any:
 def test_an_actor_at_rest_handles_the_message_on_the_tellers_thread(pool):
     ref = begun(pool)
     assert tell_here(ref, "now")
-    heard = ref.ask("after", timeout=WAIT)
-    assert [message for message, _ in heard] == ["begun", "now", "after"]
-    assert heard[1][1] == threading.get_ident() != heard[2][1]
+    messages = ref.ask("after", timeout=WAIT)
+    assert [message for message, _ in messages] == ["begun", "now", "after"]
+    assert messages[1][1] == threading.get_ident() != messages[2][1]
 
 
 def test_a_busy_actor_handles_it_later_and_one_at_a_time(pool):

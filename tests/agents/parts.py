@@ -36,7 +36,7 @@ class Moderator:
         self.bus = open_bus(url)
         self._epoch = self.bus.claim(HOUSE, "moderator of a test")
         self._reader = self.bus.reader()
-        self._heard: dict[str, list[Entry]] = {}
+        self._unread: dict[str, list[Entry]] = {}
 
     def tell(self, agent: str, *messages: Any, game: str = "") -> None:
         """Put messages into an agent's mailbox."""
@@ -56,27 +56,27 @@ class Moderator:
         for delivery in deliveries:
             self.tell(agent, delivery, game=delivery.game)
 
-    def hear(self, agent: str, kind: str, **wanted: object) -> dict[str, Any]:
+    def hear(self, agent: str, kind: str, **fields: object) -> dict[str, Any]:
         """Return the next message of a type with these fields that an agent sends; others are passed over."""
-        queue = self._heard.get(agent)
+        queue = self._unread.get(agent)
         if queue is None:
-            queue = self._heard[agent] = []
+            queue = self._unread[agent] = []
             self._reader.follow(streams.outbox(HOUSE, agent))
         while True:
             while queue:
                 entry = queue.pop(0)
                 value = unpack(entry.body)
-                if value["type"] == kind and all(value.get(name) == wish for name, wish in wanted.items()):
+                if value["type"] == kind and all(value.get(name) == expected for name, expected in fields.items()):
                     assert entry.type == kind
                     return value
-            found = self._reader.read(SOON_S)
-            assert found, f"{agent} did not send {kind} {wanted}"
-            for stream, entries in found:
-                self._heard[stream.rpartition("out:")[2]] += entries
+            batches = self._reader.read(SOON_S)
+            assert batches, f"{agent} did not send {kind} {fields}"
+            for stream, entries in batches:
+                self._unread[stream.rpartition("out:")[2]] += entries
 
-    def welcome(self, agent: str, again_s: float = 60.0, **wanted: object) -> dict[str, Any]:
+    def welcome(self, agent: str, again_s: float = 60.0, **fields: object) -> dict[str, Any]:
         """Hear an agent join, and say that it is welcome."""
-        join = self.hear(agent, "join", **wanted)
+        join = self.hear(agent, "join", **fields)
         self.tell(agent, Welcome(house=HOUSE, agent=agent, instance=str(join["instance"]), again_s=again_s))
         return join
 
@@ -112,9 +112,9 @@ class Moderator:
 def grown(value: Any, name: str = "") -> Any:
     """Return plain values with a member more in every map but those by players' names."""
     if isinstance(value, dict):
-        more = {} if name in {"votes", "roles"} else {"not_known_yet": {"words": ("a", None)}}
-        return {key: grown(each, key) for key, each in value.items()} | more
-    return tuple(grown(each) for each in value) if isinstance(value, tuple) else value
+        extra = {} if name in {"votes", "roles"} else {"not_known_yet": {"words": ("a", None)}}
+        return {key: grown(item, key) for key, item in value.items()} | extra
+    return tuple(grown(item) for item in value) if isinstance(value, tuple) else value
 
 
 class Aside:
@@ -153,10 +153,10 @@ class Aside:
         self._thread.join(SOON_S)
 
 
-def served(agent: type[Agent], url: str, **more: Any) -> Aside:
+def served(agent: type[Agent], url: str, **options: Any) -> Aside:
     """Serve an agent under the name ann; it leaves at once when it is asked to stop."""
-    options = {"name": "ann", "grace_s": 0.0, **more}
-    return Aside(lambda stopping: agent.serve(url, HOUSE, stopping=stopping, **options))
+    arguments = {"name": "ann", "grace_s": 0.0, **options}
+    return Aside(lambda stopping: agent.serve(url, HOUSE, stopping=stopping, **arguments))
 
 
 class Bidder(Agent):
@@ -178,12 +178,12 @@ class Awaited(logging.Handler):
         super().__init__()
         self.line = ""
         self._words = words
-        self._told = threading.Event()
+        self._logged = threading.Event()
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._words in record.getMessage():
             self.line = record.getMessage()
-            self._told.set()
+            self._logged.set()
 
     def __enter__(self) -> Self:
         logging.getLogger("wolfbus").addHandler(self)
@@ -194,7 +194,7 @@ class Awaited(logging.Handler):
 
     def wait(self) -> str:
         """Return the line once it is there."""
-        assert self._told.wait(SOON_S), f"nobody said {self._words!r}"
+        assert self._logged.wait(SOON_S), f"nobody said {self._words!r}"
         return self.line
 
 
@@ -220,29 +220,31 @@ SAID = Statement(statement=1, round=1, phase="debate", turn=1, speaker="Bruno", 
 ENDED = Ended(winner="villagers", reason="no_wolves_left", rounds=1)
 
 
-def facts(*told: PublicFact, first: int = 1) -> tuple[Public, ...]:
-    return tuple(Public(n=first + place, fact=fact) for place, fact in enumerate(told))
+def facts(*public: PublicFact, first: int = 1) -> tuple[Public, ...]:
+    return tuple(Public(n=first + place, fact=fact) for place, fact in enumerate(public))
 
 
 def part(
     *asks: Ask, private: Sequence[PrivateFact] = (), first: int = 1, seat: str = "Ada", after: int = 0
 ) -> SeatPart:
-    told = tuple(Private(n=first + place, after=after, fact=fact) for place, fact in enumerate(private))
-    return SeatPart(seat=seat, facts=told, asks=asks)
+    numbered = tuple(Private(n=first + place, after=after, fact=fact) for place, fact in enumerate(private))
+    return SeatPart(seat=seat, facts=numbered, asks=asks)
 
 
 def catch_up(
     *asks: Ask,
-    told: Sequence[PublicFact] = (DAWN, SAID),
-    own: Sequence[PrivateFact] = (),
+    public: Sequence[PublicFact] = (DAWN, SAID),
+    private: Sequence[PrivateFact] = (),
     seat: str = "Ada",
     game: str = GAME,
 ) -> Delivery:
     """All that a seat may know, and what is asked of it."""
-    mine = part(*asks, private=[seated(seat, game=game), *own], seat=seat, after=1 if own else 0)
-    return Delivery(type="catch_up", game=game, facts=facts(*told), seats=(mine,))
+    seat_part = part(*asks, private=[seated(seat, game=game), *private], seat=seat, after=1 if private else 0)
+    return Delivery(type="catch_up", game=game, facts=facts(*public), seats=(seat_part,))
 
 
-def step(*asks: Ask, told: Sequence[PublicFact] = (), first: int = 1, seat: str = "Ada", game: str = GAME) -> Delivery:
+def step(
+    *asks: Ask, public: Sequence[PublicFact] = (), first: int = 1, seat: str = "Ada", game: str = GAME
+) -> Delivery:
     """One step of a game."""
-    return Delivery(game=game, facts=facts(*told, first=first), seats=(part(*asks, seat=seat),) if asks else ())
+    return Delivery(game=game, facts=facts(*public, first=first), seats=(part(*asks, seat=seat),) if asks else ())

@@ -44,9 +44,9 @@ def test_a_program_that_speaks_the_line_protocol_joins_as_an_outside_agent(
         assert moderator.hear("ann", "reply")["content"]["bid"] in range(11)
         assert moderator.hear("ann", "reply")["kind"] == "vote"
         moderator.goodbye("ann")
-        out, told = running.communicate(timeout=SOON_S)
-        assert (running.returncode, out) == (0, ""), told
-        lines = [json.loads(line) for line in told.splitlines()]
+        out, err = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), err
+        lines = [json.loads(line) for line in err.splitlines()]
         assert {line["agent"] for line in lines} == {"ann"}
         assert lines[-1]["event"] == "ann leaves house inn: all games are played"
 
@@ -59,8 +59,8 @@ def test_a_player_leaves_with_0_when_it_is_terminated(moderator: Moderator, redi
         running.send_signal(signal.SIGTERM)
         moderator.hear("ann", "join", seats=0)
         moderator.hear("ann", "leave")
-        out, told = running.communicate(timeout=SOON_S)
-        assert (running.returncode, out) == (0, ""), told
+        out, err = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), err
 
 
 def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderator: Moderator, redis_url: str) -> None:
@@ -69,9 +69,9 @@ def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderato
         moderator.welcome("ann")
         running.send_signal(signal.SIGTERM)
         moderator.hear("ann", "leave")
-        out, told = running.communicate(timeout=SOON_S)
-        assert (running.returncode, out) == (0, ""), told
-        assert "stays until" not in told
+        out, err = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), err
+        assert "stays until" not in err
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_what_cannot_be_played_is_said_in_one_line_before_anything_is_joined(
     words: Sequence[str], code: int, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(list(words)) == code
-    told = capsys.readouterr().err
-    assert line in told
-    assert "free port" not in told, "no other port helps where the host is at fault"
+    err = capsys.readouterr().err
+    assert line in err
+    assert "free port" not in err, "no other port helps where the host is at fault"
 
 
 def test_a_model_without_a_key_fails_before_the_house_hears_of_it(
@@ -106,9 +106,9 @@ def test_a_model_without_a_key_fails_before_the_house_hears_of_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert run(["player", "--brain", "llm:gpt-4o-mini"]) == FAILED
-    told = capsys.readouterr().err
-    assert "OPENAI_API_KEY" in told
-    assert told.count("\n") == 1
+    err = capsys.readouterr().err
+    assert "OPENAI_API_KEY" in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [["player"], ["join", "--", "true"]])
@@ -117,8 +117,8 @@ def test_a_ticket_in_the_environment_says_where_and_as_whom_to_play(
 ) -> None:
     seen: list[Any] = []
 
-    def keep(*told: object) -> int:
-        seen.extend(told)
+    def keep(*arguments: object) -> int:
+        seen.extend(arguments)
         return 0
 
     monkeypatch.setattr("wolfbus.cli.player.run", keep)

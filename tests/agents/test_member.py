@@ -50,9 +50,9 @@ def test_it_answers_a_roll_call_at_once_and_passes_over_types_of_message_that_no
     moderator.tell_plain("ann", {"v": 2, "type": "weather"})
     moderator.tell("ann", RollCall())
     assert moderator.hear("ann", "join")["instance"] == join["instance"]
-    said = [record for record in caplog.records if "passed over" in record.getMessage()]
-    assert [record.levelno for record in said] == [logging.DEBUG] * 2
-    assert "'weather' is not known here" in said[0].getMessage()
+    records = [record for record in caplog.records if "passed over" in record.getMessage()]
+    assert [record.levelno for record in records] == [logging.DEBUG] * 2
+    assert "'weather' is not known here" in records[0].getMessage()
 
 
 def test_a_goodbye_ends_the_stay_but_not_one_that_is_older_than_it(moderator: Moderator, serve: Serve) -> None:
@@ -100,29 +100,29 @@ def test_a_closed_lobby_does_not_keep_out_who_has_a_ticket_and_explains_why_nobo
     redis_server: RedisServer, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     redis_server.command("ACL", "SETUSER", "ann", "on", ">secret", *Holder(HOUSE, "agent", "ann").rules())
-    own = redis_url.replace("redis://", "redis://ann:secret@")
+    ann_url = redis_url.replace("redis://", "redis://ann:secret@")
     try:
-        with Moderator(redis_url) as moderator, served(Bidder, own) as ann:
+        with Moderator(redis_url) as moderator, served(Bidder, ann_url) as ann:
             moderator.welcome("ann")
             moderator.goodbye("ann")
             assert ann.end() == "all games are played"
             assert moderator.bus.length(streams.lobby(HOUSE)) == 0
-        with served(Bidder, own, name="bob") as stranger, pytest.raises(NotAllowed):
+        with served(Bidder, ann_url, name="bob") as stranger, pytest.raises(NotAllowed):
             stranger.end()
-        monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.02)
-        monkeypatch.setattr("wolfbus.agent.member.LONELY_S", 0.05)
-        with Awaited("no moderator answers") as complaint, served(Bidder, own):
+        monkeypatch.setattr("wolfbus.agent.member.HEARTBEAT_S", 0.02)
+        monkeypatch.setattr("wolfbus.agent.member.UNANSWERED_S", 0.05)
+        with Awaited("no moderator answers") as complaint, served(Bidder, ann_url):
             assert "; ann may not write to its lobby, so only one with --tickets hears of it" in complaint.wait()
     finally:
         redis_server.command("ACL", "DELUSER", "ann")
 
 
 def test_nobody_who_answers_is_told_in_one_line(serve: Serve, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.02)
-    monkeypatch.setattr("wolfbus.agent.member.LONELY_S", 0.05)
-    with Awaited("no moderator answers") as told:
+    monkeypatch.setattr("wolfbus.agent.member.HEARTBEAT_S", 0.02)
+    monkeypatch.setattr("wolfbus.agent.member.UNANSWERED_S", 0.05)
+    with Awaited("no moderator answers") as log:
         serve(Bidder)
-        assert f"in house inn on {redis_url}" in told.wait()
+        assert f"in house inn on {redis_url}" in log.wait()
 
 
 def test_who_is_asked_to_stop_takes_no_new_games_and_says_that_it_leaves(moderator: Moderator, serve: Serve) -> None:
@@ -136,11 +136,11 @@ def test_who_is_asked_to_stop_takes_no_new_games_and_says_that_it_leaves(moderat
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [({"name": "two words"}, "agent 'two words': agent: "), ({"places": (1, 99)}, r"agent 'ann': places\.1: ")],
 )
 def test_what_no_message_can_hold_is_refused_before_anything_is_said(
-    serve: Serve, wrong: dict[str, Any], said: str
+    serve: Serve, wrong: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         serve(Bidder, **wrong).end()

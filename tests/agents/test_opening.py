@@ -33,8 +33,8 @@ def closed() -> Iterator[RedisServer]:
 def test_a_player_that_starts_before_redis_waits_for_it_and_says_so_once(
     closed: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Awaited("waiting for it") as told, served(Bidder, f"{closed.url}?patience=120") as ann:
-        told.wait()
+    with Awaited("waiting for it") as message, served(Bidder, f"{closed.url}?patience=120") as ann:
+        message.wait()
         with closed.start(), Moderator(closed.url) as moderator:
             moderator.welcome("ann")
             moderator.goodbye("ann")
@@ -50,10 +50,10 @@ def test_a_redis_that_is_down_is_told_at_once_with_what_to_do_unless_the_address
     monkeypatch.setattr("wolfbus.bus.url.OPENING_S", 0.05)
     with pytest.raises(BusDown) as caught:
         await_bus(closed.url, Stopping())
-    told = str(caught.value)
-    assert told.startswith(f"Redis at 127.0.0.1:{closed.port} cannot be reached (tried for 0.05 s): ")
-    assert f"start it (redis-server --port {closed.port}, or docker run -p {closed.port}:6379 redis:7)" in told
-    assert told.endswith("or check the address; ?patience=SECONDS waits longer")
+    message = str(caught.value)
+    assert message.startswith(f"Redis at 127.0.0.1:{closed.port} cannot be reached (tried for 0.05 s): ")
+    assert f"start it (redis-server --port {closed.port}, or docker run -p {closed.port}:6379 redis:7)" in message
+    assert message.endswith("or check the address; ?patience=SECONDS waits longer")
     assert not caplog.records
 
 
@@ -67,8 +67,8 @@ def test_a_wrong_address_is_a_clear_line_when_patience_is_over(closed: RedisServ
 
 
 def test_an_agent_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well(closed: RedisServer) -> None:
-    with Awaited("waiting for it") as told, served(Bidder, f"{closed.url}?patience=30") as ann:
-        told.wait()
+    with Awaited("waiting for it") as message, served(Bidder, f"{closed.url}?patience=30") as ann:
+        message.wait()
         ann.stopping.ask("SIGTERM")
         assert ann.end() == "SIGTERM"
 
@@ -79,5 +79,5 @@ def test_every_service_that_is_told_to_stop_while_it_waits_for_the_bus_ends_well
     closed: RedisServer, tmp_path: Path, command: str, code: int
 ) -> None:
     words = [*command.format(tmp_path).split(), "--bus", f"{closed.url}?patience=30", "--house", HOUSE]
-    ended, said = run(*words, until=lambda said: "waiting for it" in said)
-    assert (ended, "waiting for it" in said) == (code, True)
+    ended, output = run(*words, until=lambda output: "waiting for it" in output)
+    assert (ended, "waiting for it" in output) == (code, True)

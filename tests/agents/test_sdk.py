@@ -49,8 +49,8 @@ def load_example() -> type[Agent]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: type[Agent] = module.Follower
-    return found
+    follower: type[Agent] = module.Follower
+    return follower
 
 
 class Terse(Agent):
@@ -59,7 +59,7 @@ class Terse(Agent):
     name = "terse"
     version = "3.1"
 
-    def received(self, facts: object, own: object, /) -> None:
+    def received(self, facts: object, private: object, /) -> None:
         raise LookupError("no ear")
 
     def close(self) -> None:
@@ -132,7 +132,7 @@ def test_an_agent_whose_own_work_is_cancelled_fails_on_those_requests_and_is_tol
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid"), ask("vote")))
     bid, vote = (moderator.hear("ann", "reply") for _ in range(2))
-    assert [(each["request"], each["fault"]) for each in (bid, vote)] == [
+    assert [(reply["request"], reply["fault"]) for reply in (bid, vote)] == [
         (ask("bid").id, "failed"),
         (ask("vote").id, "failed"),
     ]
@@ -164,7 +164,7 @@ def test_an_agent_whose_methods_cannot_be_looked_up_fails_on_those_requests_alon
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(ask("bid"), ask("vote"), ask("speak")))
     bid, vote, spoke = (moderator.hear("ann", "reply") for _ in range(3))
-    assert [(each["fault"], each["note"]) for each in (bid, vote)] == [
+    assert [(reply["fault"], reply["note"]) for reply in (bid, vote)] == [
         ("failed", "the brain failed: LookupError: no bid here"),
         ("failed", "the brain failed: LookupError: no vote here"),
     ]
@@ -181,13 +181,13 @@ def test_the_example_answers_every_kind_of_request_and_copes_with_an_empty_table
     assert not moderator.welcome("ann").get("declines")
     alone = [DAWN.model_copy(update={"round": number, "died": name}) for number, name in enumerate(NAMES[1:], 1)]
     asks = [ask(kind) for kind in KINDS]
-    left = [each.model_copy(update={"legal": (None,)}) for each in asks if each.legal]
+    nobody = [request.model_copy(update={"legal": (None,)}) for request in asks if request.legal]
     # two games are two seats, and neither waits for the other
-    for delivery, game in ((catch_up(*asks), GAME), (catch_up(*left, told=alone, game="g2"), "g2")):
+    for delivery, game in ((catch_up(*asks), GAME), (catch_up(*nobody, public=alone, game="g2"), "g2")):
         moderator.deliver("ann", delivery)
-        for each in delivery.seats[0].asks:
+        for request in delivery.seats[0].asks:
             reply = moderator.hear("ann", "reply")
-            assert (reply["game"], reply["kind"], reply.get("fault")) == (game, each.kind, None), reply
+            assert (reply["game"], reply["kind"], reply.get("fault")) == (game, request.kind, None), reply
             assert game == GAME or reply["content"].get("target") is None
 
 
@@ -224,7 +224,7 @@ def test_an_agent_hears_who_it_is_what_happens_and_how_it_ends(moderator: Modera
     moderator.deliver("ann", catch_up(ask("bid")))
     # what waits when a catch-up comes is not heard apart from it
     moderator.hear("ann", "reply")
-    moderator.deliver("ann", catch_up(told=[DAWN, SAID, ENDED]), catch_up(seat="Bruno", game="g2"))
+    moderator.deliver("ann", catch_up(public=[DAWN, SAID, ENDED]), catch_up(seat="Bruno", game="g2"))
     with Diary.turned:
         assert Diary.turned.wait_for(lambda: len(Diary.pages) == 7, SOON_S)
     ann.stopping.ask("one game is under way")
@@ -369,13 +369,13 @@ def test_simple_values_stand_for_content_and_what_stands_for_nothing_is_said_to_
     serve(Table)
     moderator.welcome("ann")
     moderator.deliver("ann", catch_up(*[ask(kind, turn) for turn, (kind, *_) in enumerate(ANSWERS)]))
-    for kind, said, wanted in ANSWERS:
+    for kind, returned, expected in ANSWERS:
         reply = moderator.hear("ann", "reply")
-        if isinstance(wanted, str):
-            assert "content" not in reply, (kind, said)
-            assert wanted in reply["note"], (kind, said)
+        if isinstance(expected, str):
+            assert "content" not in reply, (kind, returned)
+            assert expected in reply["note"], (kind, returned)
         else:
-            assert reply["content"] == wanted, (kind, said)
+            assert reply["content"] == expected, (kind, returned)
 
 
 def test_importing_it_loads_nothing_heavy() -> None:

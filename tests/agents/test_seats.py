@@ -67,7 +67,7 @@ def test_a_question_in_a_game_that_is_over_or_to_a_seat_never_seated_here_is_pas
     caplog.set_level(logging.DEBUG, "wolfbus.agent")
     serve(Bidder)
     first = moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(told=[DAWN, ENDED]), step(ask("bid", 1)), step(ask("bid"), game="strange"))
+    moderator.deliver("ann", catch_up(public=[DAWN, ENDED]), step(ask("bid", 1)), step(ask("bid"), game="strange"))
     moderator.deliver("ann", step(ask("bid"), seat="Hugo"), catch_up(ask("bid", 2, game="g2"), game="g2"))
     assert moderator.hear("ann", "reply")["request"] == ask("bid", 2, game="g2").id
     moderator.tell("ann", RollCall())
@@ -81,7 +81,7 @@ def test_members_that_nobody_knows_are_passed_over_wherever_they_stand(moderator
     moderator.welcome("ann")
     moderator.tell_plain("ann", grown(plain(catch_up(ask("vote")))), GAME)
     moderator.tell_plain("ann", grown({"v": 1, "type": "weather", "game": GAME}), GAME)
-    moderator.tell_plain("ann", grown(plain(step(ask("bid", 2), told=[SAID], first=3))), GAME)
+    moderator.tell_plain("ann", grown(plain(step(ask("bid", 2), public=[SAID], first=3))), GAME)
     assert [moderator.hear("ann", "reply")["kind"] for _ in range(2)] == ["vote", "bid"]
 
 
@@ -97,18 +97,18 @@ def test_a_game_that_was_dropped_is_forgotten(moderator: Moderator, serve: Serve
 
 @pytest.mark.parametrize(
     ("end", "winner"),
-    [(Dropped(game=GAME, reason="the moderator failed"), None), (step(told=[ENDED], first=3), "villagers")],
+    [(Dropped(game=GAME, reason="the moderator failed"), None), (step(public=[ENDED], first=3), "villagers")],
 )
 def test_a_program_hears_bye_and_who_has_won_if_the_game_came_so_far_even_while_it_thinks(
     moderator: Moderator, serve: Serve, tmp_path: Path, end: Any, winner: str | None
 ) -> None:
-    said = tmp_path / "said"
-    os.mkfifo(said)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
     program = tmp_path / "program.sh"
     program.write_text(
         "while IFS= read -r line; do case $line in\n"
         """  *'"kind":"bid"'*) id=${line#*'"id":"'}; printf '{"id":"%s","bid":4}\\n' "${id%%'"'*}";;\n"""
-        f"""  *'"type":"bye"'*) printf '%s\\n' "$line" > '{said}';;\n"""
+        f"""  *'"type":"bye"'*) printf '%s\\n' "$line" > '{fifo}';;\n"""
         "esac; done\n"
     )
     serve(Agent, make=lambda: build(f"exec:sh {program}"))
@@ -117,7 +117,7 @@ def test_a_program_hears_bye_and_who_has_won_if_the_game_came_so_far_even_while_
     assert moderator.hear("ann", "reply")["content"] == {"bid": 4}
     moderator.deliver("ann", step(ask("vote")))
     moderator.tell("ann", end, game=getattr(end, "game", ""))
-    bye = json.loads(said.read_text())
+    bye = json.loads(fifo.read_text())
     assert (bye["type"], bye.get("winner")) == ("bye", winner)
     assert ("roles" in bye) == (winner is not None)
 
@@ -137,10 +137,10 @@ def test_a_game_given_up_after_long_silence_is_caught_up_if_it_goes_on(
 def test_a_gap_is_healed_by_joining_anew_and_only_what_is_new_is_taken_in(moderator: Moderator, serve: Serve) -> None:
     serve(Bidder)
     first = moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(told=[DAWN]))
-    moderator.deliver("ann", step(ask("bid", 2), told=[SAID], first=3))
+    moderator.deliver("ann", catch_up(public=[DAWN]))
+    moderator.deliver("ann", step(ask("bid", 2), public=[SAID], first=3))
     moderator.hear_again("ann", first["instance"])
-    moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, SAID, SAID]))
+    moderator.deliver("ann", catch_up(ask("bid", 2), public=[DAWN, SAID, SAID]))
     assert moderator.hear("ann", "reply")["request"] == ask("bid", 2).id
     moderator.deliver("ann", step(ask("bid", 3)))
     assert moderator.hear("ann", "reply")["request"] == ask("bid", 3).id
@@ -149,39 +149,39 @@ def test_a_gap_is_healed_by_joining_anew_and_only_what_is_new_is_taken_in(modera
 class Later(Agent):
     """Is handed requests, and answers none of them itself."""
 
-    taken: ClassVar[queue.SimpleQueue[tuple[tuple[Ask, ...], Any]]] = queue.SimpleQueue()
+    handed_over: ClassVar[queue.SimpleQueue[tuple[tuple[Ask, ...], Any]]] = queue.SimpleQueue()
 
     def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Any, /) -> None:
-        self.taken.put((asks, replies))
+        self.handed_over.put((asks, replies))
 
 
 def test_only_what_a_catch_up_asks_is_answered_and_again_only_what_was_answered_before_it_was_asked_for(
     moderator: Moderator, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lost, there, working, closed = (ask("bid", turn) for turn in (1, 2, 3, 4))
+    lost, answered_late, working, closed = (ask("bid", turn) for turn in (1, 2, 3, 4))
     serve(Later)
     moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(lost, there, working, closed))
-    asks, replies = Later.taken.get(timeout=SOON_S)
-    assert asks == (lost, there, working, closed)
+    moderator.deliver("ann", catch_up(lost, answered_late, working, closed))
+    asks, replies = Later.handed_over.get(timeout=SOON_S)
+    assert asks == (lost, answered_late, working, closed)
     replies.answer(lost, 1)
     assert moderator.hear("ann", "reply")["request"] == lost.id
     moderator.tell("ann", RollCall())
     moderator.hear("ann", "join")
     # this answer is on its way while the catch-up is made
-    replies.answer(there, 2)
-    moderator.deliver("ann", catch_up(lost, there, working))
-    asks, replies = Later.taken.get(timeout=SOON_S)
+    replies.answer(answered_late, 2)
+    moderator.deliver("ann", catch_up(lost, answered_late, working))
+    asks, replies = Later.handed_over.get(timeout=SOON_S)
     assert asks == (lost,)
     for answered in (closed, working, lost):
         replies.answer(answered, 3)
-    assert [moderator.hear("ann", "reply")["request"] for _ in range(3)] == [there.id, working.id, lost.id]
+    assert [moderator.hear("ann", "reply")["request"] for _ in range(3)] == [answered_late.id, working.id, lost.id]
     # nor is it told that an answer failed which nobody wants
     replies.answer(closed, object())
     assert "the brain failed" not in caplog.text
 
 
-def said(text: str, statement: int = 1) -> Statement:
+def statement_of(text: str, statement: int = 1) -> Statement:
     return Statement(statement=statement, round=1, phase="debate", turn=statement, speaker="Bruno", text=text)
 
 
@@ -194,62 +194,62 @@ JUDGED = AnsweredAssessOther(
 class Numbered(Agent):
     """Bids which of its kind it is."""
 
-    made: ClassVar[int] = 0
+    count: ClassVar[int] = 0
     quick = True
 
     def __init__(self) -> None:
-        self.number = Numbered.made
-        Numbered.made += 1
+        self.number = Numbered.count
+        Numbered.count += 1
 
     def bid(self, ask: Ask, view: SeatView, /) -> int:
         return self.number
 
 
 @pytest.mark.parametrize(
-    ("known", "again", "another"),
+    ("before", "again", "another"),
     [
         ({}, {}, 0),
-        ({}, {"told": (DAWN, SAID, Dawn(round=2))}, 0),
-        ({}, {"told": (DAWN, said("As it stands in the record now."))}, 1),
-        ({}, {"told": (DAWN,)}, 1),
-        ({}, {"told": (SAID, DAWN)}, 1),
-        ({}, {"told": (Dawn(round=1), SAID, SAID)}, 1),
-        ({}, {"told": ()}, 1),
-        ({"own": (SEEN,)}, {"own": (SEEN,)}, 0),
-        ({"own": (SEEN,)}, {"own": (SEEN.model_copy(update={"role": "Villager"}),)}, 1),
-        ({"own": (SEEN,)}, {}, 1),
-        ({"told": (SAID,), "own": (JUDGED,)}, {"told": (SAID,), "own": (JUDGED,)}, 0),
-        ({"told": (SAID,), "own": (JUDGED,)}, {"told": (DAWN,)}, 1),
+        ({}, {"public": (DAWN, SAID, Dawn(round=2))}, 0),
+        ({}, {"public": (DAWN, statement_of("As it stands in the record now."))}, 1),
+        ({}, {"public": (DAWN,)}, 1),
+        ({}, {"public": (SAID, DAWN)}, 1),
+        ({}, {"public": (Dawn(round=1), SAID, SAID)}, 1),
+        ({}, {"public": ()}, 1),
+        ({"private": (SEEN,)}, {"private": (SEEN,)}, 0),
+        ({"private": (SEEN,)}, {"private": (SEEN.model_copy(update={"role": "Villager"}),)}, 1),
+        ({"private": (SEEN,)}, {}, 1),
+        ({"public": (SAID,), "private": (JUDGED,)}, {"public": (SAID,), "private": (JUDGED,)}, 0),
+        ({"public": (SAID,), "private": (JUDGED,)}, {"public": (DAWN,)}, 1),
     ],
 )
 def test_a_catch_up_that_tells_otherwise_or_less_is_another_story_for_another_agent(
-    moderator: Moderator, serve: Serve, known: dict[str, Any], again: dict[str, Any], another: int
+    moderator: Moderator, serve: Serve, before: dict[str, Any], again: dict[str, Any], another: int
 ) -> None:
-    Numbered.made = 0
+    Numbered.count = 0
     serve(Numbered)
     moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(ask("bid", 1), **known), catch_up(ask("bid", 2), **again))
+    moderator.deliver("ann", catch_up(ask("bid", 1), **before), catch_up(ask("bid", 2), **again))
     assert [moderator.hear("ann", "reply")["content"]["bid"] for _ in range(2)] == [0, another]
 
 
 class Elephant(Agent):
     """Remembers what it heard outside its view; tells who it is, and is slow about it."""
 
-    made: ClassVar[list[Elephant]] = []
+    instances: ClassVar[list[Elephant]] = []
     begun: ClassVar[threading.Semaphore] = threading.Semaphore(0)
     go: ClassVar[threading.Event] = threading.Event()
 
     def __init__(self) -> None:
-        self.made.append(self)
-        self.heard: list[str] = []
+        self.instances.append(self)
+        self.texts: list[str] = []
         self.closed = False
 
     def bid(self, ask: Ask, view: SeatView, /) -> Bid:
-        self.heard += [said.text for said in view.statements.values()]
+        self.texts += [statement.text for statement in view.statements.values()]
         self.begun.release()
         if ask.turn == 2:
             assert self.go.wait(SOON_S)
-        return Bid(bid=self.made.index(self))
+        return Bid(bid=self.instances.index(self))
 
     def close(self) -> None:
         self.closed = True
@@ -258,38 +258,38 @@ class Elephant(Agent):
 def test_another_story_puts_aside_view_and_agent_and_what_it_was_about_to_answer(
     moderator: Moderator, serve: Serve
 ) -> None:
-    Elephant.made.clear()
+    Elephant.instances.clear()
     Elephant.go.clear()
     serve(Elephant)
     moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(ask("bid", 1), told=[DAWN, said("so it was")]))
+    moderator.deliver("ann", catch_up(ask("bid", 1), public=[DAWN, statement_of("so it was")]))
     assert moderator.hear("ann", "reply")["content"]["bid"] == 0
-    moderator.deliver("ann", step(ask("bid", 2), told=[said("and so", 2)], first=3))
+    moderator.deliver("ann", step(ask("bid", 2), public=[statement_of("and so", 2)], first=3))
     moderator.deliver("ann", step(ask("bid", 3)))
     assert Elephant.begun.acquire(timeout=SOON_S)
     assert Elephant.begun.acquire(timeout=SOON_S)
-    moderator.deliver("ann", catch_up(ask("bid", 2), told=[DAWN, said("so it is")]))
+    moderator.deliver("ann", catch_up(ask("bid", 2), public=[DAWN, statement_of("so it is")]))
     assert Elephant.begun.acquire(timeout=SOON_S)
     Elephant.go.set()
     reply = moderator.hear("ann", "reply")
     assert (reply["request"], reply["content"]["bid"]) == (ask("bid", 2).id, 1)
     moderator.deliver("ann", step(ask("bid", 4)))
     assert moderator.hear("ann", "reply")["request"] == ask("bid", 4).id
-    old, new = Elephant.made
+    old, new = Elephant.instances
     assert old.closed
-    assert set(old.heard) == {"so it was", "and so"}
-    assert set(new.heard) == {"so it is"}
+    assert set(old.texts) == {"so it was", "and so"}
+    assert set(new.texts) == {"so it is"}
 
 
 class OneTerminal(Agent):
     """There can be one at a time, and it takes a moment to go."""
 
-    taken: ClassVar[threading.Lock] = threading.Lock()
+    lock: ClassVar[threading.Lock] = threading.Lock()
     going: ClassVar[threading.Event] = threading.Event()
     quick = True
 
     def __init__(self) -> None:
-        if not self.taken.acquire(blocking=False):
+        if not self.lock.acquire(blocking=False):
             self.going.set()
             raise PlayerError("only one person can play at one terminal")
 
@@ -298,7 +298,7 @@ class OneTerminal(Agent):
 
     def close(self) -> None:
         assert self.game != GAME or self.going.wait(SOON_S)
-        self.taken.release()
+        self.lock.release()
 
 
 Player: TypeAlias = Callable[..., Aside]
@@ -323,7 +323,7 @@ def test_a_seat_of_the_next_game_waits_for_what_the_game_before_still_holds(
 ) -> None:
     player(f"{__name__}:OneTerminal")
     moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(told=[ENDED]), catch_up(ask("bid", game="g2"), game="g2"))
+    moderator.deliver("ann", catch_up(public=[ENDED]), catch_up(ask("bid", game="g2"), game="g2"))
     assert moderator.hear("ann", "reply")["content"] == {"bid": 3}
 
 
@@ -340,7 +340,7 @@ def test_asked_to_stop_it_plays_its_game_to_the_end_unless_that_takes_longer_tha
     if grace_s == SOON_S:
         moderator.deliver("ann", step(ask("bid", 2)))
         moderator.hear("ann", "reply")
-        moderator.deliver("ann", step(told=[ENDED], first=3))
+        moderator.deliver("ann", step(public=[ENDED], first=3))
     assert moderator.hear("ann", "leave")["reason"] == ann.end() == "SIGTERM"
 
 

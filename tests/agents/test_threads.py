@@ -90,7 +90,7 @@ def test_what_an_agents_seats_answer_to_one_delivery_leaves_in_one_append(
     asks = part(ask("vote", 2), ask("vote", 3)), part(ask("vote", 2, seat="Hugo"), seat="Hugo")
     moderator.deliver("ann", step().model_copy(update={"seats": asks}))
     assert {moderator.hear("ann", "reply")["seat"] for _ in range(3)} == {"Ada", "Hugo"}
-    assert [each for each in appended if "reply" in each] == [["reply"] * 3]
+    assert [types for types in appended if "reply" in types] == [["reply"] * 3]
 
 
 class Blocking(Agent):

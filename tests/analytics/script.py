@@ -14,11 +14,9 @@ from scipy.stats import norm, t
 from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
-from analytics.gather import FileNote, Gathered, StudySource
+from analytics.gather import FileNote, GameRows, Gathered, StudySource
 from analytics.measures.study import Study
-from analytics.rows import GameRows
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
     AnsweredAssessOther,
@@ -31,6 +29,7 @@ from wolfbus.messages.events import (
     Ended,
     Exile,
     Opened,
+    Seat,
     Silence,
     Statement,
     Tally,

@@ -7,12 +7,13 @@ import numpy as np
 from analytics.columns import DTYPES, Columns
 from analytics.findings import TABLES
 from analytics.measures.study import Study
-from analytics.rows import WINNERS
 from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 
 SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",) * 2 + ("Seer", "Doctor")])
 """Roles in seating order."""
+VILLAGERS, WEREWOLVES = 1, 2
+"""How a game's winner is kept; 0 for nobody."""
 
 
 def bare(count: int, blocks=None, /, **tables) -> Columns:
@@ -32,7 +33,7 @@ def bare(count: int, blocks=None, /, **tables) -> Columns:
 def decided(won, size) -> Columns:
     """Columns of blocks of so many games each, so many of which the villagers won; the Werewolves won the others."""
     games = len(won) * size
-    winner = np.where(np.arange(games) % size < np.repeat(won, size), *map(WINNERS.index, ("villagers", "werewolves")))
+    winner = np.where(np.arange(games) % size < np.repeat(won, size), VILLAGERS, WEREWOLVES)
     table = filled("games", games, finished=1, winner=winner, ending=-1)
     return bare(games, np.arange(games) // size, games=table)
 

@@ -11,8 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from analytics.columns import columns_of
 from analytics.findings import metrics
-from analytics.rows import WINNERS, GameRows
+from analytics.gather import GameRows
 from tests.analytics.script import measured, random_game
+from tests.analytics.synthetic import VILLAGERS, WEREWOLVES
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import coverage, many, table
 from wolfbus.vocabulary import ROLES
@@ -86,7 +87,7 @@ def played(games: int, seed: int, *, mirrored: bool = False):
         columns = replace(columns, blocks=(np.arange(games) // 2).astype("i4"), block_names=names)
     columns = replace(columns, seats=seats)
     chance = 1 / (1 + np.exp(-(0.4 + parts_of(columns) @ np.concatenate([WEREWOLF, VILLAGE]))))
-    won = np.where(rng.random(games) < chance, WINNERS.index("werewolves"), WINNERS.index("villagers"))
+    won = np.where(rng.random(games) < chance, WEREWOLVES, VILLAGERS)
     return replace(columns, games={**columns.games, "winner": won.astype("i1")})
 
 
@@ -110,7 +111,7 @@ def test_the_fit_is_that_of_a_ridge_regression():
     # scikit-learn does not shrink its intercept, so the side is a column; without the constraint, skills are those
     # of the ridge but for what all agents have in common, which the side takes up
     design = np.concatenate([np.ones((80, 1)), parts_of(columns)], axis=1)
-    won = columns.games["winner"] == WINNERS.index("werewolves")
+    won = columns.games["winner"] == WEREWOLVES
     plain = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000).fit(design, won).coef_[0]
     for side, theirs in (("werewolf", plain[1:5]), ("village", plain[5:9])):
         own = np.array([row[side]["skill"]["value"] for row in rows])

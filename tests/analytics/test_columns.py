@@ -10,11 +10,10 @@ import pytest
 
 from analytics.columns import Columns, ColumnsBuilder, columns_of, joined
 from analytics.fold import fold
-from analytics.rows import GameRows, Truth, truth_of
+from analytics.gather import GameRows
 from tests.analytics.script import named
 from tests.game.driver import play
-from wolfbus.messages.content import AccusationClaim, ScoredClaim
-from wolfbus.vocabulary import ROLES, Verdict
+from wolfbus.vocabulary import ROLES
 
 
 @pytest.fixture(scope="module")
@@ -80,18 +79,3 @@ def test_blocks_join_games_that_are_resampled_together(games):
     columns = builder.columns()
     names = [columns.block_names[block] for block in columns.blocks]
     assert names == ["one", "one", "c", "d", "e", "f"]
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "truth"),
-    [
-        ((), None),
-        (("uncheckable",), None),
-        (("true", "uncheckable"), "true"),
-        (("true", "mistake"), "mistake"),
-        (("mistake", "lie", "true"), "lie"),
-    ],
-)
-def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: Truth | None):
-    claim = AccusationClaim(target="Ada")
-    assert truth_of(ScoredClaim(claim=claim, verdict=verdict) for verdict in verdicts) == truth

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from analytics.findings import metrics
-from analytics.gather import Criteria, each_game
-from analytics.rows import GameRows
+from analytics.gather import Criteria, GameRows, each_game
 
 DATA = Path(__file__).parents[1] / "paper_log" / "data"
 

@@ -15,10 +15,10 @@ from scipy.stats import theilslopes
 
 from analytics.findings import TABLES
 from analytics.measures.study import Study
-from analytics.rows import NightRow
 from tests.analytics.script import Script, drawn_blocks, random_game, section, tails
 from tests.analytics.synthetic import rising
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.events import NightOutcome
 
 
 def game(*rounds):
@@ -139,7 +139,7 @@ def test_a_difference_is_paired_within_the_game_and_why_werewolves_never_stand_o
 
 def test_play_need_not_load_what_only_reports_need():
     code = (
-        "import sys, analytics.fold, analytics.findings, analytics.report.terminal\n"
+        "import sys, analytics.fold, analytics.findings, analytics.report.report\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
@@ -238,15 +238,16 @@ def test_only_a_seers_role_claim_of_itself_is_a_claim_to_be_the_seer(speaker, to
 
 def lively(seed):
     """A random game with claims of the Seer and nights of all sorts."""
-    rng = random.Random(seed)
-    rows = random_game(seed).rows()
+    rng, script = random.Random(seed), random_game(seed)
+    dawns = [(at, event.round) for at, event in enumerate(script.events) if event.type == "dawn"]
+    for at, round_ in reversed(dawns):
+        target, protected, died = rng.choice((("Vic", (), "Vic"), ("Vic", ("Vic",), None), (None, (), None)))
+        script.events.insert(at, NightOutcome(round=round_, target=target, protected=protected, died=died))
+    rows = script.rows()
     own = [s.number for s in rows.statements if s.role == "Seer"]
     if own and rng.random() < 0.8:
         rows = claiming(rows, rng.choice(own), CLAIM)
-    sorts = (("Vic", (), "Vic"), ("Vic", ("Vic",), None), (None, (), None))
-    nights = ((at, *rng.choice(sorts)) for at in range(1, rows.rounds + 1))
-    fields = ("round", "target", "protected", "died")
-    return replace(rows, nights=tuple(NightRow(game="g", **dict(zip(fields, each, strict=True))) for each in nights))
+    return rows
 
 
 def test_events_agree_with_a_plain_loop():

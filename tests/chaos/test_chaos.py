@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.driver import Chaos
+from tests.proving import prove
 from tests.whole.house import play_many
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 
@@ -19,7 +19,7 @@ SAMPLE = 10
 
 def check(chaos: Chaos, seed: int) -> None:
     assert {child.name: child.code for child in chaos.children.values()} == dict.fromkeys(chaos.children, 0)
-    proofs = [prove(open_source(str(file)), ProofCriteria(), keep=True) for file in sorted(chaos.runs.glob("*.ndjson"))]
+    proofs = [prove(file) for file in sorted(chaos.runs.glob("*.ndjson"))]
     assert {proof.name: proof.problems for proof in proofs if proof.problems} == {}
     assert len(proofs) == chaos.games
     digests = {}

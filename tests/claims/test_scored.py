@@ -12,6 +12,7 @@ from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
+from wolfbus.vocabulary import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,25 @@ def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str,
     row = game.rows().statements[0]
     assert (row.claims, row.unheard) == (((given,), ()) if borne_out else ((), (given,)))
     assert row.truth == ("true" if borne_out else None)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "truth"),
+    [
+        ((), None),
+        (("uncheckable",), None),
+        (("true", "uncheckable"), "true"),
+        (("true", "mistake"), "mistake"),
+        (("mistake", "lie", "true"), "lie"),
+    ],
+)
+def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: str | None):
+    claims = [AccusationClaim(target=name) for name in ("Wim", "Wes", "Vic")[: len(verdicts)]]
+    given = tuple(ScoredClaim(claim=claim, verdict=each) for claim, each in zip(claims, verdicts, strict=True))
+    game = Script().dawn()
+    number = game.say("Von", text=" ".join(f"{claim.target} is a Werewolf." for claim in claims) or "Well.")
+    game.events.append(ClaimTruth(statement=number, claims=given))
+    assert game.rows().statements[0].truth == truth
 
 
 def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think_so_errs():

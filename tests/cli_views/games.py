@@ -13,8 +13,8 @@ import pytest
 from rich.cells import cell_len
 
 from tests.game.driver import Missing, Question, play
-from wolfbus.audience import Herald
-from wolfbus.cli.terminal.playback import Shower, shown
+from wolfbus.audience import AudienceFilter
+from wolfbus.cli.terminal.playback import Display, open_display
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import AccusationClaim, Ballot, Judgement, Label, Proposal, Speech
 from wolfbus.messages.events import Answered, AnyEvent
@@ -46,10 +46,10 @@ HOSTILE_NAMES = ("[red]Ada[b]", "漢字漢字漢字漢字漢字漢字漢字漢�
 
 
 def recorded(events: Iterable[AnyEvent]) -> list[Recorded]:
-    herald, records = Herald(), []
+    audiences, records = AudienceFilter(), []
     for number, event in enumerate(events, 1):
-        records.append(Recorded(number, number / 4, herald.audience(event), event))
-        herald.tell(event)
+        records.append(Recorded(number, number / 4, audiences.audience(event), event))
+        audiences.feed(event)
     return records
 
 
@@ -129,9 +129,9 @@ def state_of(records: Sequence[Recorded], until: int | None = None) -> GameState
 
 def view_of(records: Sequence[Recorded], seat: str, until: int | None = None) -> SeatView:
     """Return what a seat knows after so many events, from what it is told."""
-    herald, view = Herald(), SeatView(seat)
+    audiences, view = AudienceFilter(), SeatView(seat)
     for each in records[:until]:
-        told = herald.tell(each.event)
+        told = audiences.feed(each.event)
         for public in told.public:
             view.hear_public(public)
         for private in (fact for name, fact in told.private if name == seat):
@@ -147,7 +147,7 @@ class Terminal(io.StringIO):
 
 
 @contextlib.contextmanager
-def at_terminal(width: int, height: int, **environment: str) -> Iterator[tuple[Terminal, Shower]]:
+def at_terminal(width: int, height: int, **environment: str) -> Iterator[tuple[Terminal, Display]]:
     """Show a game on a terminal that knows no escape sequences, unless the environment tells of another one."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
@@ -155,23 +155,23 @@ def at_terminal(width: int, height: int, **environment: str) -> Iterator[tuple[T
         for name, value in {"TERM": "dumb", "COLUMNS": str(width), "LINES": str(height), **environment}.items():
             patch.setenv(name, value)
         patch.setattr("sys.stderr", terminal := Terminal())
-        with shown(quiet=False, plain=False) as shower:
-            yield terminal, shower
+        with open_display(quiet=False, plain=False) as display:
+            yield terminal, display
 
 
 def lines_of(records: Sequence[Recorded]) -> list[str]:
     """Return a game in plain lines."""
-    with contextlib.redirect_stderr(io.StringIO()) as stream, shown(quiet=False, plain=True) as shower:
+    with contextlib.redirect_stderr(io.StringIO()) as stream, open_display(quiet=False, plain=True) as display:
         for each in records:
-            shower.see(each)
+            display.show(each)
     return stream.getvalue().splitlines()
 
 
 def drawn(records: Sequence[Recorded], width: int = 120, height: int = 40) -> list[str]:
     """Return the last frame of the live view, which fits."""
-    with at_terminal(width, height) as (terminal, shower):
+    with at_terminal(width, height) as (terminal, display):
         for each in records:
-            shower.see(each)
+            display.show(each)
     lines = terminal.getvalue().splitlines()
     assert len(lines) <= max(1, height - 1)
     assert max(map(cell_len, lines)) <= width

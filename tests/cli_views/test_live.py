@@ -73,8 +73,8 @@ def test_who_is_waited_for_and_what_was_rejected_is_told():
 
 def test_events_from_another_thread_are_drawn_while_the_game_goes_on():
     began = time.monotonic()
-    with at_terminal(100, 30, **ABLE) as (terminal, shower):
-        feeder = threading.Thread(target=lambda: [shower.see(each) for each in lively("7")])
+    with at_terminal(100, 30, **ABLE) as (terminal, display):
+        feeder = threading.Thread(target=lambda: [display.show(each) for each in lively("7")])
         feeder.start()
         while "Transcript" not in terminal.getvalue():
             assert time.monotonic() - began < 20
@@ -95,9 +95,9 @@ def broken() -> Iterator[Recorded]:
 
 def test_the_screen_is_given_back_when_something_fails():
     showing = contextlib.ExitStack()
-    terminal, shower = showing.enter_context(at_terminal(100, 30, **ABLE))
+    terminal, display = showing.enter_context(at_terminal(100, 30, **ABLE))
     with pytest.raises(RecordError), showing:
-        play_back(broken(), shower.see, math.inf)
+        play_back(broken(), display.show, math.inf)
     sent = terminal.getvalue()
     assert sent.count("\x1b[?1049h") == sent.count("\x1b[?1049l") == 1
     assert "\x1b[?25h" in sent
@@ -109,9 +109,9 @@ def test_the_screen_is_given_back_when_something_fails():
 def test_there_is_colour_where_it_is_wanted_and_a_terminal_that_can_do_nothing_gets_the_last_frame(
     environment, coloured
 ):
-    with at_terminal(100, 30, **environment) as (terminal, shower):
+    with at_terminal(100, 30, **environment) as (terminal, display):
         for each in lively("7"):
-            shower.see(each)
+            display.show(each)
     sent = terminal.getvalue()
     assert (COLOUR.search(sent) is not None) == coloured
     if environment["TERM"] == "dumb":

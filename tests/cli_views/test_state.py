@@ -12,7 +12,7 @@ def test_every_statement_is_there_with_what_was_said_of_it(seed: str):
     events = [each.event for each in lively(seed)]
     state = state_of(lively(seed))
     statements = [event for event in events if event.type == "statement"]
-    told = [moment.said.text for moment in state.transcript if hasattr(moment, "said")]
+    told = [moment.spoken.text for moment in state.transcript if hasattr(moment, "spoken")]
     assert told == [each.text for each in statements]
     answered = [event for event in events if event.type == "answered"]
     for each in statements:

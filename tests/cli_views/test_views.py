@@ -18,7 +18,7 @@ from tests.cli_views.games import HOSTILE, HOSTILE_NAMES, SEEDS, drawn, hostile,
 from tests.game.driver import play
 from tests.golden.running import wolfbus
 from tests.llm.calls.woven import SHORT, call, lines, weave
-from wolfbus.cli.terminal.playback import shown
+from wolfbus.cli.terminal.playback import open_display
 from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
 
@@ -196,9 +196,9 @@ def test_a_stream_without_our_characters_gets_question_marks_and_one_whose_reade
     raw, gone = io.BytesIO(), Gone()
     for stream in (io.TextIOWrapper(raw, encoding="ascii"), gone):
         monkeypatch.setattr("sys.stderr", stream)
-        with shown(quiet=False, plain=True) as shower:
+        with open_display(quiet=False, plain=True) as display:
             for each in lively("1"):
-                shower.see(each)
+                display.show(each)
     assert b"): ?Look at " in raw.getvalue()
     assert gone.tried == 1
 

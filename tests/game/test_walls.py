@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from tests.game.driver import Question, legal_answer
 from tests.isolation.outside import Outside, Plan, play
 from tests.players.table import Hearers
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
-from wolfbus.messages.codec import decode_delivery, decode_news
+from wolfbus.messages.codec import decode_mail, decode_news
 from wolfbus.messages.content import AccusationClaim, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.requests import Ask
 from wolfbus.record.line import parse_flat
 from wolfbus.view import SeatView
@@ -120,7 +119,7 @@ def test_the_table_holds_no_canary_at_all(game):
 def test_seed_and_roles_come_only_with_the_end(game):
     for seat, bodies in game.inbox.items():
         for body in bodies:
-            delivery = decode_delivery(body)
+            delivery = decode_mail(body)
             if any(news.fact.type == "ended" for news in delivery.facts):
                 assert [news.fact.type for news in delivery.facts][-2:] == ["ended", "revealed"]
                 continue
@@ -137,8 +136,8 @@ def test_seed_and_roles_come_only_with_the_end(game):
 def test_what_travels_says_nothing_of_what_others_received(game):
     # numbers are per public sequence and per seat; no hash, record number or clock time is in a delivery
     for bodies in game.inbox.values():
-        public = [news.n for body in bodies for news in decode_delivery(body).facts]
-        private = [fact.n for body in bodies for part in decode_delivery(body).seats for fact in part.facts]
+        public = [news.n for body in bodies for news in decode_mail(body).facts]
+        private = [fact.n for body in bodies for part in decode_mail(body).seats for fact in part.facts]
         assert public == sorted(set(public))
         assert private == list(range(1, len(private) + 1))
         assert not re.search(rb"[0-9a-f]{64}", b"".join(bodies[:-1]))
@@ -148,7 +147,7 @@ def test_a_villager_receives_nothing_between_dusk_and_dawn(game):
     villagers = [seat for seat, role in game.roles.items() if role == "Villager"]
     for seat in villagers:
         for body in game.inbox[seat]:
-            delivery = decode_delivery(body)
+            delivery = decode_mail(body)
             assert all(ask.phase != "night" for part in delivery.seats for ask in part.asks)
             assert all(
                 fact.fact.type not in {"whispered", "inspection"} for part in delivery.seats for fact in part.facts
@@ -161,7 +160,7 @@ def test_a_view_is_the_fold_of_what_the_record_says_the_seat_may_know(game):
         table.tell(parse_flat(members, number).event)
     for seat, bodies in game.inbox.items():
         view = SeatView(me=seat)
-        for delivery in map(decode_delivery, bodies):
+        for delivery in map(decode_mail, bodies):
             view.hear_public(*delivery.facts)
             for fact in (fact for part in delivery.seats for fact in part.facts):
                 view.hear_private(fact)

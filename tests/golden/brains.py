@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from wolfbus.draws import draw
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from moderator.engine.context import GameOver, HouseContext
-from moderator.house.games import Games
+from moderator.house import GameOver, Games, HouseContext
 from tests.isolation.outside import Plan
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.messages.codec import decode_delivery, pack, plain
+from wolfbus.messages.codec import decode_mail, pack, plain
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Ask
 
@@ -120,7 +119,7 @@ def play(opened: Opened, plan: Plan, takes: Takes) -> Played:
     def hear(stream: str, entry: Entry) -> None:
         if stream not in boxes:
             return
-        for part in decode_delivery(entry.body).seats:
+        for part in decode_mail(entry.body).seats:
             for ask in part.asks:
                 clock.after(takes(part.seat, ask), partial(answer, boxes[stream], part.seat, ask))
 
@@ -146,7 +145,7 @@ def nights(played: Played, agent: str) -> list[float]:
     """
     box = streams.inbox(HOUSE, agent)
     mail = [(at, entry) for at, stream, entry in played.posts if stream == box]
-    told = [(at, [one.fact.type for one in decode_delivery(entry.body).facts]) for at, entry in mail]
+    told = [(at, [one.fact.type for one in decode_mail(entry.body).facts]) for at, entry in mail]
     return [
         dawn - dusk
         for (dusk, before), (dawn, after) in itertools.pairwise(told)

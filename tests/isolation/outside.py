@@ -14,16 +14,14 @@ from typing import Any
 
 import msgpack
 
-from moderator.engine.context import GameOver
-from moderator.house.games import Games
+from moderator.house import GameOver, Games
 from tests.moderator.process import HOUSE, Process
 from wolfbus.bus import Bus, streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
-from wolfbus.messages.codec import decode_delivery, pack, plain
+from wolfbus.messages.codec import decode_mail, pack, plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import Opened, Seat
 from wolfbus.messages.house import Welcome
 from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.vocabulary import Kind, Role
@@ -101,7 +99,7 @@ class Heard:
         return self.entries[: self.ended]
 
     def deliveries(self) -> list[Delivery]:
-        return [decode_delivery(entry.body) for entry in self.before_the_end() if entry.type != "welcome"]
+        return [decode_mail(entry.body) for entry in self.before_the_end() if entry.type != "welcome"]
 
     def bytes(self) -> list[bytes]:
         """Return all that can be seen of each message, its id and clear fields included."""
@@ -113,7 +111,7 @@ class Heard:
 
 def is_end(entry: Entry) -> bool:
     """Tell whether a delivery tells of the end."""
-    return any(public.fact.type == "ended" for public in decode_delivery(entry.body).facts)
+    return any(public.fact.type == "ended" for public in decode_mail(entry.body).facts)
 
 
 def clear(entry: Entry) -> tuple[str, str, str, str]:
@@ -219,7 +217,7 @@ def _hear(table: Outside, heard: Heard, entry: Entry) -> list[Ask] | None:
     heard.entries.append(entry)
     if entry.type == "welcome":
         return []
-    delivery = decode_delivery(entry.body)
+    delivery = decode_mail(entry.body)
     assert all(part.seat == heard.seat for part in delivery.seats)
     if is_end(entry):
         heard.ended = len(heard.entries) - 1

@@ -15,11 +15,11 @@ from itertools import permutations
 
 import pytest
 
-from moderator.engine.seating import deal
-from moderator.house.settings import ModeratorSettings
+from moderator.house import ModeratorSettings
+from moderator.rules.game import deal
 from tests.isolation import clock
 from tests.isolation.outside import NAMES, Outside, Plan, Roles, clear, is_end, opening, play
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
 from wolfbus.config import GameConfig
 from wolfbus.draws import brain_seed, draw, game_seed
@@ -191,7 +191,7 @@ def of_seed(seed: str, names: Iterable[str]) -> Iterator[bytes]:
 
 def of_opening(opened: Opened) -> Iterator[bytes]:
     """Yield every hash that depends on who is what: the record's first seal, digests, and the obvious ones."""
-    recorded, line = seal("", Recorded(1, 0.0, Herald().audience(opened), opened))
+    recorded, line = seal("", Recorded(1, 0.0, AudienceFilter().audience(opened), opened))
     yield bytes.fromhex(recorded.hash)
     yield hashlib.sha256(line).digest()
     digest = Digest()

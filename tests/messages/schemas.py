@@ -15,9 +15,9 @@ from tests.golden.running import wolfbus
 @cache
 def schema(*name: str) -> Any:
     """Return what `wolfbus schema` prints."""
-    said = wolfbus(Path(), "schema", *name)
-    assert said.code == 0
-    return json.loads(said.out)
+    result = wolfbus(Path(), "schema", *name)
+    assert result.code == 0
+    return json.loads(result.out)
 
 
 @cache

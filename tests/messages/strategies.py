@@ -37,15 +37,15 @@ def of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
 
 def an_example(model: type[BaseModel]) -> BaseModel:
     """Return one instance of a model, the same one every time."""
-    found: list[BaseModel] = []
+    examples: list[BaseModel] = []
 
     @settings(max_examples=1, database=None, derandomize=True)
     @given(of(model))
     def draw(message: BaseModel) -> None:
-        found.append(message)
+        examples.append(message)
 
     draw()
-    return found[0]
+    return examples[0]
 
 
 @cache

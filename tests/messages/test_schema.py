@@ -33,11 +33,11 @@ def references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if "$ref" in value:
             yield value["$ref"]
-        for each in value.values():
-            yield from references(each)
+        for item in value.values():
+            yield from references(item)
     elif isinstance(value, list):
-        for each in value:
-            yield from references(each)
+        for item in value:
+            yield from references(item)
 
 
 @pytest.mark.parametrize("model", kinds.EVERYTHING, ids=lambda model: model.__name__)
@@ -157,9 +157,9 @@ def test_case_does_not_matter_where_the_name_is_clear() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("Delivry", "'Delivry' is no message type; did you mean Delivery?"), ("qqq", "'qqq' is no message type")],
 )
-def test_an_unknown_name_is_refused_with_similar_ones(name: str, said: str) -> None:
-    told = wolfbus(Path(), "schema", name)
-    assert (told.code, told.out, told.err) == (2, "", f"wolfbus: {said}\n")
+def test_an_unknown_name_is_refused_with_similar_ones(name: str, message: str) -> None:
+    result = wolfbus(Path(), "schema", name)
+    assert (result.code, result.out, result.err) == (2, "", f"wolfbus: {message}\n")

@@ -18,7 +18,7 @@ from wolfbus.messages.codec import (
     FROM_AGENT,
     REPLIES,
     check_version,
-    decode_delivery,
+    decode_mail,
     decode_news,
     encode,
     pack,
@@ -80,7 +80,7 @@ def test_a_message_takes_nothing_beside_without_or_instead_of_its_fields(model: 
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         ("aside", 1, "bid.aside: Extra inputs"),
         ("seat", 7, "bid.seat: Input should be a valid string"),
@@ -100,8 +100,8 @@ def test_a_message_takes_nothing_beside_without_or_instead_of_its_fields(model: 
         ("kind", "sing", "Input tag 'sing' found using 'kind' does not match any of the expected tags: 'bid', 'speak'"),
     ],
 )
-def test_the_refusal_names_the_field_and_the_reason(field: str, value: Any, said: str) -> None:
-    assert refusal({**REPLY, field: value}).startswith(said)
+def test_the_refusal_names_the_field_and_the_reason(field: str, value: Any, message: str) -> None:
+    assert refusal({**REPLY, field: value}).startswith(message)
 
 
 def test_a_missing_field_is_named() -> None:
@@ -109,7 +109,7 @@ def test_a_missing_field_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         ("agent", "a b", "join.agent: String should match pattern"),
         ("agent", "", "join.agent: String should match pattern"),
@@ -125,10 +125,10 @@ def test_a_missing_field_is_named() -> None:
         ("type", "knock", "Input tag 'knock' found using 'type' does not match any of the expected tags: 'join'"),
     ],
 )
-def test_a_join_says_what_is_wrong_with_it(field: str, value: Any, said: str) -> None:
+def test_a_join_says_what_is_wrong_with_it(field: str, value: Any, message: str) -> None:
     with pytest.raises(MessageError) as caught:
         validate(FROM_AGENT, unpack(pack({**JOIN, field: value})))
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
 def test_the_join_that_these_tests_spoil_is_fine() -> None:
@@ -159,11 +159,11 @@ def test_another_version_is_refused_naming_both(version: Any) -> None:
     value = {**REPLY, "v": version}
     if version is None:
         del value["v"]
-    for read in (unpack, decode_delivery, decode_news):
+    for read in (unpack, decode_mail, decode_news):
         with pytest.raises(VersionError) as caught:
             read(pack(value))
-        shown = "no protocol version" if version is None else "protocol version"
-        assert str(caught.value).startswith(shown)
+        begins = "no protocol version" if version is None else "protocol version"
+        assert str(caught.value).startswith(begins)
         assert str(caught.value).endswith("this build speaks 1")
         assert len(str(caught.value)) < 120
     if version == 2:
@@ -207,7 +207,7 @@ def test_every_cut_of_a_message_is_refused(model: type[BaseModel]) -> None:
 @settings(max_examples=300, deadline=None, database=None)
 @given(st.binary(max_size=60))
 def test_arbitrary_bytes_are_refused_and_never_crash_the_reader(body: bytes) -> None:
-    for read in (decode_delivery, decode_news, lambda some: validate(REPLIES, unpack(some))):
+    for read in (decode_mail, decode_news, lambda some: validate(REPLIES, unpack(some))):
         with pytest.raises(MessageError):
             read(body)
 

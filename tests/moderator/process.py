@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from moderator.engine.context import Cursors, GameOver, HouseContext
 from moderator.engine.reexecution import Verifier, read_back
-from moderator.engine.seating import deal
-from moderator.house.games import Games
+from moderator.house import GameOver, Games, HouseContext
+from moderator.rules.game import deal
 from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus import open_bus, streams
@@ -19,9 +18,8 @@ from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
-from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import unpack
-from wolfbus.messages.events import AnyEvent, Opened
+from wolfbus.messages.events import AnyEvent, Opened, Seat
 from wolfbus.messages.house import RollCall
 from wolfbus.record.line import Recorded, seal
 
@@ -88,7 +86,6 @@ class Process:
         steps: see `MortalBus`.
         told: see `MortalBus`.
         bus: the bus to use instead.
-        every_s: see `Cursors`.
     """
 
     def __init__(
@@ -98,7 +95,6 @@ class Process:
         *,
         told: bool = False,
         bus: MortalBus | None = None,
-        every_s: float | None = None,
     ) -> None:
         self.bus = bus or MortalBus(url, steps, told=told)
         self.overs: queue.SimpleQueue[GameOver | None] = queue.SimpleQueue()
@@ -111,8 +107,7 @@ class Process:
         self._writer = BusWriter(self.bus, on_error=self.failures.put).start()
         self._reader = BusReader(self.bus, on_error=self.failures.put).start()
         epoch = self.bus.claim(HOUSE, f"process-{id(self)}")
-        cursors = Cursors() if every_s is None else Cursors(every_s)
-        context = HouseContext(HOUSE, epoch, self.bus, self._reader, self._writer, self._pool, self._timers, cursors)
+        context = HouseContext(HOUSE, epoch, self.bus, self._reader, self._writer, self._pool, self._timers)
         self.house = Games(context, self._hear, lambda error, _stream: self.failures.put(error), self.backwards.put)
 
     def _hear(self, agent: str, entry: Entry) -> None:

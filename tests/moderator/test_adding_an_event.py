@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.moderator.growing import grown_by, patch_of, run_in
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 
 PLAY = """
 import pathlib
@@ -44,7 +44,7 @@ COME_BACK = """
 import threading
 from tests.moderator.conftest import Stage
 from tests.moderator.process import events_of, opened
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 
 def whole(url):
     with Stage() as stage:
@@ -74,9 +74,9 @@ with Stage() as stage:
     catch_up = fresh.heard[0]
     print(catch_up.type, *(fact.fact.type for fact in catch_up.facts))
     print(*(fact.fact.type for part in catch_up.seats for fact in part.facts))
-    herald = Herald()
-    telling = {event.type for event in events_of(bus) if (told := herald.tell(event)).public or told.private}
-    print(*telling - Herald.HEARD)
+    audiences = AudienceFilter()
+    telling = {event.type for event in events_of(bus) if (told := audiences.feed(event)).public or told.private}
+    print(*telling - AudienceFilter.EVENT_TYPES)
 """
 
 
@@ -111,5 +111,5 @@ def test_whoever_may_know_it_has_a_plain_line_of_it(grown: Path):
 
 
 def test_nothing_that_is_told_is_left_out_of_what_catch_ups_are_made_of():
-    assert {"opened", "asked", "answered", "statement", "inspection", "ended"} <= Herald.HEARD
-    assert Herald.HEARD.isdisjoint({"model_call", "prompt_text", "rejected", "night_outcome"})
+    assert {"opened", "asked", "answered", "statement", "inspection", "ended"} <= AudienceFilter.EVENT_TYPES
+    assert AudienceFilter.EVENT_TYPES.isdisjoint({"model_call", "prompt_text", "rejected", "night_outcome"})

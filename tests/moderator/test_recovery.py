@@ -15,7 +15,7 @@ from wolfbus.bus import streams
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import Deadlines
 from wolfbus.messages.calls import segment_hash
-from wolfbus.messages.codec import HOUSE_NEWS, decode_delivery, pack, unpack, validate
+from wolfbus.messages.codec import HOUSE_NEWS, decode_mail, pack, unpack, validate
 from wolfbus.messages.requests import Ask
 from wolfbus.record.digest import digest_of
 from wolfbus.record.prompts import PromptBook, WholeCalls
@@ -115,7 +115,7 @@ def test_replies_that_came_while_nobody_moderated_are_used_and_not_asked_again(u
         len(part.asks)
         for agent in AGENTS
         for entry in bus.entries(streams.inbox(HOUSE, agent))
-        for part in decode_delivery(entry.body).seats
+        for part in decode_mail(entry.body).seats
     )
     for _ in range(asked):
         assert waiting.acquire(timeout=20)

@@ -13,10 +13,9 @@ from moderator.engine.reexecution import GameSoFar
 from moderator.rules.game import Steps
 from wolfbus.bus.protocol import Entry
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.codec import pack
 from wolfbus.messages.content import Judgement, Label
-from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected
+from wolfbus.messages.events import ANSWERED, AnyAnswered, Asked, Asking, Opened, Rejected, Seat
 from wolfbus.vocabulary import Kind, Phase, Role
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")

@@ -60,9 +60,9 @@ class SmallestAgent:
         game = self.games.get(message["game"], {"facts": [], "seats": {}})
         parts = {part["seat"]: part.get("facts", ()) for part in message.get("seats", ())}
         again = any(facts and facts[0]["n"] == 1 and seat in game["seats"] for seat, facts in parts.items())
-        known = [(game["facts"], message.get("facts", ()))]
-        known += [(facts, parts.get(seat, ())) for seat, facts in game["seats"].items()]
-        return again and any(facts != [each["fact"] for each in told][: len(facts)] for facts, told in known)
+        pairs = [(game["facts"], message.get("facts", ()))]
+        pairs += [(facts, parts.get(seat, ())) for seat, facts in game["seats"].items()]
+        return again and any(facts != [item["fact"] for item in news][: len(facts)] for facts, news in pairs)
 
     def deliver(self, message):
         game = self.games.get(message["game"], {"facts": [], "seats": {}, "asked": set()})
@@ -74,9 +74,9 @@ class SmallestAgent:
         if not game["seats"]:
             return
         self.games[message["game"]] = game
-        told = [(game["facts"], message.get("facts", ()))]
-        told += [(game["seats"][part["seat"]], part.get("facts", ())) for part in parts]
-        if not all(self.take(known, facts) for known, facts in told):
+        pairs = [(game["facts"], message.get("facts", ()))]
+        pairs += [(game["seats"][part["seat"]], part.get("facts", ())) for part in parts]
+        if not all(self.take(facts, news) for facts, news in pairs):
             self.instance = self.fresh()
             self.join()
             return
@@ -116,11 +116,11 @@ class SmallestAgent:
         self.say({**reply, "content": content(ask, facts)}, game)
 
     @staticmethod
-    def take(known, facts):
-        for fact in facts:
-            if fact["n"] == len(known) + 1:
-                known.append(fact["fact"])
-            elif fact["n"] > len(known):
+    def take(facts, news):
+        for item in news:
+            if item["n"] == len(facts) + 1:
+                facts.append(item["fact"])
+            elif item["n"] > len(facts):
                 return False
         return True
 

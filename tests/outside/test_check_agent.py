@@ -45,9 +45,9 @@ def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leave
     redis_url: str,
 ) -> None:
     agent = SmallestAgent(redis_url, "check", "tiny")
-    found = tried(agent, redis_url, PATIENT)
-    assert {check: finding.fault_lines for check, finding in found.items() if finding.verdict != "ok"} == {}
-    assert len(found) == 37
+    findings = tried(agent, redis_url, PATIENT)
+    assert {check: finding.fault_lines for check, finding in findings.items() if finding.verdict != "ok"} == {}
+    assert len(findings) == 37
     assert not agent.games
     with contextlib.closing(open_bus(redis_url)) as bus:
         assert bus.owner("check").left_s == 0
@@ -81,8 +81,8 @@ class Clumsy(SmallestAgent):
 
 
 def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
-    found = tried(Clumsy(redis_url, "check", "clumsy"), redis_url, HASTY)
-    named = {check.removeprefix("kind "): sorts(found[check]) for check in found if check.startswith("kind ")}
+    findings = tried(Clumsy(redis_url, "check", "clumsy"), redis_url, HASTY)
+    named = {check.removeprefix("kind "): sorts(findings[check]) for check in findings if check.startswith("kind ")}
     assert named == {
         "bid": {"malformed answer"},
         "speak": {"wrong kind"},
@@ -94,16 +94,16 @@ def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
         "inspect": {"wrong seat or sender"},
         "whisper": set(),
     }
-    number, unusable = re.findall(r"\d+", found["kind bid"].seen)[:2]
-    assert found["kind bid"].seen.startswith(f"{number} answers ({unusable} unusable) as ")
-    assert (number, "unusable" in found["kind assess_other"].seen) == (unusable, False)
+    number, unusable = re.findall(r"\d+", findings["kind bid"].seen)[:2]
+    assert findings["kind bid"].seen.startswith(f"{number} answers ({unusable} unusable) as ")
+    assert (number, "unusable" in findings["kind assess_other"].seen) == (unusable, False)
     # what cannot be read belongs to no request that it names
-    assert "oversize" in sorts(found["game 5, as Doctor among odd names"])
-    assert "malformed message" in sorts(found["game 2, as Werewolf with a partner"])
-    assert found["kind assess_own"].verdict == "warn"
-    assert found["kind vote"].verdict == "fail"
-    (said,) = found["kind vote"].fault_lines
-    assert "'Somebody' is no legal answer here (asked for a vote as Villager)" in said
+    assert "oversize" in sorts(findings["game 5, as Doctor among odd names"])
+    assert "malformed message" in sorts(findings["game 2, as Werewolf with a partner"])
+    assert findings["kind assess_own"].verdict == "warn"
+    assert findings["kind vote"].verdict == "fail"
+    (fault,) = findings["kind vote"].fault_lines
+    assert "'Somebody' is no legal answer here (asked for a vote as Villager)" in fault
 
 
 class Rude(SmallestAgent):
@@ -144,13 +144,13 @@ class Rude(SmallestAgent):
 
 
 def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
-    found = tried(Rude(redis_url, "check", "rude"), redis_url, HASTY)
-    assert sorts(found["game over"]) == {"after game over"}
-    assert sorts(found["kind vote"]) == {"answered twice"}
-    assert found["kind vote"].verdict == "warn"
-    assert "holds on to what was lost" in sorts(found["catch-up after a loss of data"])
-    assert "unknown request" in sorts(found["game 4, as Seer, two rounds"])
-    assert "entry fields" in sorts(found["game 2, as Werewolf with a partner"])
+    findings = tried(Rude(redis_url, "check", "rude"), redis_url, HASTY)
+    assert sorts(findings["game over"]) == {"after game over"}
+    assert sorts(findings["kind vote"]) == {"answered twice"}
+    assert findings["kind vote"].verdict == "warn"
+    assert "holds on to what was lost" in sorts(findings["catch-up after a loss of data"])
+    assert "unknown request" in sorts(findings["game 4, as Seer, two rounds"])
+    assert "entry fields" in sorts(findings["game 2, as Werewolf with a partner"])
 
 
 class Deaf(SmallestAgent):
@@ -174,18 +174,18 @@ class Deaf(SmallestAgent):
         self.redis.xadd(self.outbox, fields, "*")
 
     @staticmethod
-    def take(known, facts):
-        known += [each["fact"] for each in facts if each["n"] > len(known)]
+    def take(facts, news):
+        facts += [item["fact"] for item in news if item["n"] > len(facts)]
         return True
 
 
 def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> None:
-    found = tried(Deaf(redis_url, "check", "deaf"), redis_url, HASTY)
-    assert sorts(found["roll call"]) == {"roll call not answered"}
-    assert sorts(found["heartbeats"]) == {"heartbeat missing"}
-    assert "gap not noticed" in sorts(found["missing facts"])
-    assert sorts(found["ids on its stream"]) == {"ids"}
-    assert found["ids on its stream"].verdict == "warn"
+    findings = tried(Deaf(redis_url, "check", "deaf"), redis_url, HASTY)
+    assert sorts(findings["roll call"]) == {"roll call not answered"}
+    assert sorts(findings["heartbeats"]) == {"heartbeat missing"}
+    assert "gap not noticed" in sorts(findings["missing facts"])
+    assert sorts(findings["ids on its stream"]) == {"ids"}
+    assert findings["ids on its stream"].verdict == "warn"
 
 
 class Mute(SmallestAgent):
@@ -196,9 +196,9 @@ class Mute(SmallestAgent):
 
 
 def test_a_kind_that_nothing_was_heard_of_is_not_called_right(redis_url: str) -> None:
-    found = tried(Mute(redis_url, "check", "mute"), redis_url, HASTY)
-    assert {finding.verdict for check, finding in found.items() if check.startswith("kind ")} == {"fail", "skip"}
-    assert found["kind assess_other"].seen == "no answer before the trial broke off"
+    findings = tried(Mute(redis_url, "check", "mute"), redis_url, HASTY)
+    assert {finding.verdict for check, finding in findings.items() if check.startswith("kind ")} == {"fail", "skip"}
+    assert findings["kind assess_other"].seen == "no answer before the trial broke off"
 
 
 class Ahead(SmallestAgent):
@@ -257,13 +257,13 @@ class Strict(SmallestAgent):
 
 
 def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) -> None:
-    found = tried(Strict(redis_url, "check", "strict"), redis_url, HASTY)
-    assert [check for check, finding in found.items() if finding.verdict == "fail"] == [
+    findings = tried(Strict(redis_url, "check", "strict"), redis_url, HASTY)
+    assert [check for check, finding in findings.items() if finding.verdict == "fail"] == [
         "unknown members",
         "kind assess_other",
     ]
-    assert sorts(found["unknown members"]) == {"no answer"}
-    assert found["goodbye"].seen == "it said leave"
+    assert sorts(findings["unknown members"]) == {"no answer"}
+    assert findings["goodbye"].seen == "it said leave"
 
 
 def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
@@ -307,9 +307,9 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
     result = CliRunner().invoke(cli, words, standalone_mode=False)
     assert result.return_value == 1
     findings = json.loads(result.stdout)["findings"]
-    assert {each["check"] for each in findings if each["verdict"] == "ok"} > {"joins", "game over", "goodbye"}
-    found = {each["check"]: each["faults"] for each in findings}
-    for kind, said in {
+    assert {finding["check"] for finding in findings if finding["verdict"] == "ok"} > {"joins", "game over", "goodbye"}
+    faults = {finding["check"]: finding["faults"] for finding in findings}
+    for kind, pattern in {
         "bid": r'/bid/\w+: it had to be coerced: "bid": "3" was read as 3 \(asked for a bid as Villager\)$',
         "speak": r'/speak/\w+: .*"text": \["Good", "morning\."\] was read as "Good\\nmorning\."',
         "assess_own": r'"deceptive": "no" was read as false, "confidence": "90%" was read as 0\.9',
@@ -319,14 +319,14 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
         "whisper": r'repaired as JSON: `\{"id": .*` was read as \{"target": "\w+"',
         "protect": r'repaired as JSON: `\{"id": .*"target\\x00": "\w+"\\xa0}` was read as',
     }.items():
-        (line,) = [each for each in found[f"kind {kind}"] if re.search(said, each)]
+        (line,) = [fault for fault in faults[f"kind {kind}"] if re.search(pattern, fault)]
         assert re.match(r"not clean( \(x\d+, first\))?: check-\w+-\d+/", line)
-    for kind, said in {
+    for kind, pattern in {
         "protect": 'printed "thinking...", which is no answer',
         "assess_own": "1 line was passed over",
     }.items():
-        assert any(re.match(f"not the answer alone .*{said}", each) for each in found[f"kind {kind}"])
-    (line,) = found["kind kill"]
+        assert any(re.match(f"not the answer alone .*{pattern}", fault) for fault in faults[f"kind {kind}"])
+    (line,) = faults["kind kill"]
     assert '"target" "Nobody at all" is no legal answer' in line
     assert '; it wrote `{"id": ' in line
 
@@ -339,9 +339,9 @@ def test_the_command_says_when_the_agents_process_ends_before_it_joined(redis_ur
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     TABLES["what_cannot_be_tried_is_said_in_one_line"],
 )
-def test_what_cannot_be_tried_is_said_in_one_line(words: list[str], said: str) -> None:
+def test_what_cannot_be_tried_is_said_in_one_line(words: list[str], message: str) -> None:
     result = CliRunner().invoke(cli, ["check-agent", *words], standalone_mode=False)
-    assert said in str(result.exception) + result.output
+    assert message in str(result.exception) + result.output

@@ -46,9 +46,9 @@ def test_a_catch_up_replaces_what_it_knew_and_a_mailbox_that_went_back_makes_it_
 ) -> None:
     with Moderator(redis_url) as moderator:
         first = moderator.welcome(agent, again_s=0.05)
-        moderator.deliver(agent, catch_up(ask("bid"), told=[DAWN, DAWN, DAWN]))
+        moderator.deliver(agent, catch_up(ask("bid"), public=[DAWN, DAWN, DAWN]))
         assert moderator.hear(agent, "reply")["request"] == ask("bid").id
-        moderator.deliver(agent, catch_up(ask("bid"), ask("assess_other"), told=[DAWN, SAID]))
+        moderator.deliver(agent, catch_up(ask("bid"), ask("assess_other"), public=[DAWN, SAID]))
         kinds = [moderator.hear(agent, "reply")["kind"] for _ in range(2)]
         assert kinds == ["bid", "assess_other"]
         redis_server.command("DEL", streams.inbox(HOUSE, agent))

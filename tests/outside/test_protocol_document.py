@@ -51,8 +51,8 @@ def test_it_names_every_kind_fact_rejection_and_member() -> None:
     assert set(Join.model_fields) <= words
     for model in REPLY.values():
         content = model.model_fields["content"].annotation
-        for each in get_args(content):
-            assert set(getattr(each, "model_fields", ())) - {"stated_kind"} <= words
+        for model_or_none in get_args(content):
+            assert set(getattr(model_or_none, "model_fields", ())) - {"stated_kind"} <= words
 
 
 def test_nil_means_what_it_says_in_every_member_of_an_answer() -> None:
@@ -63,13 +63,13 @@ def test_nil_means_what_it_says_in_every_member_of_an_answer() -> None:
     may_be_nil = {name for row in rows if "absent or nil" in row for name in re.findall(r"`(\w+)`", row)} | {"reason"}
     seen = set()
     for kind, model in REPLY.items():
-        content = next(each for each in get_args(model.model_fields["content"].annotation) if each is not type(None))
+        content = next(arm for arm in get_args(model.model_fields["content"].annotation) if arm is not type(None))
         whole = {"bid": 1, "text": "x", "deceptive": False, "suspicion": 0.5, "confidence": 1, "target": "Ada"}
-        given = {name: value for name, value in whole.items() if name in content.model_fields}
-        reply = {"v": 1, "type": "reply", "kind": kind, "game": "g", "request": "r", "seat": "Ada", "content": given}
+        fields = {name: value for name, value in whole.items() if name in content.model_fields}
+        reply = {"v": 1, "type": "reply", "kind": kind, "game": "g", "request": "r", "seat": "Ada", "content": fields}
         validate(REPLIES, reply)
         for name in content.model_fields:
-            nil = {**reply, "content": {**given, name: None}}
+            nil = {**reply, "content": {**fields, name: None}}
             if name in nil_is_malformed:
                 with pytest.raises(MessageError):
                     validate(REPLIES, nil)

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from tests.golden.running import wolfbus
 from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus, streams
@@ -28,7 +28,7 @@ EXAMPLES = ROOT / "examples"
 
 
 @contextlib.contextmanager
-def ours(url: str, house: str, seats: int) -> Iterator[None]:
+def random_players(url: str, house: str, seats: int) -> Iterator[None]:
     """Random players in a thread, as a user's program serves them."""
     stopping = Stopping()
     serve = partial(RandomBrain.serve, url, house, name="ours", seats=seats, grace_s=0, stopping=stopping)
@@ -45,9 +45,9 @@ def play_out(url: str, house: str, folder: Path, games: int = 1) -> list[dict[st
     """Moderate games until the house closes; returns what is told of each."""
     (folder / "rules.toml").write_text("debate_turns = 3\nmax_rounds = 2\n")
     words = ("--bus", url, "--house", house, "--games", str(games), "--seed", "outside", "--config", "rules.toml")
-    said = wolfbus(folder, "moderator", *words, "--wait", "20", "--heartbeat", "0.3", "--json")
-    assert said.code == 0, said.err
-    return [json.loads(line) for line in said.out.splitlines()]
+    result = wolfbus(folder, "moderator", *words, "--wait", "20", "--heartbeat", "0.3", "--json")
+    assert result.code == 0, result.err
+    return [json.loads(line) for line in result.out.splitlines()]
 
 
 def record(url: str, house: str, game: str) -> list[dict[str, object]]:
@@ -75,7 +75,7 @@ def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str
     agent = SmallestAgent(redis_url, "h", "tiny", seats=3)
     thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
-    with ours(redis_url, "h", 5):
+    with random_players(redis_url, "h", 5):
         games = play_out(redis_url, "h", tmp_path, games=2)
     thread.join(10)
     assert not thread.is_alive()  # the goodbye ended it
@@ -93,12 +93,12 @@ def node_modules() -> Path:
     version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
     if int(version.removeprefix("v").split(".")[0]) < 20:
         pytest.skip(f"node {version.strip()} is older than the redis package wants")
-    wanted = (EXAMPLES / "package.json").read_bytes()
-    folder = Path(tempfile.gettempdir()) / f"wolfbus-node-{os.getuid()}-{hashlib.sha256(wanted).hexdigest()[:12]}"
+    package = (EXAMPLES / "package.json").read_bytes()
+    folder = Path(tempfile.gettempdir()) / f"wolfbus-node-{os.getuid()}-{hashlib.sha256(package).hexdigest()[:12]}"
     if not folder.exists():
         fresh = Path(tempfile.mkdtemp(prefix="wolfbus-node-"))
         try:
-            _install(npm, wanted, fresh)
+            _install(npm, package, fresh)
             with contextlib.suppress(OSError):  # somebody else was quicker
                 fresh.rename(folder)
         finally:
@@ -124,10 +124,10 @@ def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes
     environment = {**os.environ, "NODE_PATH": str(node_modules)}
     with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
-            with ours(redis_url, "h", 5):
+            with random_players(redis_url, "h", 5):
                 games = play_out(redis_url, "h", tmp_path)
-            _, said = process.communicate(timeout=10)
+            _, err = process.communicate(timeout=10)
         finally:
             process.kill()
-    assert (process.returncode, said) == (0, b"")
+    assert (process.returncode, err) == (0, b"")
     check(redis_url, "h", games, "js", "outside:bus_agent.js")

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from players.baselines import RandomBrain
-from players.scripted import ScriptedBrain
+from players.scripted import RandomBrain, ScriptedBrain
 from tests.game import driver
 from wolfbus.agent import Agent, Answer
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Proposal, Speech
 from wolfbus.messages.events import AnyEvent
@@ -49,22 +48,22 @@ class Hearers:
 
     def __init__(self) -> None:
         self.views: dict[str, SeatView] = {}
-        self._herald = Herald()
+        self._audiences = AudienceFilter()
 
     def tell(self, event: AnyEvent) -> None:
         if event.type == "opened":
             self.views = {seat.name: SeatView(me=seat.name) for seat in event.seats}
-        told = self._herald.tell(event)
+        facts = self._audiences.feed(event)
         for view in self.views.values():
-            view.hear_public(*told.public)
-        for name, private in told.private:
+            view.hear_public(*facts.public)
+        for name, private in facts.private:
             self.views[name].hear_private(private)
 
 
 def answer_of(brain: Agent, ask: Ask, view: SeatView) -> Answer:
     """Return what an agent answers, in full."""
-    said = brain.answer(ask, view)
-    return said if isinstance(said, Answer) else Answer(said)
+    answer = brain.answer(ask, view)
+    return answer if isinstance(answer, Answer) else Answer(answer)
 
 
 def play(

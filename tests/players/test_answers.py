@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from players.baselines import RandomBrain, SilentBrain
-from players.scripted import ScriptedBrain
+from players.scripted import RandomBrain, ScriptedBrain, SilentBrain
 from tests.game.driver import verify
 from tests.players.table import CONFIGS, answer_of, digest, play
 from tests.record.synthetic import record
@@ -39,7 +38,7 @@ def test_equal_views_and_requests_give_equal_answers_from_any_instance_and_leave
     brain: type[Agent], in_house: bool
 ):
     shared = brain()
-    early: list[tuple[Ask, SeatView, Answer]] = []
+    moments: list[tuple[Ask, SeatView, Answer]] = []
 
     def watch(ask: Ask, view: SeatView, answer: Answer) -> None:
         before = copy.deepcopy(view) if ask.kind in {"speak", "vote", "whisper"} else None
@@ -48,12 +47,12 @@ def test_equal_views_and_requests_give_equal_answers_from_any_instance_and_leave
         if before is not None:
             assert answer_of(shared, ask, before) == answer
             assert (view, view.suspicion.pairs()) == (before, before.suspicion.pairs())
-            early.append((ask, copy.deepcopy(view, {id(view.heard): view.heard}), answer))
+            moments.append((ask, copy.deepcopy(view, {id(view.knowledge): view.knowledge}), answer))
 
     played = play("purity", CONFIGS["paper"], (brain,), watch, in_house=in_house)
     assert played.ended
     # so it is for a seat that has heard less than others at its table
-    for ask, view, answer in early:
+    for ask, view, answer in moments:
         assert answer_of(brain(), ask, view) == answer
 
 

@@ -36,12 +36,12 @@ class Grudge(Agent):
 def test_an_agent_of_ten_lines_plays_and_leaves_the_rest_to_defaults(tmp_path: Path) -> None:
     (proof,) = play_many(tmp_path, [1], [f"{__name__}:Grudge"] * 4 + ["scripted"] * 4, GameConfig())
     assert proof.verified, proof.problems
-    events = [each.event for each in proof.records]
+    events = [recorded.event for recorded in proof.records]
     opened = events[0]
     assert opened.type == "opened"
-    mine = {seat.name for seat in opened.seats[:4]}
+    seats = {seat.name for seat in opened.seats[:4]}
     assert set(opened.seats[0].declines) == set(KINDS) - {"bid", "speak", "vote"}
-    answers = [event for event in events if event.type == "answered" and event.seat in mine]
+    answers = [event for event in events if event.type == "answered" and event.seat in seats]
     assert {event.kind for event in answers if event.outcome == "accepted"} == {"bid", "speak", "vote"}
     assert not {event.note for event in answers if event.outcome not in {"accepted", "declined"}}
     assert any(event.type == "statement" and event.text.startswith("I have my eyes on") for event in events)

@@ -64,13 +64,13 @@ def test_villagers_vote_for_werewolves_more_often_than_chance(games: list[Played
 
 
 def test_suspicion_of_werewolves_ends_above_that_of_villagers(games: list[Played]):
-    found: dict[str, list[float]] = {"Werewolf": [], "Villager": []}
+    suspicions: dict[str, list[float]] = {"Werewolf": [], "Villager": []}
     for game in games:
         for observer, view in game.views.items():
             for (_, target), value in view.suspicion.pairs().items():
-                if game.roles[observer] != "Werewolf" and game.roles[target] in found:
-                    found[game.roles[target]].append(value)
-    assert fmean(found["Werewolf"]) > fmean(found["Villager"]) + 0.02
+                if game.roles[observer] != "Werewolf" and game.roles[target] in suspicions:
+                    suspicions[game.roles[target]].append(value)
+    assert fmean(suspicions["Werewolf"]) > fmean(suspicions["Villager"]) + 0.02
 
 
 def labelled(game: Played) -> list[tuple[Statement, Label]]:

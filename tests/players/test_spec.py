@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from players.spec import BrainContext, build, check, declined_by, expand
+from players.spec import KNOWN, PERSON, BrainContext, build, check, declined_by, expand
 from tests.llm.tables import tables
 from wolfbus.errors import ConfigError
-from wolfbus.vocabulary import KINDS
+from wolfbus.vocabulary import KINDS, SCRIPTS
 
 TABLES = tables(__file__)
 
@@ -65,7 +65,7 @@ made = Duck()
 
 
 @pytest.fixture
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A module of the user's own in the current directory; returns its name."""
     name = f"brains_of_{tmp_path.name}"
     (tmp_path / f"{name}.py").write_text(MODULE)
@@ -75,6 +75,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     return name
+
+
+def test_every_brain_of_ours_by_name_is_a_script_or_a_person():
+    assert set(KNOWN) == SCRIPTS | {PERSON}
 
 
 def test_counts_are_taken_in_order():
@@ -111,11 +115,11 @@ def test_mistakes_are_named_in_one_line(spec: str, says: tuple[str, ...]):
         assert part in line
 
 
-def test_what_a_brain_declines_is_known_before_it_plays(mine: str):
-    assert declined_by(f"{mine}:Mine") == ("assess_own",)
-    assert declined_by(f"{mine}:Duck") == ()
-    assert declined_by(f"{mine}:Listed") == ("vote",)
-    assert declined_by(f"{mine}:Broken") == KINDS, "nothing is made to find out"
+def test_what_a_brain_declines_is_known_before_it_plays(module: str):
+    assert declined_by(f"{module}:Mine") == ("assess_own",)
+    assert declined_by(f"{module}:Duck") == ()
+    assert declined_by(f"{module}:Listed") == ("vote",)
+    assert declined_by(f"{module}:Broken") == KINDS, "nothing is made to find out"
     assert declined_by("scripted") == ()
 
 
@@ -123,13 +127,13 @@ def test_what_a_brain_declines_is_known_before_it_plays(mine: str):
     ("brain", "says"),
     TABLES["a_brain_that_cannot_be_built_says_why_in_one_line"],
 )
-def test_a_brain_that_cannot_be_built_says_why_in_one_line(mine: str, brain: str, says: tuple[str, ...]):
+def test_a_brain_that_cannot_be_built_says_why_in_one_line(module: str, brain: str, says: tuple[str, ...]):
     with pytest.raises(ConfigError) as caught:
-        check([brain.format(mine=mine)], BrainContext())
+        check([brain.format(module=module)], BrainContext())
     line = str(caught.value)
     assert "\n" not in line
     for part in says:
-        assert part.format(mine=mine) in line
+        assert part.format(module=module) in line
 
 
 def test_a_file_here_does_not_stand_in_for_an_installed_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

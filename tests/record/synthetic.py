@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import Seat
 from wolfbus.messages.content import (
     Ballot,
     Bid,
@@ -36,6 +35,7 @@ from wolfbus.messages.events import (
     NightOutcome,
     Opened,
     Rejected,
+    Seat,
     Silence,
     Statement,
     Tally,
@@ -118,10 +118,10 @@ def answer(kind: Kind, batch: int, seat: str, content: Content | None = None, **
 
 def record(events: Iterable[AnyEvent], pace: float = 0.125) -> list[bytes]:
     """Return the events as the lines of a record, each with its newline; `pace` seconds lie between two of them."""
-    herald, head, lines = Herald(), "", []
+    audiences, head, lines = AudienceFilter(), "", []
     for number, event in enumerate(events, 1):
-        recorded, line = seal(head, Recorded(number, pace * (number - 1), herald.audience(event), event))
-        herald.tell(event)
+        recorded, line = seal(head, Recorded(number, pace * (number - 1), audiences.audience(event), event))
+        audiences.feed(event)
         head = recorded.hash
         lines.append(line + b"\n")
     return lines

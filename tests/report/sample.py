@@ -9,9 +9,8 @@ from typing import Any
 
 from analytics.findings import findings as all_findings
 from analytics.fold import fold
-from analytics.gather import Gathered
+from analytics.gather import GameRows, Gathered
 from analytics.report.report import ORDER, Report
-from analytics.rows import GameRows
 from tests.analytics.script import gathered, held_by, named
 from tests.game.driver import play
 from wolfbus.document.blocks import Figure, Row, TableBlock

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from analytics.findings import metrics
-from analytics.report.terminal import text
+from analytics.report.report import terminal_text
 from tests.analytics.script import Script, random_game
 
 MANY = metrics(random_game(seed).rows() for seed in range(12))
@@ -16,7 +16,7 @@ MANY = metrics(random_game(seed).rows() for seed in range(12))
 
 @pytest.mark.parametrize("result", [metrics([]), metrics([random_game(2).rows()]), MANY], ids=["none", "one", "many"])
 def test_text_is_narrow_and_explains_every_dash(result):
-    shown = text(result)
+    shown = terminal_text(result)
     assert shown.endswith("\n")
     assert max(map(len, shown.splitlines())) <= 100
     assert all(line == line.rstrip() for line in shown.splitlines())
@@ -27,7 +27,7 @@ def test_text_is_narrow_and_explains_every_dash(result):
 
 
 def test_text_of_a_result_that_went_through_json_is_the_same():
-    assert text(json.loads(json.dumps(MANY))) == text(MANY)
+    assert terminal_text(json.loads(json.dumps(MANY))) == terminal_text(MANY)
 
 
 def test_huge_counts_still_fit():
@@ -39,13 +39,13 @@ def test_huge_counts_still_fit():
             point.update(mean=0.999, sem=0.011, n=10_000)
     for point in result["figure1"]["flagged"]:
         point.update(n=2_000_000)
-    assert max(map(len, text(result).splitlines())) <= 100
+    assert max(map(len, terminal_text(result).splitlines())) <= 100
 
 
 def test_strange_brain_names_are_visible_and_cut():
     script = Script(brains={"Wim": "мод\u202eль" * 40}).dawn()
     script.said("Wim", True, {})
-    shown = text(metrics([script.rows()]))
+    shown = terminal_text(metrics([script.rows()]))
     assert "[U+202E]" in shown
     assert all(line.isprintable() and len(line) <= 100 for line in shown.splitlines())
 
@@ -53,7 +53,10 @@ def test_strange_brain_names_are_visible_and_cut():
 def test_fillers_are_announced():
     script = Script().dawn()
     script.said("Wim", "timed_out", {"Vic": (True, 0.9)})
-    told = " ".join(text(metrics([script.rows()])).split())
-    assert "every figure leaves them out" in told
-    assert "as in the paper's code" in " ".join(text(metrics([script.rows(include_defaulted=True)])).split())
-    assert text(metrics([script.rows(), script.rows(include_defaulted=True)])).count("In some of these games") == 1
+    left_out, filled = script.rows(), script.rows(include_defaulted=True)
+    for games, sentence in (
+        ([left_out], "every figure leaves them out"),
+        ([filled], "as in the paper's code"),
+        ([left_out, filled], "In some of these games"),
+    ):
+        assert " ".join(terminal_text(metrics(games)).split()).count(sentence) == 1

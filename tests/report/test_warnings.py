@@ -8,8 +8,7 @@ import pytest
 
 from analytics.findings import Metrics, metrics
 from analytics.fold import fold
-from analytics.report.report import Report
-from analytics.report.terminal import text
+from analytics.report.report import Report, terminal_text
 from tests.analytics.script import gathered
 from tests.game.driver import Missing, play
 from wolfbus.agent import Agent
@@ -35,7 +34,7 @@ def played_by(lost: dict[str, Missing], *brains: str):
 
 
 def warned(result) -> list[str]:
-    shown = " ".join(text(result).partition("smoothed suspicion")[0].split())
+    shown = " ".join(terminal_text(result).partition("smoothed suspicion")[0].split())
     return re.findall(r"WARNING: (.*?the model)", shown)
 
 
@@ -50,14 +49,14 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
     assert warned(result) == [
         f"{lost} of {row['replies']} answers of {MODEL} are defaults ({told}): what follows says little of the model"
     ]
-    assert text(result).startswith("WARNING: ")
+    assert terminal_text(result).startswith("WARNING: ")
     *headlines, warning = Report(result, gathered([])).headlines()
     assert (len(headlines), warning) == (5, f"WARNING: {' '.join(warned(result))}")
 
 
 @pytest.mark.parametrize("brain", ["scripted", "random", "silent", "random:7"])
 def test_built_in_brains_are_not_warned_of(brain):
-    assert "WARNING" not in text(metrics(played_by(LOST, brain)))
+    assert "WARNING" not in terminal_text(metrics(played_by(LOST, brain)))
 
 
 def test_brains_that_mostly_answer_and_requests_that_an_agent_declines_are_not_warned_of():
@@ -77,7 +76,7 @@ def test_brains_whose_names_differ_in_the_middle_stay_apart_in_every_table():
     brains = [f"llm:any@http://a.very.long.host.example:{port}/v1/of/a/very/deep/path/{'x' * 60}" for port in (81, 82)]
     result = metrics(played_by(LOST, *brains))
     assert len(set(warned(result))) == 2
-    shown = text(result)
+    shown = terminal_text(result)
     report = shown[shown.index("Replies by agent") :]
     head = next(line for line in report.splitlines() if line.startswith("  Agent "))
     names = "".join(line[: head.index("Replies")].strip() for line in report.splitlines())

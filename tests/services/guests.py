@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from moderator.house.settings import GameReport, ModeratorSettings
+from moderator.house import GameReport, ModeratorSettings
 from moderator.service import serve
 from players.scripted import ScriptedBrain
 from tests.waiting import wait_until
@@ -18,7 +18,7 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
-from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_delivery, encode, pack, plain, unpack, validate
+from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_mail, encode, pack, plain, unpack, validate
 from wolfbus.messages.house import Archived, Dropped, GameClosed, Goodbye, Join, Leave, Refused, RollCall, Welcome
 from wolfbus.messages.requests import Ask, Delivery
 from wolfbus.service.lifecycle import Health, Stopping
@@ -156,7 +156,7 @@ class Guest:
     def _take(self, entry: Entry) -> None:
         self._seen = entry.id
         if entry.game:
-            self._play(decode_delivery(entry.body))
+            self._play(decode_mail(entry.body))
             return
         message = validate(TO_AGENT, unpack(entry.body))
         self.inbox.put(message)

@@ -12,9 +12,9 @@ import pytest
 
 from analytics.findings import metrics
 from analytics.fold import fold
+from tests.proving import prove
 from tests.services.fed import HOUSE, FedHouse, Record, ask
 from wolfbus.bus import streams
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.house import RollCall, Welcome
@@ -47,7 +47,7 @@ def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(site):
     assert archived.error is None
     for record in (first, second):
         assert site.path(record).read_bytes() == record.path.read_bytes()
-        assert prove(open_source(str(site.path(record))), ProofCriteria(), keep=False).verified
+        assert prove(site.path(record)).verified
     found = site.metrics
     assert found["closed"]
     assert (found["session"], found["games"], found["archived"], found["failed"]) == ("s-1", 2, 2, 0)

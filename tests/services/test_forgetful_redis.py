@@ -119,7 +119,7 @@ def test_a_moderator_on_a_redis_that_cannot_save_says_so_and_ends_with_its_patie
 
 
 def test_an_agent_that_nobody_answers_says_that_the_bus_is_back(server, tmp_path, monkeypatch):
-    monkeypatch.setattr("wolfbus.agent.member.AGAIN_S", 0.1)
+    monkeypatch.setattr("wolfbus.agent.member.HEARTBEAT_S", 0.1)
     with fed.Service(server.url + "?patience=0.2", tmp_path) as service:
         wait_until(lambda: service.health.ok)
         state = service.health.state

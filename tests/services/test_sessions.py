@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from moderator.engine.reexecution import Verifier
-from moderator.house.session import GameSummaries, HouseSession
+from moderator.house import GameSummaries, HouseSession
 from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests
 from tests.waiting import wait_until

@@ -9,9 +9,16 @@ from functools import partial
 import pytest
 from pydantic import ValidationError
 
-from moderator.engine.seating import Offer, seat_agents, seat_brains
-from moderator.house.games import Games
-from moderator.house.settings import Agenda, AgendaItem, GameReport, ModeratorSettings
+from moderator.house import (
+    Agenda,
+    AgendaItem,
+    GameReport,
+    Games,
+    ModeratorSettings,
+    Offer,
+    seat_agents,
+    seat_brains,
+)
 from tests.services.guests import HOUSE, SMALL, archive
 from tests.waiting import wait_until
 from wolfbus.bus import streams

@@ -11,9 +11,8 @@ import pytest
 
 from tests.golden.played import unpacked
 from tests.golden.running import wolfbus
+from tests.stage.served import viewed
 from tests.stage.watching import Watched, watch
-from wolfbus.cli.view import served_with
-from wolfbus.stage.serving import StageServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -48,5 +47,5 @@ def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
 @pytest.fixture(scope="session")
 def stage(games: Path) -> Iterator[str]:
     """The address of a server that shows them."""
-    with StageServer(served_with(games), port=0) as serving:
-        yield serving.url
+    with viewed(games) as url:
+        yield url

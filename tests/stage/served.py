@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
+from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.cli_views.games import lively
+from wolfbus.cli import run
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded, seal
@@ -71,6 +73,16 @@ def names() -> tuple[str, ...]:
 
 def server(root: Path, *, public: bool = False, port: int = 0) -> StageServer:
     return StageServer(Served(root, public=public), port=port)
+
+
+@contextlib.contextmanager
+def viewed(root: Path, *words: str) -> Iterator[str]:
+    """Serve what `wolfbus view` serves of a folder; gives the address."""
+    servers: list[StageServer] = []
+    with mock.patch.object(StageServer, "run", lambda server, _ready: servers.append(server)):
+        assert run(["view", str(root), "--port", "0", "--no-open", *words]) == 0
+    with servers[0] as stage:
+        yield stage.url
 
 
 def fetched(url: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, dict, bytes]:

@@ -4,64 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
 import json
 import queue
 import re
-import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
-from players.spec import BrainContext
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
-from wolfbus.cli.embedded import EmbeddedHouse
-from wolfbus.cli.view import on_a_page, people_of
-from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed
+from wolfbus.stage.serving import People
 
 OTHERS = "tests.llm.human.person:Canary"
 CANARY = re.compile(rb"CANARY-(?:reason|thought|raw|whisper)")
 
 
-class Told(io.StringIO):
-    """What `wolfbus play` says on stderr, the links to seats one by one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: queue.Queue[str] = queue.Queue()
-
-    def write(self, text: str) -> int:
-        if link := re.match(r"wolfbus: \S+ plays at (\S+)\n", text):
-            self.links.put(link[1])
-        return super().write(text)
-
-
 class Table(contextlib.ExitStack):
-    """A game with people at the page that it is served on."""
+    """A game of `wolfbus play` with people at the page that it is served on."""
 
     game = "persons"
 
     def __init__(self, out: Path, people: int) -> None:
         super().__init__()
         self.path = out / f"{self.game}.ndjson"
-        self.told = Told()
-        self.links = self.told.links
+        self.links: queue.Queue[str] = queue.Queue()
+        self.is_over = threading.Event()
         self.persons: list[Person] = []
-        self.brains = ("human",) * people + (OTHERS,) * (8 - people)
+        options = {"players": f"human*{people},{OTHERS}*{8 - people}", "seed": 3, "game": self.game, "out": out}
+        options |= {"port": 0, "patience": "60s"}
+        self.words = ["play", "--view", *(f"--{name}={value}" for name, value in options.items())]
 
     def __enter__(self) -> Self:
         self.callback(self.part)
-        self.enter_context(contextlib.redirect_stderr(self.told))
-        page = self.enter_context(on_a_page(self.game, self.path.parent, "127.0.0.1", 0, persons=True))
+        process = subprocess.Popen([sys.executable, "-m", "wolfbus", *self.words], stderr=subprocess.PIPE, text=True)
+        reader = threading.Thread(target=self.read, args=(process.stderr,), daemon=True)
+        reader.start()
+        self.enter_context(process)
+        self.callback(reader.join, 20)
         # it stays for no Ctrl-C
-        self.callback(signal.raise_signal, signal.SIGTERM)
+        self.callback(process.terminate)
         self.callback(self.leave)
-        self.house = self.enter_context(EmbeddedHouse(watch=[page.see], brain_context=BrainContext(people=page.people)))
-        config = GameConfig(deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 60.0)))
-        self.under_way = self.house.open(config, "3", self.brains, self.path, self.game)
         return self
+
+    def read(self, stderr: IO[str]) -> None:
+        """Read the links to seats, and when the game is over."""
+        for line in stderr:
+            if link := re.match(r"wolfbus: \S+ plays at (\S+)\n", line):
+                self.links.put(link[1])
+            elif "stays until Ctrl-C" in line:
+                self.is_over.set()
 
     def leave(self) -> None:
         for person in self.persons:
@@ -116,7 +111,7 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             assert person.failure is None
             assert not person.is_alive()
             assert not person.refused
-        assert table.under_way.finished.wait(20)
+        assert table.is_over.wait(20)
 
         records = list(read_record(open_lines(table.path)))
         roles = {seat.name: seat.role for seat in records[0].event.seats}
@@ -179,7 +174,8 @@ def first_asks(person: Person) -> list[dict]:
 
 
 def test_seats_of_games_long_over_are_forgotten_and_no_other():
-    told, people = Told(), people_of(lambda: "")
+    links: list[str] = []
+    people = People(lambda _seat, link: links.append(link))
 
     async def sit() -> None:
         people.start(asyncio.get_running_loop())
@@ -189,9 +185,8 @@ def test_seats_of_games_long_over_are_forgotten_and_no_other():
             seat.left()
             await seat.change(20)
 
-    with contextlib.redirect_stderr(told):
-        asyncio.run(sit())
-    going_on, *over = (people.take(told.links.get().partition("#")[2]) for _ in range(67))
+    asyncio.run(sit())
+    going_on, *over = (people.take(link.partition("#")[2]) for link in links)
     assert going_on is not None
     assert people.seat(going_on.id, going_on.secret) is going_on
     assert over[0] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from tests.study.gate import GATE
 from wolfbus.cli.embedded import EmbeddedHouse
 from wolfbus.service.lifecycle import Health

@@ -7,7 +7,7 @@ import os
 import threading
 from pathlib import Path
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 
 GATE = "WOLFBUS_TEST_GATE"
 """Names a file; until it is there, those of a process's brains that are not among its first ones wait."""

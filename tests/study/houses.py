@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.proving import prove
 from tests.study.gate import GATE
 from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, without_times
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 
 HOUSE = "study-house"
 GATED = "tests.study.gate:Gated"
@@ -47,6 +47,6 @@ def assert_like_of_house(whole: Path, out: Path, houses: str = HOUSE) -> None:
     assert played["complete"]
     assert {path.name for path in (out / "records").iterdir()} == {path.name for path in (whole / "records").iterdir()}
     for game in played["games"]:
-        proof = prove(open_source(str(out / game["record"])), ProofCriteria(), keep=False)
+        proof = prove(out / game["record"])
         assert proof.verified
         assert proof.digest == game["digest"]

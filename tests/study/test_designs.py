@@ -15,7 +15,7 @@ import tomli_w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from tests.study.runs import manifest, run_here, study_file
 from wolfbus.config import GameConfig
 from wolfbus.vocabulary import ROLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from wolfbus.agent import Agent, Answer
 from wolfbus.messages.content import Bid
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.proving import Proof, prove
 from wolfbus.bus.protocol import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
-from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 
 HASTY = GameConfig(absent_grace=0.02, deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.15)))
@@ -29,7 +29,7 @@ def play_many(
             assert game.over is not None
             assert game.over.error is None, game.over.error
             assert game.over.ended is not None
-    return [prove(open_source(str(folder / f"{seed}.ndjson")), ProofCriteria(), keep=True) for seed in seeds]
+    return [prove(folder / f"{seed}.ndjson") for seed in seeds]
 
 
 def outcomes(proofs: Sequence[Proof]) -> Counter[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from wolfbus.agent import Agent, Answer
 from wolfbus.messages.calls import Call, PromptText, segment_hash
 from wolfbus.messages.requests import Ask

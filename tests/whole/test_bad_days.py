@@ -11,13 +11,13 @@ import pytest
 
 import tests.whole.brains
 from tests.game.test_walls import Game
+from tests.proving import prove
 from tests.proxy import Proxy
 from tests.whole.house import HASTY, outcomes, play_many
 from wolfbus.cli.embedded import EmbeddedHouse
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.errors import WolfError
-from wolfbus.messages.codec import decode_delivery
+from wolfbus.messages.codec import decode_mail
 from wolfbus.service.lifecycle import Health
 from wolfbus.testing.redis_server import RedisServer
 
@@ -122,7 +122,7 @@ def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url
     assert game.over.error is None, game.over.error
     with under_way("memory://", tmp_path / "same", GameConfig()) as same:
         pass
-    proof = prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False)
+    proof = prove(tmp_path / "game.ndjson")
     assert proof.digest == same.over.digest
 
 
@@ -131,7 +131,7 @@ def test_a_redis_that_lost_everything_ends_the_game_with_a_reason(tmp_path):
         with under_way(server.url + "?patience=0.5", tmp_path, HASTY, at=40) as game:
             server.restart()
         assert game.over.error is not None or game.over.ended is not None
-    assert prove(open_source(str(tmp_path / "game.ndjson")), ProofCriteria(), keep=False).events >= 40
+    assert len(prove(tmp_path / "game.ndjson").records) >= 40
 
 
 def test_a_redis_that_stays_full_ends_the_game_after_the_patience_and_says_what_to_do(tmp_path):
@@ -154,6 +154,6 @@ def test_batch_numbers_tell_nobody_who_was_asked_at_night():
         rules = {"seers": 0, "doctors": 0, **counts, "debate_turns": 1}
         game = Game(GameConfig(names=names, roles=dict(zip(names, roles, strict=True)), **rules), "walls")
         game.play()
-        facts = [fact.fact for body in game.inbox["A"] for part in decode_delivery(body).seats for fact in part.facts]
+        facts = [fact.fact for body in game.inbox["A"] for part in decode_mail(body).seats for fact in part.facts]
         seen.add(next(fact.batch for fact in facts if fact.type == "answered" and fact.kind == "bid"))
     assert len(seen) == 1, seen

@@ -16,10 +16,9 @@ import pytest
 
 from tests.golden.running import wolfbus
 from tests.ops.heard import run
+from tests.proving import prove
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import COMMANDS, GROUPS, cli
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
-from wolfbus.errors import RecordError
 from wolfbus.testing.redis_server import RedisServer
 
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
@@ -117,12 +116,8 @@ def test_every_line_that_is_edited_dropped_doubled_or_swapped_is_named(tmp_path)
 
     def problem(edited: list[bytes]) -> str:
         path.write_bytes(b"".join(edited))
-        try:
-            proof = prove(open_source(str(path)), ProofCriteria(), keep=False)
-        except RecordError as error:
-            return str(error)
-        assert not proof.verified
-        return proof.problems[0]
+        (fault,) = prove(path).problems
+        return fault
 
     assert len(lines) > 60
     for at, line in enumerate(lines):
@@ -266,7 +261,7 @@ def test_the_help_groups_every_command_by_what_it_is_for(tmp_path):
 
 def test_what_a_brain_prints_is_no_result(tmp_path):
     (tmp_path / "loud.py").write_text(
-        "from players.baselines import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
+        "from players.scripted import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
         "    def answer(self, ask, view):\n        print('thinking')\n        return super().answer(ask, view)\n"
     )
     said = wolfbus(tmp_path, "play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from tests.whole.house import play_many
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Choice, Proposal

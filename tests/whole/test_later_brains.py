@@ -8,8 +8,8 @@ import pytest
 
 from tests.golden.running import wolfbus
 from tests.llm.calls.woven import lines
+from tests.proving import Proof, prove
 from tests.whole.house import outcomes, play_many
-from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
 from wolfbus.config import GameConfig
 from wolfbus.messages.calls import REPLY_KEPT
 from wolfbus.record.digest import digest_of
@@ -82,6 +82,6 @@ def test_an_edited_prompt_is_found_even_if_the_record_is_sealed_anew(tmp_path: P
     event = records[at].event
     records[at] = records[at]._replace(event=event.model_copy(update=change(event)))
     (tmp_path / "edited.ndjson").write_bytes(lines(records))
-    proof = prove(open_source(str(tmp_path / "edited.ndjson")), ProofCriteria(), keep=False)
+    proof = prove(tmp_path / "edited.ndjson")
     assert not proof.verified
     assert "segment" in proof.problems[0]

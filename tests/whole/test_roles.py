@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from moderator.engine.seating import deal
+from moderator.rules.game import deal
 from tests.golden.running import wolfbus
+from tests.proving import prove
 from tests.whole.test_command_line import started
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.vocabulary import ROLES
@@ -45,7 +45,7 @@ def played(folder: Path, players: str, *roles: str, rules: str = ""):
     said = wolfbus(folder, *words, *(f"--role={role}" for role in roles))
     assert said.code == 0, said.err
     record = folder / "cast.ndjson"
-    proof = prove(open_source(str(record)), ProofCriteria(), keep=False)
+    proof = prove(record)
     assert proof.verified, proof.problems
     told = json.loads(said.out)["digest"]
     assert proof.digest == told

@@ -31,21 +31,21 @@ class TurnOver(Exception):  # noqa: N818 - no error: it is how an inbox takes th
 class Inbox:
     """Unbounded mail of one actor, in pykka's inbox protocol (``put``, ``get``, ``empty``).
 
-    The lock ``_taken`` is held from the moment a turn is put on the pool's queue until that turn has ended, so an actor
-    is queued at most once and handles one message at a time. Whoever adds mail while the lock is free takes it and
-    queues the turn. Nobody ever waits for it.
+    ``_turn_lock`` is held from the moment a turn is put on the pool's queue until that turn has ended, so an actor is
+    queued at most once and handles one message at a time. Whoever adds mail while the lock is free takes it and queues
+    the turn. Nobody ever waits for it.
 
     Life: *new* (mail gathers, nothing runs) → `open` → turns → `close` (mail that still comes is answered with
     ``ActorDeadError``).
     """
 
-    __slots__ = ("_left", "_mail", "_owner", "_taken", "_turns")
+    __slots__ = ("_left", "_mail", "_owner", "_turn_lock", "_turns")
 
     def __init__(self) -> None:
         # a list: there are thousands of inboxes, few of them hold more than a message, and a deque is ten times larger
         self._mail: list[Envelope[Any]] = []
-        self._taken = threading.Lock()
-        self._taken.acquire()  # a new inbox is taken until `open`: an actor may be told something before it runs
+        self._turn_lock = threading.Lock()
+        self._turn_lock.acquire()  # a new inbox is locked until `open`: an actor may be told something before it runs
         self._turns: tuple[ActorPool, Callable[[], None]] | None = None
         self._left = 0
         self._owner = ""
@@ -53,15 +53,15 @@ class Inbox:
     def put(self, envelope: Envelope[Any], /) -> None:
         """Add mail, and queue a turn unless one is queued or running. Never blocks."""
         self._mail.append(envelope)
-        if self._taken.acquire(False):
+        if self._turn_lock.acquire(False):
             self._queue_turn()
 
     def put_here(self, envelope: Envelope[Any], /) -> None:
         """Add mail, and take the turn on this thread unless one is queued or running."""
         self._mail.append(envelope)
-        if self._taken.acquire(False):
+        if self._turn_lock.acquire(False):
             if self._turns is None:
-                self._turn_away()
+                self._reject_mail()
             else:
                 pool, turn = self._turns
                 pool.take(turn)
@@ -99,38 +99,38 @@ class Inbox:
     def end_turn(self) -> None:
         """Go to the back of the pool's queue if there is mail, else rest until there is."""
         if not self._mail:
-            self._taken.release()
+            self._turn_lock.release()
             # Mail that came between the look and the release found the lock taken, and relies on this second look.
-            if not self._mail or not self._taken.acquire(False):
+            if not self._mail or not self._turn_lock.acquire(False):
                 return
         self._queue_turn()
 
     def close(self, owner: str) -> None:
-        """Let go of the dead actor; turn away the mail that is left, and all that comes.
+        """Release the dead actor; reject the mail that is left, and all that comes.
 
         Args:
             owner: the actor as its reference prints it, for the error its askers get.
         """
         self._owner = owner
         self._turns = None
-        self._turn_away()
+        self._reject_mail()
 
     def _queue_turn(self) -> None:
         if self._turns is None:
-            self._turn_away()
+            self._reject_mail()
         else:
             pool, turn = self._turns
             pool.enqueue(turn)
 
-    def _turn_away(self) -> None:
+    def _reject_mail(self) -> None:
         """Answer askers who saw the actor alive a moment too long; ends with the lock released and no mail left."""
         while True:
             while self._mail:
                 reply_to = self._mail.pop(0).reply_to
                 if reply_to is not None:
                     reply_to.set_exception((ActorDeadError, ActorDeadError(f"{self._owner} not found"), None))
-            self._taken.release()
-            if not self._mail or not self._taken.acquire(False):
+            self._turn_lock.release()
+            if not self._mail or not self._turn_lock.acquire(False):
                 return
 
 
@@ -258,7 +258,7 @@ class PooledActor(Actor):
         except RuntimeError:
             ActorRegistry.unregister(self.actor_ref)
             self.actor_stopped.set()
-            self._depart()
+            self._leave_pool()
             raise
         self.actor_inbox.open(self._pool, self._first_turn, self._take_turn)
 
@@ -301,9 +301,9 @@ class PooledActor(Actor):
         try:
             self._actor_loop_teardown()
         finally:
-            self._depart()
+            self._leave_pool()
 
-    def _depart(self) -> None:
+    def _leave_pool(self) -> None:
         try:
             self.actor_inbox.close(str(self.actor_ref))
         finally:

@@ -17,18 +17,18 @@ from wolfbus.closable import Closable
 logger = logging.getLogger(__name__)
 
 
-class _Here(threading.local):
+class _Worker(threading.local):
     """Which pool, if any, the current thread works for."""
 
     pool: ActorPool | None = None
 
 
-_here = _Here()
+_worker = _Worker()
 
 
 def pool_of_this_thread() -> ActorPool | None:
     """Return the pool whose thread calls this, or None on any other thread."""
-    return _here.pool
+    return _worker.pool
 
 
 class ActorPool(Closable):
@@ -55,7 +55,7 @@ class ActorPool(Closable):
         self.name = name
         self._size = threads
         self._blocked = 0
-        self._staff = 0
+        self._workers = 0
         self._closed = False
         self._numbers = count()
         self._lock = threading.Lock()
@@ -64,9 +64,9 @@ class ActorPool(Closable):
         self._turns: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self.enqueue: Callable[[Callable[[], None]], None] = self._turns.put
         """Put a turn at the back of the queue. Whoever does sees to it that one actor is queued at most once."""
-        self._only = threading.Lock() if threads == 1 else None
+        self._turn_lock = threading.Lock() if threads == 1 else None
         """Held while a pool of one thread takes a turn, by whoever takes it."""
-        self._taker: int | None = None
+        self._turn_thread: int | None = None
 
     def __repr__(self) -> str:
         return f"<ActorPool {self.name}: {len(self._actors)} actors, {self._size} threads>"
@@ -86,31 +86,31 @@ class ActorPool(Closable):
             if self._closed:
                 raise RuntimeError(f"the actor pool {self.name} is closed")
             self._actors[ref] = None
-            self._level()
+            self._resize()
 
     def leave(self, ref: ActorRef[Any]) -> None:
-        """Count an actor out; the last one out sends the threads home."""
+        """Count an actor out; the threads end with the last one."""
         with self._lock:
             self._actors.pop(ref, None)
-            self._level()
+            self._resize()
 
     def take(self, turn: Callable[[], None]) -> None:
         """Take a turn on this thread, whosever it is; queue it where a pool of one thread takes another's."""
-        if self._only is None or self._taker == threading.get_ident():
+        if self._turn_lock is None or self._turn_thread == threading.get_ident():
             turn()
-        elif self._only.acquire(False):
-            self._take_alone(self._only, turn)
+        elif self._turn_lock.acquire(False):
+            self._take_locked(self._turn_lock, turn)
         else:
             self.enqueue(turn)
 
-    def _take_alone(self, only: threading.Lock, turn: Callable[[], None]) -> None:
-        """Take a turn while no other is taken; called with the lock held, and lets it go."""
-        lent, _here.pool, self._taker = _here.pool, self, threading.get_ident()
+    def _take_locked(self, lock: threading.Lock, turn: Callable[[], None]) -> None:
+        """Take a turn while no other is taken; called with the lock held, and releases it."""
+        outer, _worker.pool, self._turn_thread = _worker.pool, self, threading.get_ident()
         try:
             turn()
         finally:
-            self._taker, _here.pool = None, lent
-            only.release()
+            self._turn_thread, _worker.pool = None, outer
+            lock.release()
 
     @contextmanager
     def blocking(self) -> Iterator[None]:
@@ -118,22 +118,22 @@ class ActorPool(Closable):
 
         `PooledFuture.get` does it by itself; a handler needs it only to wait by other means.
         """
-        alone = self._only if self._taker == threading.get_ident() else None
+        lock = self._turn_lock if self._turn_thread == threading.get_ident() else None
         with self._lock:
             self._blocked += 1
-            self._level()
-        if alone is not None:
-            self._taker = None
-            alone.release()
+            self._resize()
+        if lock is not None:
+            self._turn_thread = None
+            lock.release()
         try:
             yield
         finally:
-            if alone is not None:
-                alone.acquire()
-                self._taker = threading.get_ident()
+            if lock is not None:
+                lock.acquire()
+                self._turn_thread = threading.get_ident()
             with self._lock:
                 self._blocked -= 1
-                self._level()
+                self._resize()
 
     def close(self) -> None:
         """Stop the pool's actors, last started first, and return when no thread of the pool is left.
@@ -144,7 +144,7 @@ class ActorPool(Closable):
         Raises:
             RuntimeError: on one of the pool's own threads, which would wait for itself.
         """
-        if _here.pool is self:
+        if _worker.pool is self:
             raise RuntimeError(f"the actor pool {self.name} cannot be closed by an actor it runs")
         with self._lock:
             self._closed = True
@@ -158,45 +158,45 @@ class ActorPool(Closable):
         with self._lock:
             return [thread for thread in self._threads if thread.is_alive()]
 
-    def _level(self) -> None:
-        """Bring the staff (threads not yet told to go) to what is wanted, or near it where the system allows no more.
+    def _resize(self) -> None:
+        """Start or end threads until there are as many as are needed, or nearly where the system allows no more.
 
         Called with the lock held.
 
         Raises:
             RuntimeError: if not even one thread can be started.
         """
-        wanted = self._size + self._blocked if self._actors else 0
-        if self._staff == wanted:
+        needed = self._size + self._blocked if self._actors else 0
+        if self._workers == needed:
             return
         self._threads = [thread for thread in self._threads if thread.is_alive()]
-        while self._staff < wanted:
+        while self._workers < needed:
             thread = threading.Thread(target=self._work, name=f"{self.name}-{next(self._numbers)}")
             try:
                 thread.start()
             except RuntimeError as error:
-                if not self._staff:
+                if not self._workers:
                     raise
-                logger.warning("The actor pool %s makes do with %d threads: %s", self.name, self._staff, error)
+                logger.warning("The actor pool %s makes do with %d threads: %s", self.name, self._workers, error)
                 return
             self._threads.append(thread)
-            self._staff += 1
-        while self._staff > wanted:
+            self._workers += 1
+        while self._workers > needed:
             self._turns.put(None)
-            self._staff -= 1
+            self._workers -= 1
 
     def _work(self) -> None:
-        _here.pool = self
+        _worker.pool = self
         while True:
             turn = self._turns.get()
             if turn is None:
                 return
             try:
-                if self._only is None:
+                if self._turn_lock is None:
                     turn()
                 else:
-                    self._only.acquire()
-                    self._take_alone(self._only, turn)
+                    self._turn_lock.acquire()
+                    self._take_locked(self._turn_lock, turn)
             except BaseException:
                 logger.critical("A turn of an actor got past the actor's own error handling.", exc_info=True)
             del turn  # an idle thread must not keep the last actor it ran in memory

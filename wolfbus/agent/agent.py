@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from wolfbus.agent.answer import Said
+from wolfbus.agent.answer import AnswerLike
 from wolfbus.errors import ConfigError
 from wolfbus.messages.content import CONTENT, Choice
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wolfbus.agent.outbox import Replies
     from wolfbus.service.lifecycle import Stopping
 
-Returned: TypeAlias = Said | Awaitable[Said]
+Returned: TypeAlias = AnswerLike | Awaitable[AnswerLike]
 """What a method returns, or what a coroutine function's call gives."""
 
 
@@ -125,14 +125,14 @@ class Agent:
         """
         raise NotImplementedError
 
-    def received(self, facts: Sequence[Public], own: Sequence[Private], /) -> None:
+    def received(self, facts: Sequence[Public], private: Sequence[Private], /) -> None:
         """Take in facts as they came, numbered and in order, some perhaps again: for agents that show a game.
 
         Called first of all with whatever comes, and at once, so it must not block.
 
         Args:
             facts: what everybody learns.
-            own: what this seat alone learns.
+            private: what this seat alone learns.
         """
 
     def seated(self, view: SeatView, /) -> Awaitable[None] | None:
@@ -153,7 +153,7 @@ class Agent:
         """
 
     def close(self) -> None:
-        """Let go of everything: last, or as soon as the game is over while a method still works on an answer, which
+        """Release everything: last, or as soon as the game is over while a method still works on an answer, which
         nobody wants any more. `heard` and `ended` are then called once that method has come back.
         """
 
@@ -233,5 +233,5 @@ class Agent:
             configure_logs("auto", service="agent", house=house, agent=name)
         membership = Membership(url, house, introduction, once=once, grace_s=grace_s)
         new = make or cls
-        with stopping or Stopping() as asked:
-            return membership.run(lambda member: Seats(member, lambda _: new()), asked).reason
+        with stopping or Stopping() as stop:
+            return membership.run(lambda member: Seats(member, lambda _: new()), stop).reason

@@ -48,10 +48,10 @@ class Answer:
 NO_ANSWER: Final = Answer(note="there is no answer")
 """Sends nothing: the moderator waits until the deadline and takes the default."""
 
-Said: TypeAlias = Simple | Answer
+AnswerLike: TypeAlias = Simple | Answer
 """What a method of an agent may return."""
 
-_WANTED: Final[dict[Kind, str]] = {
+_EXPECTED: Final[dict[Kind, str]] = {
     **dict.fromkeys(KINDS, "a name, or None for nobody"),
     "bid": "a whole number",
     "speak": "a string, or None for silence",
@@ -62,7 +62,7 @@ _WANTED: Final[dict[Kind, str]] = {
 }
 
 
-def answer_of(kind: Kind, said: Said) -> Answer:
+def answer_of(kind: Kind, returned: AnswerLike) -> Answer:
     """Return what a method returned as an answer whose content is of the kind's type, or None.
 
     Raises:
@@ -70,7 +70,7 @@ def answer_of(kind: Kind, said: Said) -> Answer:
         ValueError: a dict whose fields are not those of the content type, or a value that its field cannot hold; the
             line names the first at fault.
     """
-    answer = said if isinstance(said, Answer) else Answer(said)
+    answer = returned if isinstance(returned, Answer) else Answer(returned)
     simple = answer.content
     if isinstance(simple, CONTENT[kind]) or (simple is None and (answer.fault or answer.note)):
         return answer
@@ -81,17 +81,17 @@ def answer_of(kind: Kind, said: Said) -> Answer:
 
 
 def _content(kind: Kind, simple: Simple) -> Content | None:
-    wanted = CONTENT[kind]
+    content_type = CONTENT[kind]
     try:
         if isinstance(simple, dict):
             # by way of JSON, so that lists and whole numbers do where tuples and floats are meant
-            return wanted.model_validate_json(json.dumps(simple))
+            return content_type.model_validate_json(json.dumps(simple))
         content = _from_value(kind, simple)
     except ValidationError as error:
         raise ValueError(f"{kind}: {first_fault(error)}") from None
     if content is None and not (simple is None and kind.startswith("assess")):
-        what = f"{_WANTED[kind]}, or {wanted.__name__}"
-        raise TypeError(f"{kind} is answered with {what}; not {simple!r:.80}")
+        expected = f"{_EXPECTED[kind]}, or {content_type.__name__}"
+        raise TypeError(f"{kind} is answered with {expected}; not {simple!r:.80}")
     return content
 
 
@@ -159,17 +159,17 @@ def _plain(game: str, request: str, seat: str, kind: Kind, answer: Answer) -> di
     return reply
 
 
-_BESIDE: Final = 1024
+_OVERHEAD: Final = 1024
 """Bytes that the members of a reply take beside its texts, at most."""
 
 
-def is_local(answer: Answer, wanted: type[Content], limit: int) -> bool:
+def is_local(answer: Answer, content_type: type[Content], limit: int) -> bool:
     """Return whether an answer can be handed over as it is inside this process.
 
     It can if it holds no more than content, with a thought perhaps, and surely has no more bytes than `limit`.
     """
     content, thought = answer.content, answer.thought
-    if content.__class__ is not wanted or answer.raw or answer.note or answer.fault:
+    if content.__class__ is not content_type or answer.raw or answer.note or answer.fault:
         return False
     length = 0
     if thought is not None:
@@ -182,7 +182,7 @@ def is_local(answer: Answer, wanted: type[Content], limit: int) -> bool:
         elif value.__class__ is tuple and value:
             # claims: they are few, and made of parts
             return False
-    return 4 * length + _BESIDE <= limit
+    return 4 * length + _OVERHEAD <= limit
 
 
 def _cut(reply: dict[str, Any], limit: int) -> bytes:

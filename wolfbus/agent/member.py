@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Final, Protocol
 
 from wolfbus.actors import Timer, Timers
@@ -32,16 +33,16 @@ from wolfbus.messages.house import Join, Leave, Welcome
 
 logger = logging.getLogger(__name__)
 
-AGAIN_S: Final = 5.0
+HEARTBEAT_S: Final = 5.0
 """Seconds between two `join` until a moderator says how often it wants one."""
 
-LONELY_S: Final = 30.0
-"""Seconds without an answer from a moderator after which that is told, each time anew."""
+UNANSWERED_S: Final = 30.0
+"""Seconds without an answer from a moderator after which that is logged, each time anew."""
 
 REJOIN_S: Final = 2.0
 """Seconds between two fresh starts at least: each makes the moderator tell every game from its beginning."""
 
-KNOCKS: Final = 6
+KNOCK_EVERY: Final = 6
 """A member that is welcome knocks with every so many `join`: a moderator that lost its data does not know it."""
 
 _SHORTEST_S: Final = 0.02
@@ -68,13 +69,13 @@ class Resident(Protocol):
         ...
 
     def welcome(self) -> None:
-        """Take note that a moderator has welcomed the member. One that does not know it yet does so: that of the house
-        on each fresh start, and each that comes after it.
+        """React to a moderator's welcome. One that does not know the member yet says it: that of the house on each
+        fresh start, and each that comes after it.
         """
         ...
 
-    def again(self) -> None:
-        """Take note that the member joins anew: all that runs will be caught up."""
+    def rejoined(self) -> None:
+        """React to a fresh start of the member: all that runs will be caught up."""
         ...
 
     def report(self) -> tuple[str, dict[str, int]]:
@@ -127,6 +128,8 @@ class Member:
         NotAllowed: the agent's streams are somebody else's.
     """
 
+    _resident: Resident
+
     def __init__(
         self,
         house: str,
@@ -144,20 +147,19 @@ class Member:
         self.reader = reader
         self.timers = timers
         self._over = over
-        self._again_s = AGAIN_S
+        self._heartbeat_s = HEARTBEAT_S
         self._instance = fresh_instance()
         self._inbox = streams.inbox(house, self.name)
-        self._handler: Resident | None = None
         self._seats = introduction.seats
         self._seen: str | None = None
         self._lock = threading.Lock()
-        self._beating: Timer | None = None
-        self._renewing: Timer | None = None
-        self._beats = 0
+        self._heartbeat_timer: Timer | None = None
+        self._rejoin_timer: Timer | None = None
+        self._heartbeats = 0
         self._lobby_is_closed = False
-        self._welcome = False
-        self._asked_at = self._told_at = self._joined_at = time.monotonic()
-        self._away_at = -math.inf
+        self._is_welcome = False
+        self._joining_since = self._warned_at = self._joined_at = time.monotonic()
+        self._bus_away_at = -math.inf
         self._closed = False
         self.outbox = Outbox(house, self.name, bus, writer)
 
@@ -168,57 +170,60 @@ class Member:
 
     @property
     def welcome(self) -> bool:
-        """Whether the moderator has taken note of the agent as it is now."""
-        return self._welcome
+        """Whether the moderator knows the agent as it is now."""
+        return self._is_welcome
 
     @property
     def away_s(self) -> float:
         """Seconds since the bus was last found to be away; infinite where mail has come, or a knock has gone, since."""
-        return time.monotonic() - self._away_at
+        return time.monotonic() - self._bus_away_at
 
-    def start(self, handler: Resident) -> None:
-        """Come into the house.
+    def start(self, resident: Resident) -> None:
+        """Come into the house; nothing is received before.
+
+        Args:
+            resident: takes what the mailbox says of games.
 
         Raises:
             BusDown: the bus is away.
             NotAllowed: the mailbox is somebody else's.
         """
-        self._handler = handler
-        self.reader.follow(self._inbox, self._hear, self.bus.last_id(self._inbox), self._lost)
-        self._say_join()
+        self._resident = resident
+        self.reader.follow(self._inbox, self._receive, self.bus.last_id(self._inbox), self._on_loss)
+        self._send_join()
         self._knock()
-        self._beat_again()
+        self._schedule_heartbeat()
 
     def rejoin(self, why: str) -> None:
         """Join as a fresh start, soon: something was missed, for the reason given."""
         with self._lock:
-            if self._closed or self._renewing is not None:
+            if self._closed or self._rejoin_timer is not None:
                 return
             wait = self._joined_at + REJOIN_S - time.monotonic()
-            self._renewing = self._after(max(wait, 0.0), partial(self._renew, why))
+            self._rejoin_timer = self._after(max(wait, 0.0), partial(self._rejoin_now, why))
 
     def caught_up(self) -> None:
-        """Take note that nothing is missing any more: a fresh start that was to come is not needed."""
+        """Cancel a fresh start that was to come: nothing is missing any more."""
         with self._lock:
-            if self._renewing is not None:
-                self._renewing.cancel()
-                self._renewing = None
+            if self._rejoin_timer is not None:
+                self._rejoin_timer.cancel()
+                self._rejoin_timer = None
 
     def retire(self) -> None:
         """Take no new games; those under way go on."""
         self._seats = 0
-        self._say_join()
+        self._send_join()
 
     def leave(self, reason: str) -> None:
         """Say that the agent goes; nothing is sent or heard afterwards. Leaving again does nothing."""
         if self._close():
-            going = Leave(agent=self.name, instance=self._instance, reason=reason[:300])
-            self.outbox.send("", encode(going), "leave")
+            leave = Leave(agent=self.name, instance=self._instance, reason=reason[:300])
+            self.outbox.send("", encode(leave), "leave")
 
     def bus_failed(self, error: BusError) -> None:
         """Take in what the process's reader or writer says of the bus."""
         if isinstance(error, BusDown):
-            self._away_at = time.monotonic()
+            self._bus_away_at = time.monotonic()
             if not self._closed:
                 logger.warning("%s; waiting for it", error)
         elif isinstance(error, StaleWriter):
@@ -229,24 +234,17 @@ class Member:
         else:
             logger.error("%s", error)
 
-    def _hear(self, _stream: str, entries: Sequence[Entry]) -> None:
-        self._away_at = -math.inf
-        deliveries: list[Entry] = []
-        for entry in entries:
-            if entry.game or entry.type == "dropped":
-                deliveries.append(entry)
-                continue
-            self._hand_over(deliveries)
-            deliveries = []
-            self._obey(entry)
-        self._hand_over(deliveries)
+    def _receive(self, _stream: str, entries: Sequence[Entry]) -> None:
+        self._bus_away_at = -math.inf
+        for is_of_game, group in groupby(entries, lambda entry: bool(entry.game) or entry.type == "dropped"):
+            if not is_of_game:
+                for entry in group:
+                    self._handle(entry)
+            elif not self._closed:
+                self._resident.deliver(list(group))
         self._seen = entries[-1].id
 
-    def _hand_over(self, deliveries: Sequence[Entry]) -> None:
-        if deliveries and self._handler is not None and not self._closed:
-            self._handler.deliver(deliveries)
-
-    def _obey(self, entry: Entry) -> None:
+    def _handle(self, entry: Entry) -> None:
         try:
             message = decode_mail(entry.content)
         except VersionError as error:
@@ -258,9 +256,9 @@ class Member:
         if message is None:
             return
         if message.type == "welcome":
-            self._be_welcome(message)
+            self._accept_welcome(message)
         elif message.type == "roll_call":
-            self._say_join()
+            self._send_join()
         elif message.type == "goodbye":
             if self._close():
                 logger.debug("the house closes: %s", message.reason)
@@ -268,27 +266,27 @@ class Member:
         elif message.type == "refused" and message.instance == self._instance:
             self._end(ConfigError(f"the moderator of house {self._house} does not take {self.name}: {message.reason}"))
 
-    def _be_welcome(self, message: Welcome) -> None:
+    def _accept_welcome(self, message: Welcome) -> None:
         if message.instance != self._instance:
             return
-        self._again_s = min(max(message.again_s, _SHORTEST_S), _LONGEST_S)
-        if not self._welcome:
+        self._heartbeat_s = min(max(message.again_s, _SHORTEST_S), _LONGEST_S)
+        if not self._is_welcome:
             logger.info("%s is welcome in house %s", self.name, self._house)
-        self._welcome = True
-        self._beat_again()
-        if self._handler is not None and not self._closed:
-            self._handler.welcome()
+        self._is_welcome = True
+        self._schedule_heartbeat()
+        if not self._closed:
+            self._resident.welcome()
 
     def _join(self) -> bytes:
         now = {"instance": self._instance, "seats": self._seats, "seen": self._seen}
         return encode(self._introduction.model_copy(update=now))
 
-    def _say_join(self) -> None:
+    def _send_join(self) -> None:
         if not self._closed:
             self.outbox.send("", self._join(), "join")
 
     def _knock(self) -> None:
-        """Let a moderator that does not know this agent hear of it; where the lobby is closed, it knows all names."""
+        """Say `join` in the lobby, for a moderator that does not know this agent; where it is closed, all are known."""
         if self._lobby_is_closed or self._closed:
             return
         try:
@@ -299,48 +297,48 @@ class Member:
         except BusError as error:
             logger.debug("%s could not knock: %s", self.name, error)
         else:
-            self._away_at = -math.inf
+            self._bus_away_at = -math.inf
 
-    def _beat(self) -> None:
-        self._beats += 1
+    def _send_heartbeat(self) -> None:
+        self._heartbeats += 1
         try:
-            self._say_join()
-            if not self._welcome:
-                self._complain()
-            if not self._welcome or self._beats % KNOCKS == 0:
+            self._send_join()
+            if not self._is_welcome:
+                self._warn_unanswered()
+            if not self._is_welcome or self._heartbeats % KNOCK_EVERY == 0:
                 self._knock()
         finally:
-            self._beat_again()
+            self._schedule_heartbeat()
 
-    def _beat_again(self) -> None:
+    def _schedule_heartbeat(self) -> None:
         with self._lock:
-            if self._beating is not None:
-                self._beating.cancel()
-            self._beating = None if self._closed else self._after(self._again_s, self._beat)
+            if self._heartbeat_timer is not None:
+                self._heartbeat_timer.cancel()
+            self._heartbeat_timer = None if self._closed else self._after(self._heartbeat_s, self._send_heartbeat)
 
     def _after(self, seconds: float, callback: Callable[[], object]) -> Timer | None:
         try:
             return self.timers.after(seconds, callback)
         except RuntimeError as error:
-            logger.debug("%s beats no more: %s", self.name, error)
+            logger.debug("%s says join no more: %s", self.name, error)
             return None
 
-    def _complain(self) -> None:
+    def _warn_unanswered(self) -> None:
         now = time.monotonic()
-        if now - self._told_at >= LONELY_S:
-            self._told_at = now
-            waited = now - self._asked_at
+        if now - self._warned_at >= UNANSWERED_S:
+            self._warned_at = now
+            waited = now - self._joining_since
             line = f"no moderator answers in house {self._house} on {self.bus.url} (for {waited:.0f} s now)"
             if self._lobby_is_closed:
                 line += f"; {self.name} may not write to its lobby, so only one with --tickets hears of it"
             logger.warning("%s", line)
 
-    def _lost(self, error: BusError) -> None:
+    def _on_loss(self, error: BusError) -> None:
         if not self._closed:
             logger.warning("%s; asking to be caught up", error)
-        self._listen_again()
+        self._follow_again()
 
-    def _listen_again(self) -> None:
+    def _follow_again(self) -> None:
         """Follow the mailbox from what is new on it now; only then ask for what was missed."""
         if self._closed:
             return
@@ -348,39 +346,38 @@ class Member:
             last = self.bus.last_id(self._inbox)
         except BusError as error:
             logger.debug("the mailbox of %s cannot be read: %s", self.name, error)
-            self._after(1.0, self._listen_again)
+            self._after(1.0, self._follow_again)
             return
         # what was read before may be beyond the end of what is left
         self._seen = None
-        self.reader.follow(self._inbox, self._hear, last, self._lost)
+        self.reader.follow(self._inbox, self._receive, last, self._on_loss)
         self.rejoin("the mailbox lost what was not read")
 
-    def _renew(self, why: str) -> None:
+    def _rejoin_now(self, why: str) -> None:
         with self._lock:
-            self._renewing = None
+            self._rejoin_timer = None
             if self._closed:
                 return
             self._instance = fresh_instance()
-            self._welcome = False
-            self._asked_at = self._told_at = self._joined_at = time.monotonic()
+            self._is_welcome = False
+            self._joining_since = self._warned_at = self._joined_at = time.monotonic()
         logger.info("%s joins anew: %s", self.name, why)
-        if self._handler is not None:
-            # before the word is out: the catch-up that answers it finds everybody prepared
-            self._handler.again()
-        self._say_join()
-        self._beat_again()
+        # before the word is out: the catch-up that answers it finds everybody prepared
+        self._resident.rejoined()
+        self._send_join()
+        self._schedule_heartbeat()
 
     def _end(self, error: WolfError) -> None:
         if self._close():
             self._over(MembershipEnd(str(error), error))
 
     def _close(self) -> bool:
-        """Stop hearing and beating; return whether this call did it."""
+        """Stop receiving and saying `join`; return whether this call did it."""
         with self._lock:
             if self._closed:
                 return False
             self._closed = True
-            for timer in (self._beating, self._renewing):
+            for timer in (self._heartbeat_timer, self._rejoin_timer):
                 if timer is not None:
                     timer.cancel()
         self.reader.unfollow(self._inbox)

@@ -1,4 +1,4 @@
-"""A whole stay in a house, as every process of agents and analytics does it: from what it says of itself in its first
+"""Being a member of a house, as every process of agents and analytics is one: from what it says of itself in its first
 `join` to the goodbye.
 """
 
@@ -31,24 +31,24 @@ logger = logging.getLogger(__name__)
 GRACE_S: Final = 8.0
 """Seconds in which games under way may be played to their end after a request to stop."""
 
-_GLANCE_S: Final = 0.2
-_LAST_WORDS_S: Final = 2.0
+_POLL_S: Final = 0.2
+_FLUSH_S: Final = 2.0
 _AWAY_S: Final = 60.0
 """A bus that is still away is found so twice in this time, by its usual patience."""
 
 
-def introduce(name: str, **said: Any) -> Join:
+def introduce(name: str, **fields: Any) -> Join:
     """Return what an agent says of itself.
 
     Args:
         name: its name in the house.
-        said: more fields of `Join`.
+        fields: further fields of `Join`.
 
     Raises:
         ConfigError: a field that no message can hold; the line names it.
     """
     try:
-        return Join(agent=name, instance=fresh_instance(), **said)
+        return Join(agent=name, instance=fresh_instance(), **fields)
     except ValidationError as error:
         raise ConfigError(f"agent {name[:80]!r}: {first_fault(error)}") from None
 
@@ -74,13 +74,13 @@ class Membership:
     stays: bool = False
 
     def run(
-        self, settle: Callable[[Member], Resident], stopping: Stopping, health: Health | None = None
+        self, make: Callable[[Member], Resident], stopping: Stopping, health: Health | None = None
     ) -> MembershipEnd:
         """Play until the house says goodbye or somebody asks to stop. A bus that is not up yet is waited for, as long
         as its address has patience.
 
         Args:
-            settle: makes what lives in the house as this member.
+            make: makes what lives in the house as this member.
             stopping: asked when this process should end.
             health: told how it goes.
 
@@ -91,74 +91,64 @@ class Membership:
             WolfError: the bus cannot be reached; `ConfigError` where the house does not take the agent, or another
                 process has its name.
         """
-        with contextlib.ExitStack() as ending:
-            bus = await_bus(self.url, stopping, health)
-            if bus is None:
-                return MembershipEnd(stopping.why)
-            ending.callback(bus.close)
-            leaving = self._stay(bus, settle, stopping, health or Health(None), ending)
-        if leaving.error is not None:
-            raise leaving.error
-        return leaving
+        health = health or Health(None)
+        ends: list[MembershipEnd] = []
 
-    def _stay(
-        self,
-        bus: Bus,
-        settle: Callable[[Member], Resident],
-        stopping: Stopping,
-        health: Health,
-        ending: contextlib.ExitStack,
-    ) -> MembershipEnd:
-        reasons: list[MembershipEnd] = []
-
-        def over(reason: MembershipEnd) -> None:
-            reasons.append(reason)
-            if not self.stays or reason.error is not None:
-                stopping.ask(reason.reason)
+        def over(end: MembershipEnd) -> None:
+            ends.append(end)
+            if not self.stays or end.error is not None:
+                stopping.ask(end.reason)
 
         def failed(error: BusError) -> None:
             member.bus_failed(error)
 
-        timers = Timers("agent-timers")
-        writer = BusWriter(bus, on_error=failed)
-        reader = BusReader(bus, on_error=failed)
-        member = Member(self.house, self.introduction, bus, reader, writer, timers, over=over)
-        ending.callback(timers.close)
-        # no timer waits for a bus that is closed
-        ending.callback(bus.close)
-        ending.callback(_finish, writer, bus)
-        ending.callback(reader.close)
-        resident = settle(member)
-        ending.callback(resident.close)
-        logger.info("%s joins house %s on %s", member.name, self.house, bus.url)
-        writer.start()
-        # first of all it says that it is here
-        member.start(resident)
-        reader.start()
-        self._live(member, resident, stopping, health)
-        if not reasons:
-            reason = stopping.why or "its game is over"
-            if stopping.requested:
-                self._fade(member, resident, reasons, health)
-            member.leave(reason)
-            reasons.append(MembershipEnd(reason))
-        health.set("leaving", ok=reasons[0].error is None)
-        return reasons[0]
+        with contextlib.ExitStack() as stack:
+            bus = await_bus(self.url, stopping, health)
+            if bus is None:
+                return MembershipEnd(stopping.why)
+            stack.callback(bus.close)
+            timers = Timers("agent-timers")
+            writer = BusWriter(bus, on_error=failed)
+            reader = BusReader(bus, on_error=failed)
+            member = Member(self.house, self.introduction, bus, reader, writer, timers, over=over)
+            stack.callback(timers.close)
+            # no timer waits for a bus that is closed
+            stack.callback(bus.close)
+            stack.callback(_flush, writer, bus)
+            stack.callback(reader.close)
+            resident = make(member)
+            stack.callback(resident.close)
+            logger.info("%s joins house %s on %s", member.name, self.house, bus.url)
+            writer.start()
+            # first of all it says that it is here
+            member.start(resident)
+            reader.start()
+            self._wait_to_leave(member, resident, stopping, health)
+            if not ends:
+                reason = stopping.why or "its game is over"
+                if stopping.requested:
+                    self._finish_games(member, resident, ends, health)
+                member.leave(reason)
+                ends.append(MembershipEnd(reason))
+            health.set("leaving", ok=ends[0].error is None)
+        if ends[0].error is not None:
+            raise ends[0].error
+        return ends[0]
 
-    def _live(self, member: Member, resident: Resident, stopping: Stopping, health: Health) -> None:
+    def _wait_to_leave(self, member: Member, resident: Resident, stopping: Stopping, health: Health) -> None:
         """Return when it is time to leave."""
         retired = False
-        while not stopping.wait(_GLANCE_S):
+        while not stopping.wait(_POLL_S):
             if self.once and resident.played + resident.playing and not retired:
                 retired = True
                 member.retire()
             if retired and not resident.playing:
                 return
-            away = member.away_s < _AWAY_S
+            is_away = member.away_s < _AWAY_S
             state, numbers = resident.report()
-            health.set("the bus is away" if away else state, not away, **numbers)
+            health.set("the bus is away" if is_away else state, not is_away, **numbers)
 
-    def _fade(self, member: Member, resident: Resident, reasons: list[MembershipEnd], health: Health) -> None:
+    def _finish_games(self, member: Member, resident: Resident, ends: list[MembershipEnd], health: Health) -> None:
         """Take no new games, and play those under way on for a while."""
         if resident.playing:
             logger.info("%s under way: playing on for up to %g s", counted(resident.playing, "game"), self.grace_s)
@@ -166,14 +156,14 @@ class Membership:
         health.set("stopping", True, **resident.report()[1])
         until = time.monotonic() + self.grace_s
         waiting = threading.Event()
-        while resident.playing and not reasons and time.monotonic() < until:
-            waiting.wait(_GLANCE_S)
+        while resident.playing and not ends and time.monotonic() < until:
+            waiting.wait(_POLL_S)
 
 
 @contextlib.contextmanager
-def last_words(bus: Bus) -> Iterator[None]:
+def close_if_slow(bus: Bus) -> Iterator[None]:
     """Close the bus if what is done meanwhile takes long: one that is away is not waited for."""
-    closing = threading.Timer(_LAST_WORDS_S, bus.close)
+    closing = threading.Timer(_FLUSH_S, bus.close)
     closing.daemon = True
     closing.start()
     try:
@@ -182,9 +172,9 @@ def last_words(bus: Bus) -> Iterator[None]:
         closing.cancel()
 
 
-def _finish(writer: BusWriter, bus: Bus) -> None:
+def _flush(writer: BusWriter, bus: Bus) -> None:
     """Send what waits to be sent."""
-    with last_words(bus):
+    with close_if_slow(bus):
         writer.close()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
-from wolfbus.agent.answer import NO_ANSWER, Answer, Said, answer_of, is_local, pack_local, pack_reply
+from wolfbus.agent.answer import NO_ANSWER, Answer, AnswerLike, answer_of, is_local, pack_local, pack_reply
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Entry, Unpacked
 from wolfbus.bus.pump import BusWriter
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 _SEGMENTS_BYTES: Final = 32_768
 """Prompt text that one message carries, if it can be cut so."""
 
-_KEPT: Final = 16
+_REMEMBERED: Final = 16
 """Answered requests that are remembered: more than a seat can have open at a time."""
 
 
@@ -66,8 +66,8 @@ class Outbox:
         self._sent = 0
         self.joined_at = -math.inf
         self._lock = threading.Lock()
-        self._held: list[Entry] = []
-        self._holding = 0
+        self._batched: list[Entry] = []
+        self._batching = 0
         self._segments: dict[str, set[str]] = {}
         self._segments_lock = threading.Lock()
 
@@ -85,8 +85,8 @@ class Outbox:
             self._sent += 1
             entry_id = f"{self._incarnation}-{self._sent}"
             entry = Entry(body, kind, self._agent, game, self._sent, entry_id)
-            if self._holding:
-                self._held.append(entry)
+            if self._batching:
+                self._batched.append(entry)
             else:
                 self._append(self._writer.append, [entry])
 
@@ -104,15 +104,15 @@ class Outbox:
         Of blocks within or beside each other, the last that ends sends.
         """
         with self._lock:
-            self._holding += 1
+            self._batching += 1
         try:
             yield
         finally:
             with self._lock:
-                self._holding -= 1
-                if self._held and not self._holding:
-                    held, self._held = self._held, []
-                    self._append(self._writer.append_at_once, held)
+                self._batching -= 1
+                if self._batched and not self._batching:
+                    batch, self._batched = self._batched, []
+                    self._append(self._writer.append_at_once, batch)
 
     def open_game(self, game: str, *, anew: bool = False) -> None:
         """Take prompt text of a game from now on; `anew` if none of it counts as sent."""
@@ -132,19 +132,19 @@ class Outbox:
         seats sent it.
         """
         with self._segments_lock:
-            known = self._segments.get(game)
-            if known is None:
+            sent = self._segments.get(game)
+            if sent is None:
                 logger.debug("%s has left game %s: prompt text is not sent any more", seat, game)
                 return
             new = []
             for text in texts:
                 name = segment_hash(text.after, text.role, text.text)
-                if name not in known:
-                    known.add(name)
+                if name not in sent:
+                    sent.add(name)
                     new.append(plain(text))
-            for some in _by_size(new):
-                report = {"v": PROTOCOL, "type": "segments", "game": game, "seat": seat}
-                self.send(game, pack(report | {"texts": some}), "segments")
+            for texts_of_one in _by_size(new):
+                report = {"v": PROTOCOL, "type": "segments", "game": game, "seat": seat, "texts": texts_of_one}
+                self.send(game, pack(report), "segments")
 
 
 def _by_size(pieces: Sequence[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
@@ -165,7 +165,7 @@ def _by_size(pieces: Sequence[dict[str, object]]) -> Iterator[list[dict[str, obj
 class Replies(Protocol):
     """Where an agent that answers later puts its answers and reports; safe from any thread."""
 
-    def answer(self, ask: Ask, said: Said, /) -> None:
+    def answer(self, ask: Ask, returned: AnswerLike, /) -> None:
         """Answer one request; `NO_ANSWER` only says that there will be no answer."""
         ...
 
@@ -238,19 +238,19 @@ class SeatReplies:
             asked_at: when that `join` was said, on the clock of `time.monotonic`.
         """
         with self._lock:
-            asked = {ask.id for ask in asks}
-            self._under_way = [request for request in self._under_way if request in asked]
+            open_requests = {ask.id for ask in asks}
+            self._under_way = [request for request in self._under_way if request in open_requests]
             # ascending, as they are appended
-            old = bisect_right(self._answered_at, asked_at)
-            del self._answered[:old], self._answered_at[:old]
+            lost = bisect_right(self._answered_at, asked_at)
+            del self._answered[:lost], self._answered_at[:lost]
 
-    def answer(self, ask: Ask, said: Said) -> None:
+    def answer(self, ask: Ask, returned: AnswerLike) -> None:
         """Send the answer to one request; `NO_ANSWER` is not sent, and it may be put again."""
-        if said is NO_ANSWER:
+        if returned is NO_ANSWER:
             self.drop(ask.id)
             return
         try:
-            answer = answer_of(ask.kind, said)
+            answer = answer_of(ask.kind, returned)
             body: bytes | Unpacked
             if self.limit is not None and is_local(answer, CONTENT[ask.kind], self.limit):
                 content: Any = answer.content
@@ -265,8 +265,8 @@ class SeatReplies:
 
     def fail(self, ask: Ask, error: BaseException) -> None:
         """Close a request whose agent raised `error`; the record says what."""
-        what = ": ".join(filter(None, [type(error).__name__, printable_note(error)]))
-        failed = Answer(fault="failed", note=f"the brain failed: {what}"[:300])
+        reason = ": ".join(filter(None, [type(error).__name__, one_line(error)]))
+        failed = Answer(fault="failed", note=f"the brain failed: {reason}"[:300])
         if not self._close(ask, pack_reply(self._game, self._seat, ask, failed)):
             return
         # the first failure is told, for its author; the record has them all
@@ -275,7 +275,7 @@ class SeatReplies:
             "%s: the brain failed on %s: %.200s (further failures of this seat are in the record only)",
             self._seat,
             ask.kind,
-            what,
+            reason,
             extra={"game": self._game, "seat": self._seat},
         )
         self._failed = True
@@ -297,21 +297,21 @@ class SeatReplies:
     def _close(self, ask: Ask, body: bytes | Unpacked) -> bool:
         """Send the answer to a request that is under way; return whether it was."""
         with self._lock:
-            wanted = ask.id in self._under_way
-            if wanted:
+            is_open = ask.id in self._under_way
+            if is_open:
                 self._under_way.remove(ask.id)
-                if len(self._answered) == _KEPT:
+                if len(self._answered) == _REMEMBERED:
                     del self._answered[0], self._answered_at[0]
                 self._answered.append(hash(ask.id))
                 self._answered_at.append(time.monotonic())
-        if wanted:
+        if is_open:
             self._outbox.send(self._game, body)
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
-        return wanted
+        return is_open
 
 
-def printable_note(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """Return an error's text as one line that any terminal takes."""
     line = storable(" ".join(str(error).split()))
     return "".join(character for character in line if character.isprintable())

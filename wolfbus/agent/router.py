@@ -40,17 +40,17 @@ FORGET_S: Final = 3600.0
 all, the agent asks to be caught up."""
 
 _LEAVING_S: Final = 3.0
-"""Seconds in which the seats of an earlier game should have let go of what they hold, such as a terminal."""
+"""Seconds in which the seats of an earlier game should have released what they hold, such as a terminal."""
 
-_AT_ONCE: Final = 32
+_BATCH: Final = 32
 """Most messages whose answers wait for each other."""
 
-_LAST_WORDS_S: Final = 2.0
+_CLOSE_S: Final = 2.0
 """Seconds in which seats may come to their end when the agent leaves."""
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedAnew:
+class Rejoined:
     """The agent joins anew: all that runs will be caught up."""
 
 
@@ -68,7 +68,7 @@ class AgentState:
     Attributes:
         playing: games under way.
         played: games that are over, or were given up.
-        seats: seats that are played, or have not let go yet of what they hold.
+        seats: seats that are played, or still hold something.
         quick: games under way in which nobody here keeps whoever asks waiting.
     """
 
@@ -112,10 +112,10 @@ class SeatRouter(PooledActor):
         self._member = member
         self._state = state or AgentState()
         self._games: dict[str, dict[str, ActorRef[SeatActor]]] = {}
-        self._heard: dict[str, float] = {}
+        self._last_heard: dict[str, float] = {}
         self._behind: set[str] = set()
         self._given_up: set[str] = set()
-        self._unasked: dict[ActorRef[SeatActor], list[SeatNews]] = {}
+        self._pending: dict[ActorRef[SeatActor], list[SeatNews]] = {}
 
     @classmethod
     def listen(
@@ -142,20 +142,20 @@ class SeatRouter(PooledActor):
         return ref
 
     def on_receive(self, message: object) -> None:
-        """Hear messages of the mailbox, or leave the game of an id."""
+        """Handle messages of the mailbox, or leave the game of an id."""
         if isinstance(message, tuple):
             with self.outbox.together():
                 for body in message:
-                    self._hear(body)
-            self._tell_unasked()
+                    self._receive(body)
+            self._deliver_pending()
         elif isinstance(message, bytes | Unpacked):
-            self._hear(message)
-            self._tell_unasked()
+            self._receive(message)
+            self._deliver_pending()
         elif isinstance(message, str):
             self._leave(message)
         elif isinstance(message, _Missed):
-            self._lose(message.game, message.why)
-        elif isinstance(message, JoinedAnew):
+            self._report_gap(message.game, message.why)
+        elif isinstance(message, Rejoined):
             # whatever runs will be caught up
             self._behind.clear()
 
@@ -168,7 +168,7 @@ class SeatRouter(PooledActor):
         """Ask to be caught up with a game; safe from any thread."""
         tell_if_alive(self.actor_ref, _Missed(game, why))
 
-    def another(self, seated: Seated) -> Agent:
+    def new_agent(self, seated: Seated) -> Agent:
         """Return a new agent, for a seat whose game goes on from before what was told; safe from
         any thread. Prompt text of that game is sent anew.
         """
@@ -176,17 +176,17 @@ class SeatRouter(PooledActor):
         agent, _ = self._agent(seated, self._make)
         return agent
 
-    def left(self) -> None:
-        """Count out a seat that has let go of all that it had; safe from any thread."""
+    def seat_left(self) -> None:
+        """Count out a seat that holds nothing any more; safe from any thread."""
         self._state.count(-1)
 
-    def _hear(self, body: bytes | Unpacked) -> None:
+    def _receive(self, body: bytes | Unpacked) -> None:
         """Take in one message: hand out a delivery, leave a game that is dropped.
 
         The rest is passed over, and so, with a line in the log, is what cannot be read: nobody here could answer it.
         """
         if isinstance(body, Unpacked) and isinstance(body.message, Delivery):
-            self._hand_out(body.message)
+            self._dispatch(body.message)
             return
         try:
             mail = decode_mail(body)
@@ -196,14 +196,13 @@ class SeatRouter(PooledActor):
             logger.error("a delivery could not be read: %s", error)  # noqa: TRY400 - the line says it all
         else:
             if isinstance(mail, Delivery):
-                self._hand_out(mail)
+                self._dispatch(mail)
             elif isinstance(mail, Dropped):
                 if mail.game in self._games:
-                    where = {"game": mail.game}
-                    logger.info("game %s is broken off: %s", mail.game, mail.reason, extra=where)
+                    logger.info("game %s is broken off: %s", mail.game, mail.reason, extra={"game": mail.game})
                 self._leave(mail.game)
 
-    def _hand_out(self, delivery: Delivery) -> None:
+    def _dispatch(self, delivery: Delivery) -> None:
         """Tell every seat of a game what is new, after seating those that were not seated yet.
 
         What is for a seat that never was seated is passed over: its game is over here, or a `catch_up` is on its way.
@@ -214,11 +213,11 @@ class SeatRouter(PooledActor):
             if not self._behind and self._member is not None:
                 self._member.caught_up()
         seats = self._games.get(game, {})
-        known = len(seats)
+        seated_before = len(seats)
         for part in delivery.seats:
             if part.seat not in seats:
-                self._sit_down(game, seats, part)
-        if len(seats) > known:
+                self._seat(game, seats, part)
+        if len(seats) > seated_before:
             logger.info("plays %s", " and ".join(seats), extra={"game": game})
         parts = {part.seat: part for part in delivery.seats}
         # a game that the bus forgot may be opened anew under its old name: what begins with fact 1
@@ -227,30 +226,30 @@ class SeatRouter(PooledActor):
         asked_at: float | None = -math.inf if begins else None
         if delivery.type == "catch_up":
             asked_at = self.outbox.joined_at
-        heard = time.monotonic()
+        now = time.monotonic()
         with self.outbox.together():
             for seat, ref in seats.items():
-                own = parts.get(seat)
-                if own is not None or delivery.facts:
-                    self._unasked.setdefault(ref, []).append(SeatNews(delivery.facts, own, asked_at, heard))
-                if own is not None and own.asks:
-                    self._tell(ref)
+                own_part = parts.get(seat)
+                if own_part is not None or delivery.facts:
+                    self._pending.setdefault(ref, []).append(SeatNews(delivery.facts, own_part, asked_at, now))
+                if own_part is not None and own_part.asks:
+                    self._deliver_to(ref)
         if seats:
-            self._heard[game] = heard
+            self._last_heard[game] = now
         if any(news.fact.type == "ended" for news in delivery.facts):
             self._leave(game)
 
-    def _tell(self, ref: ActorRef[SeatActor]) -> None:
-        for news in self._unasked.pop(ref, ()):
+    def _deliver_to(self, ref: ActorRef[SeatActor]) -> None:
+        for news in self._pending.pop(ref, ()):
             tell_here(ref, news)
 
-    def _tell_unasked(self) -> None:
-        """Tell those what is new who had no part in what was asked: nobody waits for them."""
-        for ref in tuple(self._unasked):
-            self._tell(ref)
+    def _deliver_pending(self) -> None:
+        """Send what is new to the seats that were asked nothing: nobody waits for them."""
+        for ref in tuple(self._pending):
+            self._deliver_to(ref)
 
-    def _lose(self, game: str, why: str) -> None:
-        """Tell once that a game is behind, until it is caught up."""
+    def _report_gap(self, game: str, why: str) -> None:
+        """Report once that a game is behind, until it is caught up."""
         if game not in self._behind:
             self._behind.add(game)
             if self._member is not None:
@@ -260,34 +259,34 @@ class SeatRouter(PooledActor):
         """Leave a game; unknown ones are ignored."""
         self._behind.discard(game)
         self._given_up.discard(game)
-        self._heard.pop(game, None)
+        self._last_heard.pop(game, None)
         self._state.quick.discard(game)
         seats = self._games.pop(game, None)
         if seats is None:
             return
         logger.info("has left the game", extra={"game": game})
         for ref in seats.values():
-            self._tell(ref)
+            self._deliver_to(ref)
             tell_if_alive(ref, GameLeft())
         self.outbox.leave_game(game)
         self._state.played += 1
         self._state.playing = len(self._games)
 
-    def _sit_down(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart) -> None:
+    def _seat(self, game: str, seats: dict[str, ActorRef[SeatActor]], part: SeatPart) -> None:
         seated = next((news.fact for news in part.facts if isinstance(news.fact, Seated)), None)
         if seated is None:
-            where = {"game": game, "seat": part.seat}
-            logger.debug("%s is not seated here: passed over", part.seat, extra=where)
+            extra = {"game": game, "seat": part.seat}
+            logger.debug("%s is not seated here: passed over", part.seat, extra=extra)
             if game in self._given_up:
-                self._lose(game, "it goes on after all")
+                self._report_gap(game, "it goes on after all")
             return
         self._given_up.discard(game)
         if game not in self._games:
-            self._forget_silent_ones()
+            self._give_up_silent_games()
             self._games[game] = seats
             self.outbox.open_game(game)
             self._state.playing = len(self._games)
-        agent, quick = self._agent(seated, self._make_in_turn)
+        agent, quick = self._agent(seated, self._make_when_free)
         if not quick:
             self._state.quick.discard(game)
         elif not seats:
@@ -295,11 +294,10 @@ class SeatRouter(PooledActor):
         self._state.count(1)
         seats[part.seat] = SeatActor.start_in(self._pool, game, seated.seat, agent, self)
 
-    def _forget_silent_ones(self) -> None:
+    def _give_up_silent_games(self) -> None:
         before = time.monotonic() - FORGET_S
-        for game in [game for game, heard in self._heard.items() if heard < before]:
-            where = {"game": game}
-            logger.info("nothing was heard of game %s for long: it is given up", game, extra=where)
+        for game in [game for game, last in self._last_heard.items() if last < before]:
+            logger.info("nothing was heard of game %s for long: it is given up", game, extra={"game": game})
             self._leave(game)
             self._given_up.add(game)
 
@@ -311,25 +309,24 @@ class SeatRouter(PooledActor):
             return agent, bool(agent.quick) and type(agent).start is Agent.start
         except BaseException as error:
             # it may fail in any way; every request of the seat is closed, and the record says why
-            where = {"game": seated.game}
-            logger.exception("the brain of %s could not be made", seated.seat, extra=where)
-            return _Unmade(f"the brain could not be made: {type(error).__name__}: {error}"), True
+            logger.exception("the brain of %s could not be made", seated.seat, extra={"game": seated.game})
+            return _BrokenAgent(f"the brain could not be made: {type(error).__name__}: {error}"), True
 
-    def _make_in_turn(self, label: str) -> Agent:
-        here = sum(map(len, self._games.values()))
-        crowded = self._state.seats > here
+    def _make_when_free(self, label: str) -> Agent:
+        playing = sum(map(len, self._games.values()))
+        leaving = self._state.seats > playing
         try:
             return self._make(label)
         except WolfError:
-            if not crowded:
+            if not leaving:
                 raise
-        # there is one terminal, say, and the seat of the game before is still on the way out
+        # there is one terminal, say, and the seat of the game before still holds it
         with self._pool.blocking():
-            self._state.wait(here, _LEAVING_S)
+            self._state.wait(playing, _LEAVING_S)
         return self._make(label)
 
 
-class _Unmade(Agent):
+class _BrokenAgent(Agent):
     """Closes every request at once, in place of an agent that could not be made; the record says
     why.
     """
@@ -361,22 +358,22 @@ class Seats(AgentState):
         self._router = SeatRouter.start_in(self._pool, member.outbox, make, member, self)
 
     def deliver(self, entries: Sequence[Entry]) -> None:
-        """Take what is said of games, from any thread, and answer on it where that keeps it for a moment only."""
-        for quick, some in groupby(entries, lambda entry: entry.game in self.quick):
-            bodies = [entry.content for entry in some]
+        """Hand out what is said of games, from any thread; quick agents answer on it."""
+        for quick, group in groupby(entries, lambda entry: entry.game in self.quick):
+            bodies = [entry.content for entry in group]
             if quick:
-                for start in range(0, len(bodies), _AT_ONCE):
-                    tell_here(self._router, tuple(bodies[start : start + _AT_ONCE]))
+                for start in range(0, len(bodies), _BATCH):
+                    tell_here(self._router, tuple(bodies[start : start + _BATCH]))
             else:
                 for body in bodies:
                     tell_if_alive(self._router, body)
 
     def welcome(self) -> None:
-        """Hear that a moderator has welcomed the member: seats wait for what they are told."""
+        """Do nothing: seats wait for what they are told."""
 
-    def again(self) -> None:
-        """Hear that the member joins anew, from any thread."""
-        tell_if_alive(self._router, JoinedAnew())
+    def rejoined(self) -> None:
+        """Expect to be caught up with all games; safe from any thread."""
+        tell_if_alive(self._router, Rejoined())
 
     def report(self) -> tuple[str, dict[str, int]]:
         """Return whether it plays, waits or joins, and how many games it plays and has played."""
@@ -386,5 +383,5 @@ class Seats(AgentState):
     def close(self) -> None:
         """End every seat, and return when nothing more will be sent."""
         self._router.stop()
-        self.wait(0, _LAST_WORDS_S)
+        self.wait(0, _CLOSE_S)
         self._pool.close()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
-from wolfbus.agent.answer import Answer, Said
+from wolfbus.agent.answer import Answer
 from wolfbus.agent.outbox import Outbox, SeatReplies
 from wolfbus.errors import RulesError
 from wolfbus.messages.requests import Ask, Public, Seated, SeatPart
@@ -43,12 +43,12 @@ def await_later(awaitable: Awaitable[object], done: Done) -> Future[Any]:
     """
     import asyncio  # five megabytes that most games do without
 
-    future = asyncio.run_coroutine_threadsafe(_ended_with(awaitable), _running())
+    future = asyncio.run_coroutine_threadsafe(_outcome_of(awaitable), _agent_loop())
     future.add_done_callback(lambda ended: done(*((None, CancelledError()) if ended.cancelled() else ended.result())))
     return future
 
 
-async def _ended_with(awaitable: Awaitable[object]) -> tuple[object, BaseException | None]:
+async def _outcome_of(awaitable: Awaitable[object]) -> tuple[object, BaseException | None]:
     import asyncio
 
     try:
@@ -59,7 +59,7 @@ async def _ended_with(awaitable: Awaitable[object]) -> tuple[object, BaseExcepti
         return None, error
 
 
-def _running() -> asyncio.AbstractEventLoop:
+def _agent_loop() -> asyncio.AbstractEventLoop:
     global _loop  # noqa: PLW0603 - one per process is what it is for
     with _lock:
         if _loop is None:
@@ -79,30 +79,30 @@ class SeatNews(NamedTuple):
         part: the seat's own facts and requests.
         asked_at: for a `catch_up`, which holds all that the seat may know: when `join` was said last, on the clock of
             `time.monotonic`; for an opening, which does so too, minus infinity; None for what is merely new.
-        heard: when it came, on the clock of `time.monotonic`.
+        received_at: when it came, on the clock of `time.monotonic`.
     """
 
     facts: Sequence[Public]
     part: SeatPart | None
     asked_at: float | None
-    heard: float
+    received_at: float
 
 
-def goes_on(view: SeatView, news: SeatNews) -> bool:
+def extends(view: SeatView, news: SeatNews) -> bool:
     """Return whether a `catch_up` tells all that a seat knows, as it knows it, and perhaps more."""
     if news.part is None:
         return True
     public, private = len(view.public), view.private_known
     if len(news.facts) < public or len(news.part.facts) < private:
         return False
-    again = SeatView(me=view.me)
+    replayed = SeatView(me=view.me)
     try:
-        again.hear_public(*news.facts[:public])
-        for own in news.part.facts[:private]:
-            again.hear_private(own)
+        replayed.hear_public(*news.facts[:public])
+        for fact in news.part.facts[:private]:
+            replayed.hear_private(fact)
     except RulesError:
         return False
-    return again == view
+    return replayed == view
 
 
 class SeatContext(Protocol):
@@ -117,12 +117,12 @@ class SeatContext(Protocol):
         """Ask to be caught up with a game of which facts did not reach a seat."""
         ...
 
-    def another(self, seated: Seated, /) -> Agent:
+    def new_agent(self, seated: Seated, /) -> Agent:
         """Return a new agent, for a seat whose game goes on from before what was told."""
         ...
 
-    def left(self) -> None:
-        """Count out a seat that has let go of all that it had."""
+    def seat_left(self) -> None:
+        """Count out a seat that holds nothing any more."""
         ...
 
 
@@ -140,7 +140,7 @@ class _Call:
     asks: tuple[Ask, ...] = ()
     answers: bool = False
     """Whether what it returns is the answer to its one request."""
-    heard: float = 0.0
+    received_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Done:
     """A call that took its time has come back."""
 
     call: _Call
-    given: object
+    result: object
     error: BaseException | None
 
 
@@ -177,41 +177,41 @@ class SeatActor(PooledActor):
         self._seat = seat
         self._context = context
         # lists, for there are thousands of seats, and a deque is ten times larger
-        self._waiting: list[SeatNews] = []
+        self._pending: list[SeatNews] = []
         self._calls: list[_Call] = []
-        self._busy: _Call | None = None
-        self._awaited: Future[Any] | None = None
+        self._current: _Call | None = None
+        self._future: Future[Any] | None = None
         self._leaving = self._ended = False
-        self._failed: tuple[str, ...] = ()
-        self._begin(agent)
+        self._failed_hooks: tuple[str, ...] = ()
+        self._set_agent(agent)
 
     def on_receive(self, message: object) -> None:
         """Take in news, take back a call, or leave; then go on with what waits."""
         if isinstance(message, SeatNews):
             if message.asked_at is not None:
                 self._catch_up(message, message.asked_at)
-            self._waiting.append(message)
+            self._pending.append(message)
         elif isinstance(message, _Done):
-            if message.call is self._busy:
-                self._busy = self._awaited = None
-                self._settle(message.call, message.given, message.error)
+            if message.call is self._current:
+                self._current = self._future = None
+                self._finish_call(message.call, message.result, message.error)
         elif isinstance(message, GameLeft):
             self._leaving = True
-            if self._busy is not None and self._busy.asks:
+            if self._current is not None and self._current.asks:
                 # its answer is not wanted any more; as it is closed, it knows how the game has ended
-                while self._waiting:
-                    self._take_in(self._waiting.pop(0))
+                while self._pending:
+                    self._apply(self._pending.pop(0))
                 self._close()
-        self._go_on()
+        self._proceed()
 
     def on_stop(self) -> None:
         """Let the agent give up what it still does."""
         try:
             self._close()
         finally:
-            self._context.left()
+            self._context.seat_left()
 
-    def _begin(self, agent: Agent) -> None:
+    def _set_agent(self, agent: Agent) -> None:
         kind = type(agent)
         self._agent = agent
         self._closed = self._seated = False
@@ -223,43 +223,43 @@ class SeatActor(PooledActor):
         self._view = SeatView(me=self._seat)
         self._replies = SeatReplies(self._game, self._seat, self._context.outbox)
         self._calls.clear()
-        self._busy = None
+        self._current = None
 
     def _close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        if self._awaited is not None:
-            self._awaited.cancel()
+        if self._future is not None:
+            self._future.cancel()
         try:
             self._agent.close()
         except BaseException:
-            logger.exception("%s: the brain could not be closed", self._seat, extra=self._where)
+            logger.exception("%s: the brain could not be closed", self._seat, extra=self._extra)
 
     def _catch_up(self, news: SeatNews, asked_at: float) -> None:
         """Make ready for a `catch_up`: all that waits is in it, or was lost, and only what it asks is wanted."""
-        self._waiting.clear()
-        known = goes_on(self._view, news)
-        self._replies.resume(news.part.asks if known and news.part is not None else (), asked_at)
-        if known:
+        self._pending.clear()
+        part = news.part
+        is_same_story = extends(self._view, news)
+        self._replies.resume(part.asks if is_same_story and part is not None else (), asked_at)
+        if is_same_story or part is None:
             return
         logger.info(
             "%s: the bus lost what was told last; the brain starts anew, from what is left",
             self._seat,
-            extra=self._where,
+            extra=self._extra,
         )
-        told = news.part.facts if news.part is not None else ()
-        seated = next((own.fact for own in told if isinstance(own.fact, Seated)), None)
+        seated = next((private.fact for private in part.facts if isinstance(private.fact, Seated)), None)
         if seated is not None:
             self._close()
-            self._begin(self._context.another(seated))
+            self._set_agent(self._context.new_agent(seated))
 
-    def _go_on(self) -> None:
-        while self._busy is None:
+    def _proceed(self) -> None:
+        while self._current is None:
             if self._calls:
                 self._call(self._calls.pop(0))
-            elif self._waiting:
-                self._take_in(self._waiting.pop(0))
+            elif self._pending:
+                self._apply(self._pending.pop(0))
             elif self._leaving and not self._ended:
                 self._ended = True
                 if self._seated:
@@ -269,20 +269,20 @@ class SeatActor(PooledActor):
                     self.stop()
                 return
 
-    def _take_in(self, news: SeatNews) -> None:
+    def _apply(self, news: SeatNews) -> None:
         view = self._view
-        heard, remembered = view.heard, len(view.private)
-        own = news.part.facts if news.part is not None else ()
+        before, remembered = view.knowledge, len(view.private)
+        private = news.part.facts if news.part is not None else ()
         asks: tuple[Ask, ...] = ()
         if self._receives:
-            _, error = _outcome(received := _Call(self._method("received"), (news.facts, own)))
+            _, error = _outcome(received := _Call(self._method("received"), (news.facts, private)))
             if error is not None:
-                self._record(received, error)
+                self._report_failure(received, error)
         try:
             if news.facts:
                 view.hear_public(*news.facts)
-            for private in own:
-                view.hear_private(private)
+            for fact in private:
+                view.hear_private(fact)
             if news.part is not None and news.part.asks:
                 asks = self._replies.take(news.part.asks)
         except RulesError as error:
@@ -292,15 +292,15 @@ class SeatActor(PooledActor):
         if not self._seated and view.names:
             self._seated = True
             self._calls.append(_Call(self._method("seated"), (view,)))
-        if self._listens and (view.heard is not heard or len(view.private) > remembered):
-            fresh = (*view.public[len(heard.facts) :], *view.private[remembered:])
+        if self._listens and (view.knowledge is not before or len(view.private) > remembered):
+            fresh = (*view.public[len(before.facts) :], *view.private[remembered:])
             self._calls.append(_Call(self._method("heard"), (fresh, view)))
         if self._starts and asks:
             self._calls.append(_Call(self._method("start"), (asks, view, self._replies), asks))
             return
         for ask in asks:
             method = self._method(ask.kind, "choose") if self._by_kind else self._method("answer")
-            self._calls.append(_Call(method, (ask, view), (ask,), answers=True, heard=news.heard))
+            self._calls.append(_Call(method, (ask, view), (ask,), answers=True, received_at=news.received_at))
 
     def _method(self, name: str, otherwise: str | None = None) -> Callable[..., object]:
         """Return a method of the agent, or another where it has none of that name.
@@ -309,73 +309,72 @@ class SeatActor(PooledActor):
         """
         try:
             agent = self._agent
-            found: Callable[..., object] = (
+            method: Callable[..., object] = (
                 getattr(agent, name) if otherwise is None else getattr(agent, name, getattr(agent, otherwise))
             )
         except BaseException as error:  # noqa: BLE001 - an agent may fail in any way, and is told as where it is called
             return _raising(name, error)
-        return found
+        return method
 
     def _call(self, call: _Call) -> None:
         slow = call.answers and not self._quick
-        if call.answers and (self._closed or (slow and (self._leaving or not self._wanted(call)))):
+        if call.answers and (self._closed or (slow and (self._leaving or not self._is_wanted(call)))):
             self._replies.drop(call.asks[0].id)
         elif slow and not inspect.iscoroutinefunction(call.method):
-            self._busy = call
+            self._current = call
             # a daemon: an agent that never comes back must not keep the process
             name = f"agent-{self._seat}"
-            threading.Thread(target=self._work, args=(call,), name=name, daemon=True).start()
+            threading.Thread(target=self._run_in_thread, args=(call,), name=name, daemon=True).start()
         else:
-            self._settle(call, *_outcome(call))
+            self._finish_call(call, *_outcome(call))
 
-    def _wanted(self, call: _Call) -> bool:
+    def _is_wanted(self, call: _Call) -> bool:
         """Return whether a request should still be thought about.
 
         Who thought too long about one question should not go on with all those that are closed by now. The newest is
         answered even so: a late answer tells the moderator that the seat is alive.
         """
         (ask,) = call.asks
-        newest = not self._waiting and not any(later.asks for later in self._calls)
-        in_time = time.monotonic() - call.heard < ask.deadline_s
+        newest = not self._pending and not any(later.asks for later in self._calls)
+        in_time = time.monotonic() - call.received_at < ask.deadline_s
         return self._replies.under_way(ask.id) and (newest or in_time)
 
-    def _work(self, call: _Call) -> None:
+    def _run_in_thread(self, call: _Call) -> None:
         tell_if_alive(self.actor_ref, _Done(call, *_outcome(call)))
 
-    def _settle(self, call: _Call, given: Any, error: BaseException | None) -> None:
+    def _finish_call(self, call: _Call, result: Any, error: BaseException | None) -> None:
         """Do with what a call returned or raised what is to be done with it."""
         if self._closed and (call.answers or isinstance(error, CancelledError)):
             logger.debug("%s: %s was given up", self._seat, call.method)
-        elif error is None and given.__class__ is not Answer and inspect.isawaitable(given):
-            self._busy = call
+        elif error is None and result.__class__ is not Answer and inspect.isawaitable(result):
+            self._current = call
             ref = self.actor_ref
-            self._awaited = await_later(given, lambda given, error: tell_if_alive(ref, _Done(call, given, error)))
+            self._future = await_later(result, lambda result, error: tell_if_alive(ref, _Done(call, result, error)))
         elif error is not None:
-            self._record(call, error)
+            self._report_failure(call, error)
         elif call.answers:
-            said: Said = given
-            self._replies.answer(call.asks[0], said)
+            self._replies.answer(call.asks[0], result)
 
-    def _record(self, call: _Call, error: BaseException) -> None:
+    def _report_failure(self, call: _Call, error: BaseException) -> None:
         if not call.asks:
             name = getattr(call.method, "__name__", "a hook")
             # a hook is called with all that is new: its first failure is told, for its author
-            again = name in self._failed
+            is_repeated = name in self._failed_hooks
             logger.log(
-                logging.DEBUG if again else logging.ERROR,
+                logging.DEBUG if is_repeated else logging.ERROR,
                 "%s: the brain failed in %s (further failures of it are not told)",
                 self._seat,
                 name,
                 exc_info=error,
-                extra=self._where,
+                extra=self._extra,
             )
-            self._failed = self._failed if again else (*self._failed, name)
+            self._failed_hooks = self._failed_hooks if is_repeated else (*self._failed_hooks, name)
         for ask in call.asks:
-            logger.debug("%s: %s failed", self._seat, ask.kind, exc_info=error, extra=self._where)
+            logger.debug("%s: %s failed", self._seat, ask.kind, exc_info=error, extra=self._extra)
             self._replies.fail(ask, error)
 
     @property
-    def _where(self) -> dict[str, str]:
+    def _extra(self) -> dict[str, str]:
         return {"game": self._game, "seat": self._seat}
 
 

@@ -58,10 +58,10 @@ GROUPS: Final[dict[str, dict[str, str]]] = {
 """Commands by what they are for, each with its one line."""
 
 COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in group.items()}
-"""All commands by name, in the order in which they are told. Each is the click command of that name in a module of that
-name here, imported when the command runs."""
+"""All commands by name, in the order of the help. Each is the click command of that name in a module of that name here,
+imported when the command runs."""
 
-_ELSEWHERE: Final = {
+_MODULES: Final = {
     "run": "run_study",
     "join": "player",
     "page": "view",
@@ -74,7 +74,7 @@ USAGE: Final = 2
 INTERRUPTED: Final = 130
 
 
-class _Late(click.Group):
+class _LazyGroup(click.Group):
     """A group whose commands are imported when they are run, so that ``--help`` stays quick."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -84,10 +84,10 @@ class _Late(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
-        module = importlib.import_module(f"{__name__}.{_ELSEWHERE.get(name, name)}")
+        module = importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
         command: click.Command = getattr(module, name)
-        for each in (command, *getattr(command, "commands", {}).values()):
-            for option in each.params:
+        for subcommand in (command, *getattr(command, "commands", {}).values()):
+            for option in subcommand.params:
                 if isinstance(option, click.Option):
                     _name_environment(cmd_name, option)
         return command
@@ -115,13 +115,13 @@ def _name_environment(command: str, option: click.Option) -> None:
     a group, that of all its commands.
     """
     longest = max(option.opts, key=len).lstrip("-").replace("-", "_")
-    own = f"WOLFBUS_{command.replace('-', '_')}_{longest}".upper()
-    known = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar or ())
-    if own not in known:
-        option.envvar = [own, *known]
+    variable = f"WOLFBUS_{command.replace('-', '_')}_{longest}".upper()
+    variables = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar or ())
+    if variable not in variables:
+        option.envvar = [variable, *variables]
 
 
-@click.group(cls=_Late, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="wolfbus")
 def cli() -> None:
     """Play WOLF, the Werewolf benchmark of deception among language models, as independent actors on a message bus.
@@ -136,7 +136,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits 0 fine, 1 failed, 2 usage or unreadable input, 130 interrupted."""
-    _open_what_was_closed()
+    _reopen_standard_streams()
     if sys.stdout is None:
         # before anything is opened: the next file would get its number, and all that is printed
         click.echo("wolfbus: stdout is closed, so nothing could be told; send it to /dev/null to do without", err=True)
@@ -157,7 +157,7 @@ def tune_garbage_collection() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def _open_what_was_closed() -> None:
+def _reopen_standard_streams() -> None:
     """Give a process that was started without stdin or stderr empty ones, which no file of ours can then take over."""
     if sys.stdin is None:
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
@@ -174,9 +174,9 @@ def run(arguments: list[str] | None = None) -> int:
         return USAGE
     except click.ClickException as error:
         # it may quote a word that was an address
-        told = io.StringIO()
-        error.show(told)
-        click.echo(masked(told.getvalue()), err=True, nl=False)
+        message = io.StringIO()
+        error.show(message)
+        click.echo(masked(message.getvalue()), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("wolfbus: interrupted", err=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wolfbus.cli.options import taking_away
+from wolfbus.cli.options import negated_flag
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--threads", type=click.IntRange(1), default=2, show_default=True, help="Pool threads that run a process's actors."
 )
-@taking_away("--no-records", "records", "Write no record files.")
+@negated_flag("--no-records", "records", "Write no record files.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bench(
     games: int,
@@ -97,7 +97,7 @@ def bench(
     statements = sum(result.statements for result in results)
     winners = sorted(result.winner or "nobody" for result in results if result.state == "ended")
     wins = {winner: winners.count(winner) for winner in dict.fromkeys(winners)}
-    told = {
+    figures = {
         "bus": url.split("://", maxsplit=1)[0],
         "players": players,
         "games": games,
@@ -113,9 +113,9 @@ def bench(
         "wins": wins,
     }
     if as_json:
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(figures))
         return
-    for name, value in (told | {"wins": ", ".join(f"{who} {won}" for who, won in wins.items())}).items():
+    for name, value in (figures | {"wins": ", ".join(f"{who} {won}" for who, won in wins.items())}).items():
         click.echo(f"{name.replace('_', ' '):28}{value}")
 
 

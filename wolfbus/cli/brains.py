@@ -24,7 +24,7 @@ from wolfbus.config import GameConfig, config_from_table, read_toml_file
 from wolfbus.document.formats import money
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
-from wolfbus.vocabulary import ROLES, Role
+from wolfbus.vocabulary import ROLES, SCRIPTS, Role
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount, BudgetLedger
@@ -32,13 +32,11 @@ if TYPE_CHECKING:
     from players.spec import BrainContext
     from wolfbus.stage.people import People
 
-Wish: TypeAlias = tuple[str, Role]
+RoleRequest: TypeAlias = tuple[str, Role]
 """A brain, and the role that one of its seats is to have."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
 """Of a config file, beside the rules."""
-_FILLING: Final = frozenset({"scripted", "random", "silent"})
-"""Brains that fill seats: among them, who asks for a role means any other."""
 _SHOWN: Final = 60
 _SEED: Final = "r23"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
@@ -99,8 +97,8 @@ def load_config(path: Path | None) -> Loaded:
         ):
             raise ConfigError(f"{path}: {name}: no such field; did you mean {close[0]!r}?")
     config = config_from_table(table, str(path))
-    told = None if players is None else _read_players(players, config, str(path))
-    return Loaded(config, told, models, tables)
+    spec = None if players is None else _read_players(players, config, str(path))
+    return Loaded(config, spec, models, tables)
 
 
 def take_models(table: dict[str, Any]) -> dict[str, Any]:
@@ -147,12 +145,12 @@ def brains_of_seats(
         return tuple(players)
     if config.names is None:
         raise ConfigError(f"{source}: players by name need `names`{where}, in seating order")
-    rest = players.get("default")
-    if stranger := next((name for name in players if name not in {*config.names, "default"}), None):
-        raise ConfigError(f"{source}: players: {stranger!r} is not among the names")
-    if rest is None and (nobody := [name for name in config.names if name not in players]):
-        raise ConfigError(f"{source}: players: nobody plays {', '.join(nobody)}; name a brain, or a `default`")
-    return tuple(players.get(name, rest or "") for name in config.names)
+    default = players.get("default")
+    if unknown := next((name for name in players if name not in {*config.names, "default"}), None):
+        raise ConfigError(f"{source}: players: {unknown!r} is not among the names")
+    if default is None and (unplayed := [name for name in config.names if name not in players]):
+        raise ConfigError(f"{source}: players: nobody plays {', '.join(unplayed)}; name a brain, or a `default`")
+    return tuple(players.get(name, default or "") for name in config.names)
 
 
 @contextlib.contextmanager
@@ -216,13 +214,13 @@ def open_brain_context(
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)
         if probe:
-            with _told_if_slow(brain_context.models_of(brains)):
+            with _notice_if_slow(brain_context.models_of(brains)):
                 brain_context.probe(brains)
         yield brain_context
 
 
 @contextlib.contextmanager
-def _told_if_slow(models: Sequence[Model]) -> Iterator[None]:
+def _notice_if_slow(models: Sequence[Model]) -> Iterator[None]:
     names = ", ".join(model.model for model in models)
     notice = threading.Timer(
         2.0, click.echo, (f"wolfbus: waiting for {names} to answer a first small question",), {"err": True}
@@ -240,101 +238,101 @@ def quiet_brains() -> contextlib.AbstractContextManager[Any]:
     return contextlib.redirect_stdout(sys.stderr)
 
 
-def cast(brains: Sequence[str], roles: Sequence[Role], words: Sequence[str]) -> tuple[str, ...]:
-    """Return the brain of every seat, in seating order, after each wish for a role is granted.
+def seat_in_roles(brains: Sequence[str], roles: Sequence[Role], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the brain of every seat, in seating order, after each request for a role is granted.
 
     A brain that already has a seat of the role stays there; else it changes places with whoever sits there.
 
     Args:
         brains: the brain of every seat as players were given.
         roles: what the seats are dealt, in seating order.
-        words: what ``--role`` was told: ``ROLE`` or ``BRAIN=ROLE``, each for one seat.
+        texts: values of ``--role``: ``ROLE`` or ``BRAIN=ROLE``, each for one seat.
 
     Raises:
         click.BadParameter: there is no such role or player, it is not clear who is meant, or there are fewer seats of
             that role or that player than are asked for.
     """
-    wishes = [_wish(each, brains) for each in words]
-    _check_numbers(wishes, brains, roles)
-    seats, settled, moving = list(brains), set[int](), list[Wish]()
-    for wish in wishes:
-        sitting = enumerate(zip(seats, roles, strict=True))
-        stays = next((seat for seat, has in sitting if has == wish and seat not in settled), None)
-        if stays is None:
-            moving.append(wish)
+    requests = [_read_request(text, brains) for text in texts]
+    _check_counts(requests, brains, roles)
+    seats, settled, moving = list(brains), set[int](), list[RoleRequest]()
+    for request in requests:
+        seated = enumerate(zip(seats, roles, strict=True))
+        granted = next((seat for seat, pair in seated if pair == request and seat not in settled), None)
+        if granted is None:
+            moving.append(request)
         else:
-            settled.add(stays)
+            settled.add(granted)
     for brain, role in moving:
-        there = next(seat for seat, dealt in enumerate(roles) if dealt == role and seat not in settled)
-        here = next(seat for seat, each in enumerate(seats) if each == brain and seat not in settled)
-        seats[here], seats[there] = seats[there], seats[here]
-        settled.add(there)
+        target = next(seat for seat, dealt in enumerate(roles) if dealt == role and seat not in settled)
+        current = next(seat for seat, player in enumerate(seats) if player == brain and seat not in settled)
+        seats[current], seats[target] = seats[target], seats[current]
+        settled.add(target)
     return tuple(seats)
 
 
-def _wish(words: str, brains: Sequence[str]) -> Wish:
+def _read_request(text: str, brains: Sequence[str]) -> RoleRequest:
     # a command may have an equals sign of its own
-    brain, equals, role = words.rpartition("=")
-    role, brain = role.strip(), brain.strip()
-    found = next((each for each in ROLES if each.casefold() == role.casefold()), None)
-    if found is None:
-        close = difflib.get_close_matches(role.capitalize(), ROLES, n=1)
+    brain, equals, word = map(str.strip, text.rpartition("="))
+    role = next((role for role in ROLES if role.casefold() == word.casefold()), None)
+    if role is None:
+        close = difflib.get_close_matches(word.capitalize(), ROLES, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
-        raise _bad(f"{role!r:.{_SHOWN}} is no role; {hint}roles are {', '.join(ROLES)}")
+        raise _bad_role(f"{word!r:.{_SHOWN}} is no role; {hint}roles are {', '.join(ROLES)}")
     if not equals:
-        return _whoever_is_meant(brains, found), found
+        return _only_candidate(brains, role), role
     if brain not in brains:
         close = difflib.get_close_matches(brain, brains, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise _bad(f"{brain!r:.{_SHOWN}} does not play{hint} (players are {_players(brains)})")
-    return brain, found
+        raise _bad_role(f"{brain!r:.{_SHOWN}} does not play{hint} (players are {_listed(brains)})")
+    return brain, role
 
 
-def _whoever_is_meant(brains: Sequence[str], role: Role) -> str:
-    """Return the one player whom a role without a name can be for."""
+def _only_candidate(brains: Sequence[str], role: Role) -> str:
+    """Return the only player whom a role without a name can be for."""
     if "human" in brains:
         return "human"
     everybody = set(brains)
-    own = everybody - _FILLING or everybody
-    if len(own) > 1:
-        first = min(own)
-        raise _bad(f"whose is it? Write BRAIN={role}, such as {first}={role} (players are {_players(brains)})")
-    return own.pop()
+    # scripts fill seats: among them, who asks for a role means any other
+    candidates = everybody - SCRIPTS or everybody
+    if len(candidates) > 1:
+        first = min(candidates)
+        raise _bad_role(f"whose is it? Write BRAIN={role}, such as {first}={role} (players are {_listed(brains)})")
+    return candidates.pop()
 
 
-def _check_numbers(wishes: Sequence[Wish], brains: Sequence[str], roles: Sequence[Role]) -> None:
+def _check_counts(requests: Sequence[RoleRequest], brains: Sequence[str], roles: Sequence[Role]) -> None:
     dealt, playing = Counter(roles), Counter(brains)
-    for role, count in Counter(role for _, role in wishes).items():
+    for role, count in Counter(role for _, role in requests).items():
         if count > dealt[role]:
-            raise _bad(f"{role} is asked for {count} times, but this game has {dealt[role]}")
-    for brain, count in Counter(brain for brain, _ in wishes).items():
+            raise _bad_role(f"{role} is asked for {count} times, but this game has {dealt[role]}")
+    for brain, count in Counter(brain for brain, _ in requests).items():
         if count > playing[brain]:
-            raise _bad(f"{brain} is to have {count} roles, but plays {playing[brain]} of the seats")
+            raise _bad_role(f"{brain} is to have {count} roles, but plays {playing[brain]} of the seats")
 
 
-def _players(brains: Sequence[str]) -> str:
+def _listed(brains: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(brains))
 
 
-def _bad(reason: str) -> click.BadParameter:
+def _bad_role(reason: str) -> click.BadParameter:
     return click.BadParameter(reason, param_hint="--role")
 
 
-def tell_expected(took: Mapping[str, Any], games: int) -> None:
-    """Tell on stderr what games will about take; nothing where no model plays, or only ones of this very process.
+def print_estimate(usage: Mapping[str, Any], games: int) -> None:
+    """Print on stderr about how many calls, tokens and dollars games will take; nothing where no server is called.
 
     Args:
-        took: what a game takes, as `rehearse` returns it.
+        usage: what a game takes, as `rehearse` returns it.
         games: how many games are to be played.
     """
-    if not took.get("calls"):
+    if not usage.get("calls"):
         return
 
     def amount(times: int) -> str:
-        return f"{counted(took['calls'] * times, 'call')}, {_tokens(took['prompt_tokens'] * times)} tokens"
+        return f"{counted(usage['calls'] * times, 'call')}, {_tokens(usage['prompt_tokens'] * times)} tokens"
 
     def price(times: int) -> str:
-        return "" if took["cost_usd"] is None else f", at least {money(took['cost_usd'] * times)}"
+        return "" if usage["cost_usd"] is None else f", at least {money(usage['cost_usd'] * times)}"
 
     line = f"wolfbus: expect about {amount(1)} of prompts{price(1)} a game"
     if games > 1:
@@ -347,7 +345,7 @@ def _tokens(number: int) -> str:
 
 
 def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Model]) -> dict[str, Any]:
-    """Play one game with models that answer at once; returns what its calls took.
+    """Play one game with models that answer at once, and return the usage of its calls.
 
     Its prompts are the real ones, its replies are short. So calls and prompt tokens are those of a middling game, and
     real replies are longer.
@@ -365,13 +363,14 @@ def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
     from players.spec import BrainContext
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    asked = {words: model_of(words, models) for words in {each[4:] for each in brains if each.startswith("llm:")}}
-    if all(model.endpoint.provider == "mock" for model in asked.values()):
+    names = {brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")}
+    servers = {name: model_of(name, models) for name in names}
+    if all(model.endpoint.provider == "mock" for model in servers.values()):
         return {}
     mock = {"provider": "mock"}
     doubles = {
-        words: model.model_copy(update={"endpoint": model.endpoint.model_copy(update=mock)})
-        for words, model in asked.items()
+        name: model.model_copy(update={"endpoint": model.endpoint.model_copy(update=mock)})
+        for name, model in servers.items()
     }
     seats = [brain if brain.startswith("llm:") else "scripted" for brain in brains]
     with BrainContext(doubles) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:

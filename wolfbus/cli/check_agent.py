@@ -1,6 +1,4 @@
-"""`wolfbus check-agent`: puts an agent that we did not write through every request and edge, and tells what it did
-wrong.
-"""
+"""`wolfbus check-agent`: puts an agent through every request and edge of the protocol, and prints what it did wrong."""
 
 from __future__ import annotations
 
@@ -36,10 +34,10 @@ from wolfbus.service.redis import LocalRedis
 if TYPE_CHECKING:
     from moderator.check import Finding
 
-PRIVATE: Final = "auto"
+AUTO: Final = "auto"
 _CHECK_WIDTH: Final = 34
 _SHOWN: Final = 300
-_GOING_S: Final = 5.0
+_EXIT_S: Final = 5.0
 _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FAIL", "red"), "skip": ("--", None)}
 
 
@@ -75,7 +73,7 @@ _MARKS: Final = {"ok": ("OK", "green"), "warn": ("WARN", "yellow"), "fail": ("FA
     metavar="SECONDS",
     help="Time for an answer; an agent that asks a model may want more.",
 )
-@seconds_option("--wait", least=0.05, default=30.0, help="How long to wait for it to join.")
+@seconds_option("--wait", minimum=0.05, default=30.0, help="How long to wait for it to join.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
 @click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
 def check_agent(
@@ -114,8 +112,8 @@ def check_agent(
         result = {"findings": [finding.plain() for finding in findings], "failed": verdicts["fail"]}
         click.echo(json.dumps(result, indent=2, ensure_ascii=False))
     else:
-        said = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, (mark, _) in _MARKS.items() if verdicts[verdict])
-        click.echo(f"{counted(len(findings), 'check')} in {time.monotonic() - began:.1f} s: {said}")
+        counts = ", ".join(f"{verdicts[verdict]} {mark}" for verdict, (mark, _) in _MARKS.items() if verdicts[verdict])
+        click.echo(f"{counted(len(findings), 'check')} in {time.monotonic() - began:.1f} s: {counts}")
     return 1 if verdicts["fail"] else 0
 
 
@@ -130,10 +128,10 @@ def _try_program(
     failed: list[WolfError] = []
     stopping = Stopping()
     # nor is what it says of messages that nobody knows a fault of the program
-    with BrainContext() as brain_context, contextlib.ExitStack() as ending, _silenced("wolfbus.agent"):
+    with BrainContext() as brain_context, contextlib.ExitStack() as stack, _silenced("wolfbus.agent"):
         check((brain,), brain_context)
         bus = open_bus(url)
-        ending.callback(bus.close)
+        stack.callback(bus.close)
         introduction = introduce("program", brain="outside:program", version=shlex.join(command)[:200], seats=seats)
         membership = Membership(url, house, introduction, grace_s=0.0)
 
@@ -159,21 +157,21 @@ def _try_member(
     url: str, house: str, name: str | None, command: Sequence[str], terms: TrialTerms, show: Callable[[Finding], None]
 ) -> list[Finding]:
     """Try an agent that joins over Redis."""
-    with contextlib.ExitStack() as ending:
-        if url == PRIVATE:
-            url = ending.enter_context(LocalRedis()).url
+    with contextlib.ExitStack() as stack:
+        if url == AUTO:
+            url = stack.enter_context(LocalRedis()).url
         if not command:
             where = f"house {house} on {shown_url(url)}"
             click.echo(f"waiting {terms.join_s:g} s for an agent to join {where}", err=True)
         bus = open_bus(url)
-        ending.callback(bus.close)
-        process = ending.enter_context(_started(command, url, house, name)) if command else None
+        stack.callback(bus.close)
+        process = stack.enter_context(_agent_process(command, url, house, name)) if command else None
 
-        def gone() -> str | None:
+        def exit_note() -> str | None:
             code = None if process is None else process.poll()
             return None if code is None else f"`{shlex.join(command)}` exited with code {code}"
 
-        return try_agent(bus, house, name, terms, show, gone)
+        return try_agent(bus, house, name, terms, show, exit_note)
 
 
 @contextlib.contextmanager
@@ -189,7 +187,7 @@ def _silenced(package: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], url: str, house: str, name: str | None) -> Iterator[subprocess.Popen[bytes]]:
+def _agent_process(command: Sequence[str], url: str, house: str, name: str | None) -> Iterator[subprocess.Popen[bytes]]:
     """Run an agent's process; it has a while to leave by itself, then it is ended."""
     words = [word.replace("{bus}", url).replace("{house}", house) for word in command]
     program = shutil.which(words[0])
@@ -202,7 +200,7 @@ def _started(command: Sequence[str], url: str, house: str, name: str | None) -> 
     try:
         yield process
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GOING_S)
+            process.wait(_EXIT_S)
     finally:
         process.kill()
         process.wait()
@@ -211,7 +209,7 @@ def _started(command: Sequence[str], url: str, house: str, name: str | None) -> 
 def _print(finding: Finding) -> None:
     """Print a finding: what it says of the agent may hold the agent's own words."""
     mark, colour = _MARKS[finding.verdict]
-    shown = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
-    click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {shown}")
+    text = f"{finding.check:<{_CHECK_WIDTH}}  {printable(finding.seen, _SHOWN)}".rstrip()
+    click.echo(f"{click.style(f'{mark:<4}', fg=colour)}  {text}")
     for fault in finding.fault_lines:
         click.echo(f"        {printable(fault, _SHOWN)}")

@@ -15,8 +15,8 @@ from wolfbus.cli.measuring import (
     cache_option,
     criteria_of,
     criteria_options,
+    print_problem_count,
     read_games,
-    tell_how_many,
     workers_option,
 )
 from wolfbus.cli.options import json_option
@@ -63,7 +63,7 @@ def compare(
     as_json: bool,
     as_table: bool,
     cached: bool,
-    **criteria: Any,
+    **options: Any,
 ) -> int:
     """Compare two studies, folders or files A and B in every headline metric: the two values, their difference with a
     bootstrap interval, and a permutation p-value. Those of the primary metrics, at most six that the study declared
@@ -81,12 +81,12 @@ def compare(
         raise ConfigError("--json or --csv: give one of them")
     if output is not None and not output.absolute().parent.is_dir():
         raise ConfigError(f"--output {output}: no such folder {output.parent}")
-    wanted, how = _metrics(metrics), criteria_of(**criteria)
+    chosen, criteria = _metrics(metrics), criteria_of(**options)
     if agents is None and len(sources) != 2:
         raise ConfigError("give two studies, folders or files to compare, or --agents X Y")
     groups = [sources] if agents is not None else [[source] for source in sources]
-    read = [_read(group, how, workers, cached=cached) for group in groups]
-    columns, primary = [each.columns for each in read], _primary(read)
+    gathered = [_read(group, criteria, workers, cached=cached) for group in groups]
+    columns, primary = [group.columns for group in gathered], _primary(gathered)
     if agents is not None:
         x, y = names = _agent(columns[0], agents[0]), _agent(columns[0], agents[1])
         if x == y:
@@ -96,11 +96,11 @@ def compare(
 
     def compared() -> dict[str, Any]:
         if agents is not None:
-            return comparing.compare_agents(columns[0], *names, wanted, permutations, primary)
-        return comparing.compare(columns[0], columns[1], names, wanted, permutations, primary)
+            return comparing.compare_agents(columns[0], *names, chosen, permutations, primary)
+        return comparing.compare(columns[0], columns[1], names, chosen, permutations, primary)
 
-    how_compared = (*(names if agents is not None else [names]), wanted, permutations, primary)
-    result = once("comparison", [each.basis for each in read], compared, *how_compared)
+    key = (*(names if agents is not None else [names]), chosen, permutations, primary)
+    result = once("comparison", [group.basis for group in gathered], compared, *key)
     if output is not None:
         write_whole(output, [comparing.compared_page(result, __version__)])
         click.echo(f"Page: {output}", err=as_json or as_table)
@@ -108,8 +108,8 @@ def compare(
         click.echo(json.dumps(result, allow_nan=False))
     else:
         click.echo(comparing.as_csv(result) if as_table else comparing.render(result), nl=False)
-    damaged = [problem for each in read for problem in each.problems]
-    tell_how_many(damaged)
+    damaged = [problem for group in gathered for problem in group.problems]
+    print_problem_count(damaged)
     return FAILED if damaged else 0
 
 
@@ -118,9 +118,9 @@ def _metrics(names: Sequence[str]) -> list[str] | None:
 
     for name in names:
         if name not in MEASURES:
-            whole = [known for known in MEASURES if "/" not in known]
+            headlines = [metric for metric in MEASURES if "/" not in metric]
             roles = "and some by role, such as accuracy/Seer"
-            raise ConfigError(f"--metric {name}: there is no such metric; there are {', '.join(whole)}, {roles}")
+            raise ConfigError(f"--metric {name}: there is no such metric; there are {', '.join(headlines)}, {roles}")
     return list(dict.fromkeys(names)) or None
 
 
@@ -143,9 +143,9 @@ def _agent(columns: Columns, name: str) -> str:
     """Return the agent of that name, or the only one whose name holds it."""
     if name in columns.agents:
         return name
-    found = [agent for agent in columns.agents if name in agent]
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(printable(agent, 80) for agent in found or columns.agents)
-    told = "several agents have that in their names" if found else "there is no such agent"
-    raise ConfigError(f"--agents {name}: {told}; there are {known}")
+    matches = [agent for agent in columns.agents if name in agent]
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(printable(agent, 80) for agent in matches or columns.agents)
+    fault = "several agents have that in their names" if matches else "there is no such agent"
+    raise ConfigError(f"--agents {name}: {fault}; there are {names}")

@@ -71,13 +71,13 @@ class Game:
     seconds: float = 0.0
 
 
-class _Follower(PooledActor):
-    """Does what follows from the events of games, in their order, so that no game waits for those who watch it."""
+class _Callbacks(PooledActor):
+    """Runs callbacks one after another, so that no game waits for those who watch it."""
 
-    def on_receive(self, work: Callable[[], None]) -> None:
-        """Do a piece of it; whatever goes wrong with one leaves the others alone."""
+    def on_receive(self, callback: Callable[[], None]) -> None:
+        """Run one; its failure leaves the others alone."""
         try:
-            work()
+            callback()
         except Exception:
             logger.exception("what follows from a game's events failed")
 
@@ -114,8 +114,8 @@ class EmbeddedHouse:
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
         self._why: WolfError | None = None
-        self._hasty = False
-        self._follower: ActorRef[_Follower] | None = None
+        self._is_abandoned = False
+        self._callbacks: ActorRef[_Callbacks] | None = None
         self._agent: ActorRef[SeatRouter] | None = None
         self._begun = threading.Event()
         self._brain_context = brain_context
@@ -127,7 +127,7 @@ class EmbeddedHouse:
             holder = f"play-{os.getpid()}"
             claim = Claim(holder, self._bus.claim(self.name, holder), stood_by=False, news_before="0-0")
             settings = self._settings(bus, threads, keep_s)
-            self._host = Host(self._bus, settings, claim, self._stopping, Health(None), self._told)
+            self._host = Host(self._bus, settings, claim, self._stopping, Health(None), self._on_report)
             self._thread = threading.Thread(target=self._moderate, name="moderator")
             self._thread.start()
         except BaseException:
@@ -142,7 +142,7 @@ class EmbeddedHouse:
             raise
 
     def _settings(self, bus: str | Bus, threads: int, keep_s: float | None) -> ModeratorSettings:
-        given = isinstance(bus, str) and not self._in_memory
+        has_address = isinstance(bus, str) and not self._in_memory
         return ModeratorSettings(
             self._bus.url,
             self.name,
@@ -153,8 +153,8 @@ class EmbeddedHouse:
             agenda=self._agenda,
             threads=threads,
             # nobody makes room on it but who runs it
-            full_s=read_address(str(bus)).patience_s if given else None,
-            landed=self._landed,
+            full_s=read_address(str(bus)).patience_s if has_address else None,
+            landed=self._on_recorded,
         )
 
     def open(
@@ -180,18 +180,18 @@ class EmbeddedHouse:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
         opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
-        asked = Game(opened, time.monotonic())
+        running = Game(opened, time.monotonic())
         self._check_open()
         file = RecordFile(path) if path is not None else None
         with self._lock:
-            self._games[opened.game] = asked
+            self._games[opened.game] = running
         self._agenda.add(AgendaItem(opened.game, seed, None, opened, file))
         try:
             self._check_open()
         except WolfError as error:
             # nobody hears of it any more
-            self._lose(asked, error)
-        return asked
+            self._fail(running, error)
+        return running
 
     def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
         """Return the opening event of a game whose seats are all played by this process."""
@@ -214,11 +214,11 @@ class EmbeddedHouse:
 
     def abandon(self) -> None:
         """Do not wait for the bus any more when closing: what has not landed by then never will."""
-        self._hasty = True
+        self._is_abandoned = True
 
     def close(self) -> None:
         """Stop whatever still runs and end every thread; records stay readable."""
-        if self._hasty:
+        if self._is_abandoned:
             self._stopping.ask("the house is abandoned")
             self._bus.close()
         elif not self._in_memory and not self._games:
@@ -228,7 +228,7 @@ class EmbeddedHouse:
         self._stopping.ask("the house is closed")
         self._agenda.changed()
         self._thread.join()
-        if not (self._hasty or self._in_memory):
+        if not (self._is_abandoned or self._in_memory):
             self._empty_mailboxes()
         self._bus.close()
 
@@ -247,16 +247,16 @@ class EmbeddedHouse:
             why = WolfError(f"the moderator failed: {type(error).__name__}: {error}")
         finally:
             self._why = why
-            self._hasty = self._hasty or isinstance(why, BusError)
+            self._is_abandoned = self._is_abandoned or isinstance(why, BusError)
             # in order or not: of games that are left nobody else tells, as after an error of the moderator's own
             for game in list(self._games.values()):
-                self._lose(game, why)
+                self._fail(game, why)
             self._begun.set()
 
     def _begin(self, context: HouseContext, ending: contextlib.ExitStack) -> None:
         """Begin to play and to count, by what the host reads and writes with."""
-        self._follower = _Follower.start_in(context.pool)
-        ending.callback(self._follower.stop)
+        self._callbacks = _Callbacks.start_in(context.pool)
+        ending.callback(self._callbacks.stop)
         brain_context = self._brain_context
         if brain_context is None:
             brain_context = BrainContext()
@@ -274,23 +274,23 @@ class EmbeddedHouse:
 
     # -- what comes of games
 
-    def _landed(self, name: str, events: Sequence[Recorded]) -> None:
+    def _on_recorded(self, name: str, events: Sequence[Recorded]) -> None:
         """Take in what was recorded of a game; called by its moderator."""
         if self._in_memory:
             # nobody reads it there
             self._bus.trim(streams.record(self.name, name), f"{events[-1].n}-0")
         if (game := self._games.get(name)) is not None:
-            self._follow(partial(self._see, game, events))
+            self._call_later(partial(self._see, game, events))
 
-    def _told(self, report: GameReport) -> None:
+    def _on_report(self, report: GameReport) -> None:
         game = self._games.get(report.game)
         if game is not None and report.over is not None:
             game.seconds = time.monotonic() - game.started
-            self._follow(partial(self._finish, game, report.over))
+            self._call_later(partial(self._finish, game, report.over))
 
-    def _follow(self, work: Callable[[], None]) -> None:
-        if self._follower is not None:
-            tell_if_alive(self._follower, work)
+    def _call_later(self, callback: Callable[[], None]) -> None:
+        if self._callbacks is not None:
+            tell_if_alive(self._callbacks, callback)
 
     def _see(self, game: Game, events: Sequence[Recorded]) -> None:
         for recorded in events:
@@ -303,7 +303,7 @@ class EmbeddedHouse:
                     logger.exception("showing the game failed; it goes on unseen")
                     self._watching.remove(watch)
 
-    def _lose(self, game: Game, why: WolfError) -> None:
+    def _fail(self, game: Game, why: WolfError) -> None:
         game.seconds = time.monotonic() - game.started
         self._finish(game, GameOver(game.opened.game, None, why, ""))
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.measuring import criteria_of, criteria_options, reading_progress, tell_how_many, tell_problems
-from wolfbus.cli.options import checked, together
+from wolfbus.cli.measuring import criteria_of, criteria_options, print_problem_count, print_problems, reading_progress
+from wolfbus.cli.options import checked, option_group
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
     from analytics.export import Exported
 
-_where = together(
+_source_options = option_group(
     click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCES..."),
     click.option(
         "--out", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to."
@@ -31,14 +31,14 @@ def _tables(text: str) -> tuple[str, ...]:
     from analytics.export import TABLES
 
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    strangers = [name for name in names if name not in TABLES]
-    if strangers or not names:
-        what = f"no table {strangers[0]!r}" if strangers else "no table is named"
-        raise ValueError(f"{what}; there are {', '.join(TABLES)}")
+    unknown = [name for name in names if name not in TABLES]
+    if unknown or not names:
+        fault = f"no table {unknown[0]!r}" if unknown else "no table is named"
+        raise ValueError(f"{fault}; there are {', '.join(TABLES)}")
     return names
 
 
-_tables_options = together(
+_tables_options = option_group(
     click.option("--tables", callback=_tables, metavar="NAMES", help="Only these tables, separated by commas."),
     click.option(
         "--licence",
@@ -63,55 +63,55 @@ def export() -> None:
 
 
 @export.command("csv", short_help="A CSV file per table.")
-@_where
+@_source_options
 @_tables_options
-def csv_(**told: Any) -> int:
+def csv_(**options: Any) -> int:
     """Write a CSV file per table into DIR, and what describes them: datapackage.json, croissant.json and README.md, a
     dataset card for Hugging Face.
     """
     from analytics.export import write_csv
 
-    return _export(write_csv, told, "tables", "licence")
+    return _export(write_csv, options, "tables", "licence")
 
 
 @export.command(short_help="A Parquet file per table.")
-@_where
+@_source_options
 @_tables_options
-def parquet(**told: Any) -> int:
+def parquet(**options: Any) -> int:
     """Write a Parquet file per table into DIR, croissant.json, and README.md, a dataset card for Hugging Face.
 
     This needs pyarrow: pip install "wolfbus[parquet]".
     """
     from analytics.export import write_parquet
 
-    return _export(write_parquet, told, "tables", "licence")
+    return _export(write_parquet, options, "tables", "licence")
 
 
 @export.command(short_help="A log per study and its agents for the evaluation tool Inspect.")
-@_where
+@_source_options
 @click.option("--prompts", is_flag=True, help="Put prompts and replies of model calls into the log; it gets large.")
-def inspect(**told: Any) -> int:
+def inspect(**options: Any) -> int:
     """Write an .eval log per study, and per set of agents that play, into DIR.
 
     This needs inspect-ai: pip install "wolfbus[inspect]".
     """
     from analytics.export.inspect_log import write_inspect
 
-    return _export(write_inspect, told, "prompts")
+    return _export(write_inspect, options, "prompts")
 
 
-def _export(write: Callable[..., Exported], told: dict[str, Any], *own: str) -> int:
-    """Write as the options tell, of which some are the writer's own and the others say what to count."""
-    sources, out = told.pop("sources"), told.pop("out")
-    own_options = {name: told.pop(name) for name in ("force", *own)}
+def _export(write: Callable[..., Exported], options: dict[str, Any], *writer_options: str) -> int:
+    """Write by the options, those of `writer_options` passed on to the writer, the others saying what to count."""
+    sources, out = options.pop("sources"), options.pop("out")
+    passed_on = {name: options.pop(name) for name in ("force", *writer_options)}
     with reading_progress() as tell:
-        exported = write(sources, out, criteria_of(**told), tell=tell, **own_options)
-    tell_problems(exported.problems)
+        exported = write(sources, out, criteria_of(**options), tell=tell, **passed_on)
+    print_problems(exported.problems)
     for check in exported.checks:
         click.echo(f"wolfbus: {check.sentence}", err=True)
     for name, count in exported.counts.items():
         click.echo(f"{name}: {counted(count, 'sample' if name.endswith('.eval') else 'row')}")
     games = sum(note.counted for note in exported.files)
     click.echo(f"{counted(games, 'game')} of {counted(len(exported.files), 'file')}, written to {out}")
-    tell_how_many(exported.problems)
+    print_problem_count(exported.problems)
     return FAILED if exported.problems else 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wolfbus.cli.options import Number, checked, taking_away
+from wolfbus.cli.options import Number, checked, negated_flag
 
 
 @checked
@@ -53,11 +53,11 @@ _SECONDS = Number(0, 3600)
 )
 @click.option("--hangs", type=_SHARE, default=0.0, show_default=True, help="Share of requests that get no answer.")
 @click.option("--model", "models", multiple=True, metavar="NAME", help="A model it has; repeatable. Any, unless given.")
-@taking_away("--no-schema", "takes_schema", "Refuse JSON Schema as response_format.")
-@taking_away("--ignore-schema", "keeps_schema", "Take JSON Schema as response_format, and answer without it.")
-@taking_away("--no-json-mode", "takes_json_mode", "Refuse JSON mode as response_format.")
-@taking_away("--no-system", "takes_system", "Refuse messages of the system.")
-@taking_away("--no-temperature", "takes_temperature", "Refuse temperature and top_p.")
+@negated_flag("--no-schema", "takes_schema", "Refuse JSON Schema as response_format.")
+@negated_flag("--ignore-schema", "keeps_schema", "Take JSON Schema as response_format, and answer without it.")
+@negated_flag("--no-json-mode", "takes_json_mode", "Refuse JSON mode as response_format.")
+@negated_flag("--no-system", "takes_system", "Refuse messages of the system.")
+@negated_flag("--no-temperature", "takes_temperature", "Refuse temperature and top_p.")
 @click.option(
     "--needs",
     type=click.Choice(["max_tokens", "max_completion_tokens"]),

@@ -1,5 +1,5 @@
-"""What commands that measure games have in common: how to compute and what to count, how they read, and what they
-tell of files.
+"""What commands that measure games share: the options of what to count and how, reading with a progress bar, and
+messages about files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli.options import Share, taking_away, together
+from wolfbus.cli.options import Share, negated_flag, option_group
 from wolfbus.errors import RecordError
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.study.manifest import FILE
@@ -29,7 +29,7 @@ prove_option = click.option(
     "--prove", is_flag=True, help="Re-execute every record by the rules; reading then takes about twice as long."
 )
 
-recompute_options = together(
+recompute_options = option_group(
     click.option("--alpha", type=Share(), help="Smoothing weight to recompute with."),
     click.option("--prior", type=Share(), help="Suspicion before any judgement to recompute with."),
     click.option(
@@ -39,7 +39,7 @@ recompute_options = together(
     ),
 )
 
-criteria_options = together(
+criteria_options = option_group(
     recompute_options,
     click.option(
         "--as-recorded", is_flag=True, help="Read published logs as the paper's code stored them, fillers and all."
@@ -61,7 +61,7 @@ criteria_options = together(
 
 workers_option = click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that read.")
 
-cache_option = taking_away(
+cache_option = negated_flag(
     "--no-cache",
     "cached",
     "Compute everything anew. What records came to is kept beside them, in .wolfbus, and taken from there as long as "
@@ -77,16 +77,16 @@ def criteria_of(*, prove: bool, **options: Any) -> Criteria:
     return Criteria(**options, prover=Verifier if prove else None)
 
 
-def tell_problems(problems: Sequence[FileNote]) -> None:
+def print_problems(problems: Sequence[FileNote]) -> None:
     """Print a line on stderr for every file with which something is wrong."""
     for note in problems:
         # what is wrong with a manifest is no game's fault
         left_out = "" if note.counted or Path(note.path).name == FILE else " (left out)"
-        told = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
-        click.echo(f"wolfbus: {told}{left_out}", err=True)
+        text = printable(f"{note.path}: {note.problem}", _PATH_SHOWN + 3 * NOTE_SHOWN)
+        click.echo(f"wolfbus: {text}{left_out}", err=True)
 
 
-def tell_how_many(problems: Sequence[FileNote]) -> None:
+def print_problem_count(problems: Sequence[FileNote]) -> None:
     """Print on stderr with how many files something is wrong, if with any."""
     if problems:
         click.echo(f"wolfbus: something is wrong with {counted(len(problems), 'file')}", err=True)
@@ -105,15 +105,15 @@ def read_games(
 
     with reading_progress(in_bytes=True) as tell:
         gathered = gather(sources, criteria, workers=workers, cached=cached, with_words=with_words, tell=tell)
-    tell_problems(gathered.problems)
+    print_problems(gathered.problems)
     if not gathered.columns.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
     return gathered
 
 
 def _multiply_in_one_thread() -> None:
-    """Let numpy multiply in one thread unless the user said otherwise: the many small products of a bootstrap are over
-    before threads have found each other, and those that wait keep their processors busy.
+    """Let numpy multiply in one thread unless the user said otherwise: the many small products of a bootstrap take less
+    time than the start of threads, and threads that wait keep their processors busy.
     """
     if not any(name in os.environ for name in _BLAS_THREADS):
         os.environ[_BLAS_THREADS[0]] = "1"

@@ -49,10 +49,10 @@ def checked(read: Callable[[str], T]) -> Callable[[click.Context, click.Paramete
 @checked
 def duration(text: str) -> float:
     """Return the seconds of a time in words, ``90``, ``90s``, ``10m`` or ``2h``, above 0."""
-    found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh]?)", text)
-    if found is None or float(found[1]) == 0:
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh]?)", text)
+    if match is None or float(match[1]) == 0:
         raise ValueError(f"{text!r}: write 90s, 10m or 2h")
-    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 @checked
@@ -67,8 +67,8 @@ def title(text: str) -> str:
 def read_name(text: str) -> str:
     """Return a name that can stand in the names of streams and files; raises ValueError."""
     if re.fullmatch(ID_PATTERN, text) is None:
-        told = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
-        raise ValueError(f"{text!r:.80}: {told}")
+        form = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
+        raise ValueError(f"{text!r:.80}: {form}")
     return text
 
 
@@ -149,14 +149,14 @@ def with_patience(config: GameConfig, seconds: float | None) -> GameConfig:
 
 
 def refuse(*rules: tuple[object, str]) -> None:
-    """Raise a usage error for the first of some rules, each what is wrong if it holds, that does."""
-    for wrong, why in rules:
-        if wrong:
-            raise click.UsageError(why)
+    """Raise a usage error for the first rule that is broken; each is whether it is, and the message."""
+    for is_broken, message in rules:
+        if is_broken:
+            raise click.UsageError(message)
 
 
-def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
-    """Return what gives a command several options, in the order in which its help tells them."""
+def option_group(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Return a decorator that gives a command several options, in the order of its help."""
 
     def decorate(command: _Command) -> _Command:
         for option in reversed(options):
@@ -166,14 +166,15 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
     return decorate
 
 
-def seconds_option(*names: str, least: float = 0, **more: Any) -> Callable[[_Command], _Command]:
-    """Return an option of a time in seconds, which tells its default where it has one."""
-    return click.option(*names, type=Seconds(least), show_default="default" in more, metavar="SECONDS", **more)
+def seconds_option(*names: str, minimum: float = 0, **settings: Any) -> Callable[[_Command], _Command]:
+    """Return an option of a time in seconds, whose help shows its default where it has one."""
+    has_default = "default" in settings
+    return click.option(*names, type=Seconds(minimum), show_default=has_default, metavar="SECONDS", **settings)
 
 
-def taking_away(flag: str, trait: str, meaning: str) -> Callable[[_Command], _Command]:
-    """Return a flag that takes something away that there is otherwise."""
-    return click.option(flag, trait, is_flag=True, callback=lambda _context, _option, given: not given, help=meaning)
+def negated_flag(flag: str, name: str, meaning: str) -> Callable[[_Command], _Command]:
+    """Return a flag that sets the argument `name` to False, which is True without it."""
+    return click.option(flag, name, is_flag=True, callback=lambda _context, _option, is_set: not is_set, help=meaning)
 
 
 def config_option(meaning: str) -> Callable[[_Command], _Command]:
@@ -198,7 +199,7 @@ bus_option = click.option(
     help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 
-service_address = together(
+service_address = option_group(
     bus_option,
     click.option(
         "--house",
@@ -224,7 +225,7 @@ def _health(text: str) -> Place | None:
     return host, int(port)
 
 
-service_options = together(
+service_options = option_group(
     service_address,
     click.option(
         "--health",
@@ -244,7 +245,7 @@ service_options = together(
 )
 """What every service takes: where its house is, ``health`` (host and port, or None) and ``log``."""
 
-page_options = together(
+page_options = option_group(
     click.option(
         "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port of the page; 0 for any."
     ),
@@ -252,12 +253,12 @@ page_options = together(
 )
 """``host`` and ``port`` of a page."""
 
-view_options = together(
+view_options = option_group(
     click.option("--view", is_flag=True, help="Show it on a page as it happens, until Ctrl-C."), page_options
 )
 
 
-model_options = together(
+model_options = option_group(
     click.option("--budget", type=Number(0), metavar="USD", help="Stop before model calls cost more."),
     click.option("--budget-tokens", type=click.IntRange(0), metavar="N", help="Stop before calls use more tokens."),
     click.option(

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED, options
-from wolfbus.cli.brains import cast, load_config, open_brain_context, quiet_brains, rehearse, tell_expected
+from wolfbus.cli.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse, seat_in_roles
 from wolfbus.cli.terminal.ending import GameEnding
-from wolfbus.cli.terminal.playback import play_back_with_keys, shown
-from wolfbus.cli.view import on_a_page
+from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
+from wolfbus.cli.view import game_page
 from wolfbus.errors import WolfError
+from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 PACE: Final = 2.0
 """Times reading pace at which a game of scripted players is shown in a terminal."""
-AT_A_PAGE_S: Final = 600.0
+PAGE_PATIENCE_S: Final = 600.0
 """Seconds that every request waits for its answer where a person plays at a page."""
 
 
@@ -112,7 +113,7 @@ def play(
 
     The game is shown on stderr as it happens; its record is written to OUT/GAME.ndjson; how it ended is told on stdout.
     """
-    from moderator.engine.seating import deal
+    from moderator.rules.game import deal
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id
 
@@ -123,46 +124,46 @@ def play(
     game_id = game_id or fresh_game_id()
     path = out / f"{game_id}.ndjson"
     if roles:
-        brains = cast(brains, [role for _, role in deal(loaded.config, seed)], roles)
+        brains = seat_in_roles(brains, [role for _, role in deal(loaded.config, seed)], roles)
 
     persons = view and "human" in brains
-    config = options.with_patience(loaded.config, patience if patience is not None or not persons else AT_A_PAGE_S)
+    config = options.with_patience(loaded.config, patience if patience is not None or not persons else PAGE_PATIENCE_S)
     # it stays when all else of the command is done
-    page = context.with_resource(on_a_page(game_id, out, host, port, persons=persons)) if view else None
-    with contextlib.ExitStack() as around:
-        around.enter_context(quiet_brains())
+    page = context.with_resource(game_page(game_id, out, host, port, persons=persons)) if view else None
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(quiet_brains())
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
-        brain_context = around.enter_context(open_brain_context(brains, loaded.models, **calls))
+        brain_context = stack.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
-            tell_expected(rehearse(config, brains, loaded.models), 1)
+            print_estimate(rehearse(config, brains, loaded.models), 1)
         # whoever looks at the page is not made to wait here
         speed = _speed(0.0 if view else pace, brains)
         # a person at this terminal must not see what the others know
         hidden = quiet or as_json or "human" in brains
-        shower = around.enter_context(shown(quiet=hidden, plain=plain, paced=speed > 0))
-        kept: list[Recorded] = []
+        display = stack.enter_context(open_display(quiet=hidden, plain=plain, paced=speed > 0))
+        records: list[Recorded] = []
         ending = GameEnding(beats=not as_json)
-        views = [ending.take, kept.append if speed and not hidden else shower.see]
-        views += [] if page is None else [page.see]
-        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), views, brain_context)
+        watchers = [ending.take, records.append if speed and not hidden else display.show]
+        watchers += [] if page is None else [page.show]
+        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), watchers, brain_context)
         accounts = brain_context.accounts
-        if kept:
+        if records:
             with contextlib.suppress(KeyboardInterrupt):
-                play_back_with_keys(kept, shower, speed)
-    return _tell(game, ending, path, accounts, as_json=as_json, tables=tables)
+                play_back_with_keys(records, display, speed)
+    return _print_result(game, ending, path, accounts, as_json=as_json, tables=tables)
 
 
 def _speed(pace: float | None, brains: Sequence[str]) -> float:
     """Return how fast a game that is over at once is shown, 0 for as it is played."""
     if pace is not None:
         return pace
-    instant = all(brain.partition(":")[0] in {"scripted", "random", "silent"} for brain in brains)
+    instant = all(brain.partition(":")[0] in SCRIPTS for brain in brains)
     return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
 
 
 def _play(
     url: str,
-    begin: Callable[[EmbeddedHouse], Game],
+    open_game: Callable[[EmbeddedHouse], Game],
     views: Sequence[Callable[[Recorded], None]],
     brain_context: BrainContext,
 ) -> Game | None:
@@ -170,7 +171,7 @@ def _play(
     from wolfbus.cli.embedded import EmbeddedHouse
 
     with EmbeddedHouse(url, watch=views, brain_context=brain_context) as house:
-        game = begin(house)
+        game = open_game(house)
         try:
             # a wait without a time-out cannot be interrupted on every platform
             while not game.finished.wait(1.0):
@@ -184,10 +185,10 @@ def _play(
     return game
 
 
-def _tell(
+def _print_result(
     game: Game | None, ending: GameEnding, path: Path, accounts: Accounts | None, *, as_json: bool, tables: bool
 ) -> int:
-    """Tell how a game ended, or that it did not; returns the exit code."""
+    """Print how a game ended, or that it did not; returns the exit code."""
     if game is not None and game.over is not None and game.over.error is None and ending.ended is not None:
         if as_json:
             _print_summary(game, ending, game.over.digest, path, accounts)
@@ -196,11 +197,11 @@ def _tell(
                 from analytics.findings import metrics
                 from analytics.fold import GameFold
                 from analytics.gather.reading import read_rows
-                from analytics.report.terminal import text
+                from analytics.report.report import terminal_text
                 from wolfbus.record.reader import open_lines
 
                 _, rows = read_rows(open_lines(path), GameFold(), lenient=True)
-                click.echo(text(metrics([] if rows is None else [rows])))
+                click.echo(terminal_text(metrics([] if rows is None else [rows])))
             _print_ending(ending, game.over.digest, path, accounts)
         return 0
     if game is None:
@@ -222,8 +223,8 @@ def _print_summary(game: Game, ending: GameEnding, digest: str, path: Path, acco
     ended, seed = ending.ended, game.opened.seed
     if ended is None:
         return
-    warnings = [f"WARNING: {told}" for told in ending.warnings()]
-    # where nobody looks at tables, somebody may still look here
+    warnings = [f"WARNING: {warning}" for warning in ending.warnings()]
+    # who reads no JSON may still look here
     for line in warnings:
         click.echo(f"wolfbus: {line}", err=True)
     brains = ending.brains.values()
@@ -255,10 +256,10 @@ def _print_ending(ending: GameEnding, digest: str, path: Path, accounts: Account
         click.echo(line)
     seed = ending.opened.seed if ending.opened is not None else ""
     # these commands take the newest record of ./runs by themselves
-    which = "" if path.parent == Path("runs") else f" {shlex.quote(str(path))}"
+    file = "" if path.parent == Path("runs") else f" {shlex.quote(str(path))}"
     click.echo("One game is an anecdote: `wolfbus run --games 20` measures.")
     click.echo(
-        f"Check it  wolfbus replay{which}    Numbers  wolfbus replay --tables{which}    Watch it  wolfbus view{which}"
+        f"Check it  wolfbus replay{file}    Numbers  wolfbus replay --tables{file}    Watch it  wolfbus view{file}"
     )
     click.echo(f"Record    {path}  (seed {seed})")
     click.echo(f"Digest    {digest}")

@@ -18,13 +18,13 @@ from wolfbus.cli.brains import load_config, open_brain_context, quiet_brains
 from wolfbus.cli.options import (
     config_option,
     model_options,
+    option_group,
     page_options,
     seconds_option,
     service_options,
     stream_name,
-    together,
 )
-from wolfbus.cli.view import page_server, people_of
+from wolfbus.cli.view import announced_people, page_server
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _agent_name(context: click.Context, option: click.Parameter, name: str | Non
     return stream_name(context, option, name) or default_name()
 
 
-agent_options = together(
+agent_options = option_group(
     click.option(
         "--name",
         envvar="WOLFBUS_NAME",
@@ -80,7 +80,7 @@ _AGENT: Final = ("url", "house", "name", "seats", "places", "once", "grace_s")
 )
 @config_option("Models and endpoints; the rules are the moderator's.")
 @model_options
-def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | None, **told: Any) -> int:
+def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | None, **options: Any) -> int:
     """Play seats in a house as a process of its own.
 
     It joins the house, plays what seats the moderator gives it, game after game, and leaves when the house closes.
@@ -91,29 +91,29 @@ def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | 
     from wolfbus.service.lifecycle import Stopping
 
     models = load_config(config_file).models
-    agent = {name: told.pop(name) for name in _AGENT}
-    own = {"in_house": True, "model": model_name(brain, models)}
-    membership = _membership(agent, brain=brain, version=f"wolfbus {__version__}", declines=declined_by(brain), **own)
+    agent = {name: options.pop(name) for name in _AGENT}
+    fields = {"in_house": True, "model": model_name(brain, models), "version": f"wolfbus {__version__}"}
+    membership = _membership(agent, brain=brain, declines=declined_by(brain), **fields)
     # with one terminal there is one person: two would be refused by the check of all brains
     brains = (brain,) * min(membership.introduction.seats, 2)
-    with open_brain_context(brains, models, **told) as brain_context, Stopping() as stopping:
+    with open_brain_context(brains, models, **options) as brain_context, Stopping() as stopping:
         return run(membership, brain, brain_context, stopping, health, log)
 
 
-def _membership(agent: Mapping[str, Any], *, declines: Sequence[Kind], **said: Any) -> Membership:
-    """Return where an agent goes, and what it says of itself.
+def _membership(agent: Mapping[str, Any], *, declines: Sequence[Kind], **fields: Any) -> Membership:
+    """Return which house an agent joins, and how it introduces itself.
 
     Args:
         agent: the options of agents and the house's address.
         declines: kinds of request it does not answer.
-        said: more fields of `wolfbus.messages.house.Join`.
+        fields: more fields of `wolfbus.messages.house.Join`.
     """
     from wolfbus.agent.membership import Membership, introduce
 
     places = tuple(sorted(set(agent["places"])))
     seats = agent["seats"] or len(places) or 1
     kinds = tuple(dict.fromkeys(declines))
-    introduction = introduce(agent["name"], seats=seats, places=places, declines=kinds, **said)
+    introduction = introduce(agent["name"], seats=seats, places=places, declines=kinds, **fields)
     return Membership(introduction=introduction, **{name: agent[name] for name in ("url", "house", "once", "grace_s")})
 
 
@@ -142,8 +142,8 @@ def run(
     configure_logs(log, service="player", house=membership.house, agent=membership.introduction.agent)
     if brain == "human":
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))
-    with quiet_brains(), Health(health) as told:
-        return serve(membership, brain, brain_context, stopping, told)
+    with quiet_brains(), Health(health) as health_server:
+        return serve(membership, brain, brain_context, stopping, health_server)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -194,8 +194,8 @@ def join(
     if human == bool(command):
         raise click.UsageError("give either --human or the command of a program")
     brain = "human" if human else f"exec:{shlex.join(command)}"
-    called = f"outside:{label or agent['name']}"
-    membership = _membership(agent, brain=called, version=f"wolfbus join {__version__}", declines=declines)
+    brain_name = f"outside:{label or agent['name']}"
+    membership = _membership(agent, brain=brain_name, version=f"wolfbus join {__version__}", declines=declines)
     with Stopping() as stopping:
         # it stays when all else of the command is done
         people = context.with_resource(_page(host, port)) if human else None
@@ -209,7 +209,7 @@ def _page(host: str, port: int) -> Iterator[People]:
     """Serve the pages of persons who play, and to the end of what they look at."""
     from wolfbus.stage.serving import Served
 
-    people = people_of(lambda: server.url)
+    people = announced_people(lambda: server.url)
     served = Served(people=people)
     with page_server(served, host, port, "waiting for a seat; its link will stand here (URL)") as server:
         yield people

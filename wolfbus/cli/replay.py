@@ -13,7 +13,7 @@ import click
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import recompute_options
 from wolfbus.cli.options import Number, json_option, refuse, shared_bus, stream_name
-from wolfbus.cli.terminal.playback import play_back_with_keys, shown
+from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 
 if TYPE_CHECKING:
     from wolfbus.cli.proof import Proof
@@ -78,20 +78,21 @@ def replay(
         file = str(newest_record(Path("runs")))
         click.echo(f"wolfbus: {file}", err=True)
 
-    looks = until is not None or seat is not None
-    audits = calls or prompt is not None
+    shows_state = until is not None or seat is not None
+    shows_calls = calls or prompt is not None
     recomputes = any(value is not None and value is not False for value in (*recomputing.values(), map_file))
+    replays = speed is not None or url is not None
     refuse(
         (
-            looks and (as_json or recomputes),
+            shows_state and (as_json or recomputes),
             "--until and --as show what was played: not with --json, --alpha, --prior, --map or --include-defaulted",
         ),
         (
-            audits and (looks or recomputes or speed is not None or url is not None or (calls and prompt is not None)),
+            shows_calls and (shows_state or recomputes or replays or (calls and prompt is not None)),
             "--calls and --prompt show model calls and nothing else; of the other views, give none",
         ),
         (
-            url is not None and (looks or speed is not None),
+            url is not None and (shows_state or speed is not None),
             "--to-bus publishes the whole record at once: not with --until, --as or --speed",
         ),
     )
@@ -99,28 +100,32 @@ def replay(
     criteria = proof.ProofCriteria(**recomputing, saved_map=None if map_file is None else load_map(map_file))
     source = proof.open_source(file)
     if source.is_paper_log:
-        own = {"--speed": speed, "--until": until, "--as": seat, "--to-bus": url, "--prompt": prompt}
-        given = (name for name, value in {**own, "--calls": calls or None}.items() if value is not None)
-        refuse(*((name, f"{name} needs a wolfbus record; this is a log of the paper's code") for name in given))
+        wolfbus_options = {"--speed": speed, "--until": until, "--as": seat, "--to-bus": url, "--prompt": prompt}
+        names = (name for name, value in {**wolfbus_options, "--calls": calls or None}.items() if value is not None)
+        refuse(*((name, f"{name} needs a wolfbus record; this is a log of the paper's code") for name in names))
         _print(proof.read_paper(source, roles, criteria, as_recorded=as_recorded), None, map_file, as_json=as_json)
         return 0
-    own_to_logs = "--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record"
-    refuse((roles is not None or as_recorded, own_to_logs))
-    keep = speed is not None or looks or audits or url is not None
+    refuse(
+        (
+            roles is not None or as_recorded,
+            "--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record",
+        )
+    )
+    keep = replays or shows_state or shows_calls
     # whoever computes anew asks for numbers
-    ending = None if tables or recomputes or looks or audits or as_json else GameEnding()
+    ending = None if tables or recomputes or shows_state or shows_calls or as_json else GameEnding()
     result = proof.prove(source, criteria, keep=keep, watch=None if ending is None else ending.take)
     if until is not None and until > len(result.records):
         raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
     if speed is not None:
-        with shown(quiet=False, plain=plain, paced=True) as shower:
-            play_back_with_keys(result.records, shower, speed, until)
+        with open_display(quiet=False, plain=plain, paced=True) as display:
+            play_back_with_keys(result.records, display, speed, until)
     if url is not None:
         _publish(result, url, house)
-    if looks or audits:
-        # first, for the call that is asked for may stand behind what is wrong
-        _tell_problems(result)
-        click.echo(_page(result, until, seat) if looks else _calls(result, prompt, as_json=as_json), nl=False)
+    if shows_state or shows_calls:
+        # first: the call that is asked for may stand behind the problem
+        _print_problems(result)
+        click.echo(_page(result, until, seat) if shows_state else _calls(result, prompt, as_json=as_json), nl=False)
     else:
         _print(result, ending, map_file, as_json=as_json)
     return 0 if result.verified else FAILED
@@ -136,7 +141,7 @@ def _publish(result: Proof, url: str, house: str) -> None:
     click.echo(f"wolfbus: published {count} events into house {house}", err=True)
 
 
-def _tell_problems(result: Proof) -> None:
+def _print_problems(result: Proof) -> None:
     for problem in result.problems:
         click.echo(f"wolfbus: {result.name}: {problem}", err=True)
 
@@ -161,27 +166,28 @@ def _calls(result: Proof, prompt: int | None, *, as_json: bool) -> str:
         exchange = exchange_at(result.records, prompt)
         return json.dumps(exchange.as_json()) + "\n" if as_json else exchange.page()
     if as_json:
-        return json.dumps({"calls": [call_as_json(made) for made in calls_of(result.records)]}, allow_nan=False) + "\n"
+        entries = calls_of(result.records)
+        return json.dumps({"calls": [call_as_json(entry) for entry in entries]}, allow_nan=False) + "\n"
     return calls_page(result.records)
 
 
 def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, as_json: bool) -> None:
-    """Print what was found, then how the game ended, or without `ending` all its tables."""
+    """Print how the game ended and the proof, or without `ending` the proof and all tables; problems on stderr."""
     if as_json:
         click.echo(json.dumps(result.as_json(), allow_nan=False))
         return
     if ending is None:
-        from analytics.report.terminal import text
+        from analytics.report.report import terminal_text
 
         click.echo("\n".join([*result.summary(), ""]))
-        click.echo(text(result.metrics), nl=False)
+        click.echo(terminal_text(result.metrics), nl=False)
     elif lines := ending.lines():
         numbers = f"Numbers: wolfbus replay --tables {shlex.quote(result.name)}"
         click.echo("\n".join([*lines, *result.proof_lines(), numbers]))
     if result.recalibrated is not None:
-        from analytics.report.terminal import recalibration_table
+        from analytics.report.report import recalibration_table
         from wolfbus.document.writers import written
 
         click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)
     sys.stdout.flush()
-    _tell_problems(result)
+    _print_problems(result)

@@ -16,8 +16,8 @@ from wolfbus.cli.measuring import (
     cache_option,
     criteria_of,
     criteria_options,
+    print_problem_count,
     read_games,
-    tell_how_many,
     workers_option,
 )
 from wolfbus.errors import ConfigError
@@ -38,8 +38,8 @@ _FILE_OR_STDOUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to write, each to a path; None for not at all."""
+class Outputs:
+    """What to write, each to a path; None where it is not asked for."""
 
     html: Path | None
     md: Path | None
@@ -58,12 +58,12 @@ class Wanted:
 
     @property
     def on_stdout(self) -> int:
-        """How many are to be printed."""
+        """How many of them are printed."""
         return (self.md == STDOUT) + self.as_json + self.bibtex
 
     @property
     def pages(self) -> bool:
-        """Whether anything is wanted that is laid out for readers."""
+        """Whether any is laid out for readers."""
         return self.html is not None or self.md is not None or self.bibtex
 
 
@@ -80,7 +80,7 @@ class Wanted:
 @criteria_options
 @workers_option
 @cache_option
-def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **told: Any) -> int:
+def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **options: Any) -> int:
     """Report on the games in folders and files: a page to read and cite, with the way back from every number.
 
     DIR is a study's folder or any other with records in it; FILE a record or a log that the paper's authors published.
@@ -89,57 +89,57 @@ def report(sources: tuple[str, ...], workers: int | None, *, cached: bool, **tol
     Records of a study are compared with what it noted of its games. It exits 1 if something is wrong with a file. What
     holds of a damaged one is counted all the same, one that is not what its study noted is not; the report says so.
     """
-    wanted = Wanted(**{field.name: told.pop(field.name) for field in fields(Wanted)})
-    if wanted.on_stdout > 1:
+    outputs = Outputs(**{field.name: options.pop(field.name) for field in fields(Outputs)})
+    if outputs.on_stdout > 1:
         raise click.UsageError("of --md -, --json and --bibtex, give one: each is printed on stdout")
-    if not any((*wanted.files, wanted.on_stdout, wanted.csv, wanted.parquet)):
+    if not any((*outputs.files, outputs.on_stdout, outputs.csv, outputs.parquet)):
         first = Path(sources[0])
-        wanted = replace(wanted, html=first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE))
-    for path in wanted.files:
-        _check_place(path)
-    criteria = criteria_of(**told)
-    gathered = read_games(sources, criteria, workers, cached=cached, with_words=_statements(wanted))
-    _write(sources, wanted, criteria, gathered)
-    tell_how_many(gathered.problems)
+        outputs = replace(outputs, html=first / PAGE if len(sources) == 1 and first.is_dir() else Path(PAGE))
+    for path in outputs.files:
+        _check_writable(path)
+    criteria = criteria_of(**options)
+    gathered = read_games(sources, criteria, workers, cached=cached, with_words=_statements(outputs))
+    _write(sources, outputs, criteria, gathered)
+    print_problem_count(gathered.problems)
     return FAILED if gathered.problems else 0
 
 
-def _statements(wanted: Wanted) -> int:
+def _statements(outputs: Outputs) -> int:
     """Return how many statements a page may show, whose words are then not read again."""
     from analytics.report.entries import STATEMENTS
 
-    return 0 if wanted.html is None else STATEMENTS
+    return 0 if outputs.html is None else STATEMENTS
 
 
-def _check_place(path: Path) -> None:
+def _check_writable(path: Path) -> None:
     """Refuse at once what could not be written after minutes of reading."""
-    shown = printable(str(path), _PATH_SHOWN)
+    text = printable(str(path), _PATH_SHOWN)
     if path.is_dir():
-        raise ConfigError(f"{shown}: is a folder")
+        raise ConfigError(f"{text}: is a folder")
     if not path.parent.is_dir():
-        raise ConfigError(f"{shown}: no such folder {printable(str(path.parent), _PATH_SHOWN)}")
+        raise ConfigError(f"{text}: no such folder {printable(str(path.parent), _PATH_SHOWN)}")
     if not os.access(path.parent, os.W_OK):
-        raise ConfigError(f"{shown}: the folder cannot be written to")
+        raise ConfigError(f"{text}: the folder cannot be written to")
 
 
-def _write(sources: tuple[str, ...], wanted: Wanted, criteria: Criteria, gathered: Gathered) -> None:
+def _write(sources: tuple[str, ...], outputs: Outputs, criteria: Criteria, gathered: Gathered) -> None:
     from analytics.export import write_csv, write_parquet
     from analytics.measures.maps import save_map
 
-    found = _findings(gathered) if any((*wanted.files, wanted.md, wanted.as_json)) else {}
-    if wanted.as_json:
-        click.echo(json.dumps(found, allow_nan=False))
-    if wanted.findings is not None:
-        _put(wanted.findings, json.dumps(found, allow_nan=False, indent=1) + "\n")
-    if wanted.pages:
-        _write_pages(wanted, criteria, gathered, found)
+    findings = _findings(gathered) if any((*outputs.files, outputs.md, outputs.as_json)) else {}
+    if outputs.as_json:
+        click.echo(json.dumps(findings, allow_nan=False))
+    if outputs.findings is not None:
+        _write_text(outputs.findings, json.dumps(findings, allow_nan=False, indent=1) + "\n")
+    if outputs.pages:
+        _write_pages(outputs, criteria, gathered, findings)
     # last, for they may be refused: files that are there already, too few games
-    if wanted.csv is not None:
-        write_csv(sources, wanted.csv, criteria)
-    if wanted.parquet is not None:
-        write_parquet(sources, wanted.parquet, criteria)
-    if wanted.save_map is not None:
-        save_map(found["recalibration"], wanted.save_map)
+    if outputs.csv is not None:
+        write_csv(sources, outputs.csv, criteria)
+    if outputs.parquet is not None:
+        write_parquet(sources, outputs.parquet, criteria)
+    if outputs.save_map is not None:
+        save_map(findings["recalibration"], outputs.save_map)
 
 
 def _findings(gathered: Gathered) -> dict[str, Any]:
@@ -153,29 +153,29 @@ def _findings(gathered: Gathered) -> dict[str, Any]:
     return once("findings", [gathered.basis], computed)
 
 
-def _write_pages(wanted: Wanted, criteria: Criteria, gathered: Gathered, found: dict[str, Any]) -> None:
+def _write_pages(outputs: Outputs, criteria: Criteria, gathered: Gathered, findings: dict[str, Any]) -> None:
     from analytics.gather import once
 
     @functools.cache
-    def made() -> Report:
+    def report_once() -> Report:
         from analytics.report.report import Report
 
-        return Report(found, gathered, criteria)
+        return Report(findings, gathered, criteria)
 
-    if wanted.md is not None:
-        _put(wanted.md, made().markdown())
-    if wanted.bibtex:
-        click.echo(made().bibtex(), nl=False)
-    if wanted.html is not None:
+    if outputs.md is not None:
+        _write_text(outputs.md, report_once().markdown())
+    if outputs.bibtex:
+        click.echo(report_once().bibtex(), nl=False)
+    if outputs.html is not None:
         page: dict[str, Any] = once(
-            "page", [gathered.basis], lambda: {"html": made().html(), "headlines": made().headlines()}
+            "page", [gathered.basis], lambda: {"html": report_once().html(), "headlines": report_once().headlines()}
         )
-        _put(wanted.html, page["html"])
+        _write_text(outputs.html, page["html"])
         lines = [*(printable(line, 1000) for line in page["headlines"]), *gathered.checked]
-        click.echo("\n  ".join([f"Report: {wanted.html}", *lines]), err=wanted.on_stdout > 0)
+        click.echo("\n  ".join([f"Report: {outputs.html}", *lines]), err=outputs.on_stdout > 0)
 
 
-def _put(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     """Print or write; a reader never finds half a file, and a failure leaves the old one."""
     if path == STDOUT:
         click.echo(text, nl=False)

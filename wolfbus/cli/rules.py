@@ -37,24 +37,24 @@ class _Template(PackageData):
     players: str
     models: str
     endpoints: str
-    shown: dict[str, str]
+    examples: dict[str, str]
 
 
 def config_template(config: GameConfig) -> str:
     """Return `config` as TOML with every field explained; fields without a value stand as comments."""
     from players.llm.settings import Endpoint, Model
 
-    said = read_data("wolfbus.cli", "template", _Template)
+    template = read_data("wolfbus.cli", "template", _Template)
     lines = ["# Rules of a WOLF game: every field, with its value and meaning."]
     _write_fields(lines, config)
-    lines += [*said.players.splitlines(), "", "[deadlines]", *_comment(type(config.deadlines).__doc__ or "")]
+    lines += [*template.players.splitlines(), "", "[deadlines]", *_comment(type(config.deadlines).__doc__ or "")]
     _write_fields(lines, config.deadlines)
-    for heading, model in ((said.models, Model), (said.endpoints, Endpoint)):
+    for heading, model in ((template.models, Model), (template.endpoints, Endpoint)):
         lines += heading.splitlines()
         for name, field in model.model_fields.items():
             lines += _comment(field_docs(model).get(name, ""))
-            unsaid = field.is_required() or field.default is None
-            lines.append(f"# {name} = {said.shown.get(name) or ('…' if unsaid else _toml(field.default))}")
+            is_open = field.is_required() or field.default is None
+            lines.append(f"# {name} = {template.examples.get(name) or ('…' if is_open else _toml(field.default))}")
     return "\n".join(lines) + "\n"
 
 

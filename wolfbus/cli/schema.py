@@ -16,8 +16,8 @@ def schema(name: str | None, *, names_only: bool) -> None:
     from wolfbus.messages.schema import schema as whole_schema
 
     if names_only:
-        for each in names():
-            click.echo(each)
+        for type_name in names():
+            click.echo(type_name)
         return
     value = whole_schema() if name is None else schema_of(name)
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 @seconds_option(
     "--lease",
     "lease_s",
-    least=0.1,
+    minimum=0.1,
     default=5.0,
     help="How long this moderator may be silent before another takes over.",
 )
@@ -65,7 +65,7 @@ logger = logging.getLogger(__name__)
 @seconds_option(
     "--heartbeat",
     "heartbeat_s",
-    least=0.1,
+    minimum=0.1,
     default=5.0,
     help="How often agents say that they are here; three times as long without a word is away.",
 )
@@ -79,7 +79,7 @@ def moderator(
     *,
     forever: bool,
     as_json: bool,
-    **told: Any,
+    **options: Any,
 ) -> int:
     """Moderate a house: seat the agents that join it, play a session of games, and close it.
 
@@ -95,24 +95,24 @@ def moderator(
     if forever and games is not None:
         raise click.UsageError("--games and --forever: how many, or until it is stopped?")
     games = None if forever else 1 if games is None else games
-    settings = ModeratorSettings(config=load_config(config_file).config, games=games, **told)
+    settings = ModeratorSettings(config=load_config(config_file).config, games=games, **options)
     configure_logs(log, service="moderator", house=settings.house)
 
-    untold: list[OSError] = []
+    output_errors: list[OSError] = []
 
     def tell(result: GameReport) -> None:
         # without --json the log says it
-        if not as_json or untold:
+        if not as_json or output_errors:
             return
         try:
             click.echo(json.dumps(result.as_json(), allow_nan=False))
         except OSError as error:
             # those who play are not to pay for it
-            untold.append(error)
+            output_errors.append(error)
             logger.warning("no more results are told: the output: %s", reason_of(error))
 
-    with Stopping() as stopping, Health(health) as served:
-        return serve(settings, stopping, served, tell) or (FAILED if untold else 0)
+    with Stopping() as stopping, Health(health) as health_server:
+        return serve(settings, stopping, health_server, tell) or (FAILED if output_errors else 0)
 
 
 @click.command()
@@ -158,5 +158,5 @@ def analytics(
         else:
             click.echo(results.summary())
 
-    with Stopping() as stopping, Health(health) as told:
-        return serve(AnalyticsSettings(url, house, folder, name), stopping, told, tell)
+    with Stopping() as stopping, Health(health) as health_server:
+        return serve(AnalyticsSettings(url, house, folder, name), stopping, health_server, tell)

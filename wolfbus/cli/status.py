@@ -43,23 +43,23 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
     with contextlib.closing(open_bus(url)) as bus, contextlib.closing(Links(read_address(url))) as links:
         reader = StatusReader(bus, links)
         if not watch:
-            return _look(reader, bus.url, house, as_json=as_json, watched=False)
+            return _print_houses(reader, bus.url, house, as_json=as_json, watched=False)
         with Stopping() as stopping:
             while True:
-                _look(reader, bus.url, house, as_json=as_json, watched=True)
+                _print_houses(reader, bus.url, house, as_json=as_json, watched=True)
                 if stopping.wait(WATCH_S):
                     return 0
 
 
-def _look(reader: StatusReader, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
-    houses = [found for found in reader.read(house) if not found.empty]
+def _print_houses(reader: StatusReader, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
+    houses = [page for page in reader.read(house) if not page.empty]
     if as_json:
-        click.echo(json.dumps({"bus": url, "houses": [found.as_json() for found in houses]}))
+        click.echo(json.dumps({"bus": url, "houses": [page.as_json() for page in houses]}))
     else:
-        lines = [line for found in houses for line in [*house_page(found), ""]]
+        lines = [line for page in houses for line in [*house_page(page), ""]]
         if not houses:
-            there = f"no house {house} on {url}" if house is not None else f"no house on {url}: nobody ever opened one"
-            lines = [f"There is {there}", ""]
+            absent = f"no house {house} on {url}" if house is not None else f"no house on {url}: nobody ever opened one"
+            lines = [f"There is {absent}", ""]
         if watched:
             click.clear()
         click.echo("\n".join(lines if watched else lines[:-1]))
@@ -71,7 +71,7 @@ def house_page(house: HouseStatus) -> list[str]:
     if house.agenda and not house.epoch and not house.session:
         lines = [f"Agenda {house.house}: games of a study, which workers play, each in a house of its own"]
     else:
-        lines = [f"House {house.house}: {_moderated(house)}; {_session(house)}"]
+        lines = [f"House {house.house}: {_moderator(house)}; {_session(house)}"]
     if house.session:
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in house.outcomes.items())
         lines.append(f"  Games   {house.games} begun, {outcomes}, {len(house.running)} running")
@@ -83,11 +83,11 @@ def house_page(house: HouseStatus) -> list[str]:
         lines.append("  Agents  none")
     if house.memory is not None:
         lines.append(f"  Memory  {size(house.memory)} in {counted(house.keys, 'key')}")
-    lines += (f"  Hidden  {what}: {printable(why)}" for what, why in house.unreadable.items())
+    lines += (f"  Hidden  {part}: {printable(why)}" for part, why in house.unreadable.items())
     return lines
 
 
-def _moderated(house: HouseStatus) -> str:
+def _moderator(house: HouseStatus) -> str:
     if house.holder is None:
         return "who moderates it may not be read"
     if not house.epoch:
@@ -119,12 +119,12 @@ def _row(agent: AgentStatus) -> tuple[str, ...]:
         "?" if agent.brain is None else cut_middle(printable(agent.brain, 300), _BRAIN_SHOWN),
         ago(agent.started_s),
         ago(agent.knocked_s),
-        _many(agent.unread),
-        _many(agent.unprocessed),
+        _count(agent.unread),
+        _count(agent.unprocessed),
     )
 
 
-def _many(number: int | None) -> str:
+def _count(number: int | None) -> str:
     from wolfbus.service.status import COUNT_AT_MOST
 
     if number is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wolfbus.cli.options import checked, stream_name, taking_away, together
+from wolfbus.cli.options import checked, negated_flag, option_group, stream_name
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE
@@ -24,7 +24,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 DEFAULT_OUT = Path("tickets")
 _SERVICES: Final = ("agent", "player", "analytics", "spectator")
-_OPEN: Final = "wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket"
+_DEFAULT_IS_ON: Final = "wolfbus: the user `default` is on: whoever reaches this Redis needs no ticket"
 
 
 _bus_option = click.option(
@@ -46,7 +46,7 @@ _house_option = click.option(
     show_default=True,
     help="The house the tickets are for.",
 )
-_where = together(
+_issue_options = option_group(
     _bus_option,
     _house_option,
     click.option(
@@ -84,7 +84,7 @@ def tickets() -> None:
 
 
 @tickets.command(short_help="Issue tickets, a file each.")
-@_where
+@_issue_options
 @_holders("--agents", "agent", "Outside agents that play seats, separated by commas.")
 @_holders("--players", "player", "Players you run yourself; their brains may get seeds of their own.")
 @_holders("--analytics", "analytics", "Who keeps the records: reads everything.")
@@ -104,28 +104,28 @@ def tickets() -> None:
     help="Whether the moderator may revoke tickets when the house closes. Redis cannot limit that right to one house: "
     "keep, where houses of several owners share a server.",
 )
-@taking_away(
+@negated_flag(
     "--keep-default",
     "close_default",
     "Leave the user `default` on: then tickets protect nothing from strangers.",
 )
 @click.option("--force", is_flag=True, help="Replace tickets that are there; who holds an old one is cut off.")
-def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moderator: bool, **told: Any) -> None:
+def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moderator: bool, **options: Any) -> None:
     """Issue tickets: a file DIR/NAME.ticket each, and no password anywhere else.
 
     The first time, the moderator and the administrator get theirs too; then the user `default` is switched off, so
     that nobody gets in without a ticket.
     """
-    holders = [Holder(house, service, name) for service in _SERVICES for name in told.pop(service)]
-    chair = Holder(house, "moderator", MODERATOR)
+    holders = [Holder(house, service, name) for service in _SERVICES for name in options.pop(service)]
+    moderator_ticket = Holder(house, "moderator", MODERATOR)
     if not moderator:
-        with Office(redis_address(url)) as office:
-            moderator = chair not in office.holders(house)
+        with Office(redis_address(url)) as users:
+            moderator = moderator_ticket not in users.holders(house)
     if moderator:
-        holders.append(chair)
-    issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **told)
-    _show(issued)
-    _say_saved(issued.saved, aclfile)
+        holders.append(moderator_ticket)
+    issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **options)
+    _print_issued(issued)
+    _print_saved(issued.saved, aclfile)
 
 
 @tickets.command("list", short_help="List who holds a ticket, and who is connected.")
@@ -133,20 +133,20 @@ def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moder
 @_house_option
 def list_(url: str, house: str) -> None:
     """List who holds a ticket, and how many connections each has."""
-    with Office(redis_address(url)) as office:
-        holders, connections = office.holders(house), office.connections()
-        is_open = office.is_on("default")
+    with Office(redis_address(url)) as users:
+        holders, connections = users.holders(house), users.connections()
+        is_open = users.is_on("default")
     for holder in holders:
-        there = counted(connections[holder.user], "connection")
-        click.echo(f"{holder.name:<24} {holder.service:<10} {there}")
+        connected = counted(connections[holder.user], "connection")
+        click.echo(f"{holder.name:<24} {holder.service:<10} {connected}")
     if not holders:
         click.echo(f"house {house}: no tickets")
     if is_open:
-        click.echo(_OPEN, err=True)
+        click.echo(_DEFAULT_IS_ON, err=True)
 
 
 @tickets.command(short_help="Revoke tickets: users go, connections end.")
-@_where
+@_issue_options
 @click.argument("names", nargs=-1)
 @click.option("--all", "everybody", is_flag=True, help="All tickets of the house, the moderator's too.")
 def revoke(
@@ -158,19 +158,19 @@ def revoke(
     """
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")
-    with Office(redis_address(url)) as office:
-        held = {holder.name for holder in office.holders(house)}
-    wanted = held if everybody else set(names)
-    if strangers := sorted(wanted - held):
-        raise ConfigError(f"no ticket in house {house} for {', '.join(strangers)}; nothing was revoked")
-    revoked = revoke_tickets(url, house, wanted, aclfile)
-    for name in wanted:
+    with Office(redis_address(url)) as users:
+        holders = {holder.name for holder in users.holders(house)}
+    revoked = holders if everybody else set(names)
+    if unknown := sorted(revoked - holders):
+        raise ConfigError(f"no ticket in house {house} for {', '.join(unknown)}; nothing was revoked")
+    saved = revoke_tickets(url, house, revoked, aclfile).saved
+    for name in revoked:
         ticket_path(out or DEFAULT_OUT / house, name).unlink(missing_ok=True)
-    click.echo(f"revoked: {', '.join(sorted(wanted)) or 'nothing, there were no tickets'}")
-    _say_saved(revoked.saved, aclfile)
+    click.echo(f"revoked: {', '.join(sorted(revoked)) or 'nothing, there were no tickets'}")
+    _print_saved(saved, aclfile)
 
 
-def _show(issued: Issued) -> None:
+def _print_issued(issued: Issued) -> None:
     for holder, path in issued.tickets:
         click.echo(f"{holder.name:<24} {holder.service:<10} {path}")
     if issued.administrator is not None:
@@ -179,10 +179,10 @@ def _show(issued: Issued) -> None:
         ended = counted(issued.ended, "other connection")
         click.echo(f"the user `default` is switched off ({ended} of it ended): nobody gets in without a ticket")
     if issued.open:
-        click.echo(_OPEN, err=True)
+        click.echo(_DEFAULT_IS_ON, err=True)
 
 
-def _say_saved(saved: Saved, aclfile: Path | None) -> None:
+def _print_saved(saved: Saved, aclfile: Path | None) -> None:
     if saved == "server":
         click.echo("saved in the server's aclfile")
     elif saved == "file":

@@ -116,18 +116,18 @@ def up(
         log = "text" if sys.stderr.isatty() else "json"
     url = server if server != "auto" else ""
     plan = HousePlan(url, house, brains, out or Path("runs") / house, seed, games, at_once, config_file, log)
-    made = [folder for folder in (plan.out, *plan.out.parents) if not folder.exists()]
+    new_folders = [folder for folder in (plan.out, *plan.out.parents) if not folder.exists()]
     prepare_folder(plan.out)
     began = time.time()
     show = partial(_show, context, host, port, plan.out) if view else None
     try:
-        ended = _run(plan, OutputPrinter(plain=log == "json", quiet=quiet), show)
+        outcome = _run(plan, OutputPrinter(plain=log == "json", quiet=quiet), show)
     finally:
         # one that came to nothing leaves nothing
         with contextlib.suppress(OSError):
-            for folder in made:
+            for folder in new_folders:
                 folder.rmdir()
-    return _report(plan, ended, began, as_json=as_json)
+    return _report(plan, outcome, began, as_json=as_json)
 
 
 def seats_of(spec: str, seats: int) -> tuple[str, ...]:
@@ -147,22 +147,21 @@ def _show(context: click.Context, host: str, port: int, out: Path, url: str, hou
     context.with_resource(page_server(served, host, port, "watch it at URL/"))
 
 
-def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, str], None] | None) -> RunOutcome:
-    with contextlib.ExitStack() as around:
-        stopping = around.enter_context(Stopping())
-        base = []
+def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None] | None) -> RunOutcome:
+    with contextlib.ExitStack() as stack:
+        stopping = stack.enter_context(Stopping())
         redis = None
         if not plan.url:
             try:
-                redis = around.enter_context(RedisHome("wolfbus-up-"))
+                redis = stack.enter_context(RedisHome("wolfbus-up-"))
             except BusError as error:
                 raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
-            base = [redis.program]
             plan = dataclasses.replace(plan, url=redis.url)
         closed = Closed(plan.url, plan.house)
-        around.callback(closed.close)
-        supervisor = Supervisor([*base, *plan.programs()], say, stopping, closed)
-        around.callback(supervisor.kill)
+        stack.callback(closed.close)
+        programs = plan.programs() if redis is None else [redis.program, *plan.programs()]
+        supervisor = Supervisor(programs, speak, stopping, closed)
+        stack.callback(supervisor.kill)
         if redis is not None:
             supervisor.start(redis.program.name)
             redis.wait(stopping)
@@ -171,14 +170,14 @@ def _run(plan: HousePlan, say: Callable[[str, str], None], show: Callable[[str, 
         if not stopping.requested:
             closed.mark(stopping)
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
-        say(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
+        speak(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
         for line in plan.invitation():
             # whoever is to join must see it, however quiet the rest
             click.echo(line, err=True)
         return supervisor.run()
 
 
-def _fresh(path: Path, began: float) -> str | None:
+def _read_new(path: Path, began: float) -> str | None:
     """Return the text of a file that was written since; None if there is none, as after a run that came to nothing."""
     try:
         return path.read_text(encoding="utf-8") if path.stat().st_mtime >= began - 1 else None
@@ -200,42 +199,42 @@ def _digest(record: Path) -> str | None:
         return None
 
 
-def _report(plan: HousePlan, ended: RunOutcome, began: float, *, as_json: bool) -> int:
-    played = _games(_fresh(plan.out / "metrics.json", began))
-    code = _code(ended, (MODERATOR, ANALYTICS))
+def _report(plan: HousePlan, outcome: RunOutcome, began: float, *, as_json: bool) -> int:
+    played = _games(_read_new(plan.out / "metrics.json", began))
+    code = _exit_code(outcome)
     if as_json:
         result = {
             "house": plan.house,
             "seed": plan.seed,
             "out": str(plan.out),
             "games": played,
-            "exit_codes": ended.codes,
-            "restarts": ended.restarts,
+            "exit_codes": outcome.codes,
+            "restarts": outcome.restarts,
             "seconds": round(time.time() - began, 3),
             "ok": code == 0,
         }
         click.echo(json.dumps(result))
     else:
-        click.echo(_fresh(plan.out / "report.txt", began) or "")
+        click.echo(_read_new(plan.out / "report.txt", began) or "")
         for game in played:
             won = f"the {game['winner']} won" if game["winner"] else "nobody won"
             click.echo(f"Game {game['number']}, {game['game']}: {game['outcome'] or 'not finished'}, {won}")
             click.echo(f"Digest {game['digest']}")
             click.echo(f"Record {game['record']}  (check it: wolfbus replay {game['record']})")
-    if ended.reason:
+    if outcome.reason:
         left = f"what there is, is in {plan.out}" if plan.out.exists() else "nothing was recorded"
-        click.echo(f"wolfbus: {ended.reason}; {left}", err=True)
+        click.echo(f"wolfbus: {outcome.reason}; {left}", err=True)
     elif code:
-        late = [name for name in (MODERATOR, ANALYTICS) if ended.codes.get(name) != 0]
-        click.echo(f"wolfbus: {' and '.join(late)} reported a failure", err=True)
+        failed = [name for name in (MODERATOR, ANALYTICS) if outcome.codes.get(name) != 0]
+        click.echo(f"wolfbus: {' and '.join(failed)} reported a failure", err=True)
     return code
 
 
-def _code(ended: RunOutcome, leaders: tuple[str, ...]) -> int:
-    if ended.interrupted:
+def _exit_code(outcome: RunOutcome) -> int:
+    if outcome.interrupted:
         return INTERRUPTED
-    if USAGE in ended.codes.values():
+    if USAGE in outcome.codes.values():
         return USAGE
-    if ended.reason or any(ended.codes.get(name) != 0 for name in leaders):
+    if outcome.reason or any(outcome.codes.get(name) != 0 for name in (MODERATOR, ANALYTICS)):
         return FAILED
     return 0

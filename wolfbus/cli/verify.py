@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.measuring import criteria_of, prove_option, tell_problems, workers_option
+from wolfbus.cli.measuring import criteria_of, print_problems, prove_option, workers_option
 from wolfbus.cli.options import checked, json_option
 from wolfbus.printable import counted
 
@@ -71,11 +71,11 @@ def verify(
     if key is not None and signed_by is not None:
         raise click.UsageError("--sign and --signed-by: give one of them")
     criteria = criteria_of(prove=prove)
-    found = [(source, gather([source], criteria, workers=workers)) for source in sources]
-    results = [_result(source, gathered) for source, gathered in found]
+    gathered_sources = [(source, gather([source], criteria, workers=workers)) for source in sources]
+    results = [_result(source, gathered) for source, gathered in gathered_sources]
     fine = True
-    for (_, gathered), result in zip(found, results, strict=True):
-        tell_problems(gathered.problems)
+    for (_, gathered), result in zip(gathered_sources, results, strict=True):
+        print_problems(gathered.problems)
         fine = fine and not gathered.problems and not result["unsealed"] and result["hash"] is not None
     if expect is not None:
         results[0]["expected"] = expect
@@ -115,30 +115,30 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    told: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     for check in result["checked"]:
         records = counted(check["records"], "record")
         compared = f"; as the study noted ({', '.join(check['compared'])})" if check["compared"] else ""
         whole = f"{check['whole']:,} of {records}: every seal holds, up to the game's end{compared}"
-        told.append(("whole", whole))
+        rows.append(("whole", whole))
         if check["study"] is not None and check["whole"] and not check["compared"]:
-            told.append(("not noted", "how any of these games ended: they are compared with nothing"))
+            rows.append(("not noted", "how any of these games ended: they are compared with nothing"))
         elif check["study"] is not None and check["whole"] and "head" not in check["compared"]:
-            told.append(("not noted", "heads: thoughts, raw replies, times, model calls are not compared"))
+            rows.append(("not noted", "heads: thoughts, raw replies, times, model calls are not compared"))
         rules = "the rules give every derived event from the recorded answers"
         proven = f"{check['proven']:,} of {records} proven: {rules}" if check["proven"] is not None else None
-        told.append(("re-executed", proven or "none (--prove does)"))
+        rows.append(("re-executed", proven or "none (--prove does)"))
     if result["unsealed"]:
-        told.append(("no seals", f"{counted(result['unsealed'], 'published log')}: nothing to verify by"))
+        rows.append(("no seals", f"{counted(result['unsealed'], 'published log')}: nothing to verify by"))
     if result["hash"] is not None:
-        told.append(("head" if result["is_record"] else "study hash", result["hash"]))
+        rows.append(("head" if result["is_record"] else "study hash", result["hash"]))
     else:
-        told.append(("no hash", "it takes one study or record, with the head of every game"))
+        rows.append(("no hash", "it takes one study or record, with the head of every game"))
     if "expected" in result:
-        told.append(("as expected", _expected(result)))
+        rows.append(("as expected", _expected(result)))
     if "signed" in result:
-        told.append(("signature", result["signed"]))
-    return [result["source"], *(f"  {label:<11}  {words}" for label, words in told)]
+        rows.append(("signature", result["signed"]))
+    return [result["source"], *(f"  {label:<11}  {words}" for label, words in rows)]
 
 
 def _expected(result: dict[str, Any]) -> str:
@@ -150,20 +150,22 @@ def _expected(result: dict[str, Any]) -> str:
 
 
 def _signature(result: dict[str, Any], key: Path | None, signed_by: Path | None, *, fine: bool) -> bool:
-    """Sign with a key, or check the signature; tell it in the result, and return whether all is well."""
+    """Sign with a key, or check the signature; note it in the result, and return whether all is well."""
     from wolfbus.study.signature import check_signature, sign, signature_of
 
-    beside = signature_of(Path(result["source"]))
-    who, told = None, ""
+    path = signature_of(Path(result["source"]))
+    is_good = False
     if result["hash"] is None:
-        told = "there is no hash to sign or to check"
+        result["signed"] = "there is no hash to sign or to check"
     elif key is not None and not fine:
-        told = "nothing is signed that is not as it should be"
+        result["signed"] = "nothing is signed that is not as it should be"
     elif key is not None:
-        sign(result["hash"], key, beside)
-        who, told = "we", f"written to {beside}"
+        sign(result["hash"], key, path)
+        is_good, result["signed"] = True, f"written to {path}"
     elif signed_by is not None:
-        who = check_signature(result["hash"], signed_by, beside)
-        told = f"good, by {who}" if who else f"NOT good: {beside} is of another hash, or by somebody else"
-    result["signed"] = told
-    return fine and who is not None
+        signer = check_signature(result["hash"], signed_by, path)
+        is_good = signer is not None
+        result["signed"] = (
+            f"good, by {signer}" if is_good else f"NOT good: {path} is of another hash, or by somebody else"
+        )
+    return fine and is_good

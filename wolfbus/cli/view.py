@@ -6,12 +6,13 @@ Commands that play serve their pages by what stands here, too.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from wolfbus.stage.people import People
     from wolfbus.stage.serving import Served, StageServer
     from wolfbus.stage.sources import GameSource
+
+T = TypeVar("T")
 
 
 def served_with(
@@ -56,43 +59,43 @@ class GamePage(NamedTuple):
     """The page of a game that this process plays.
 
     Attributes:
-        see: told of every event of the game.
+        show: takes every event of the game.
         people: persons who play at it; None where nobody does.
     """
 
-    see: Callable[[Recorded], None]
+    show: Callable[[Recorded], None]
     people: People | None
 
 
 @contextlib.contextmanager
-def page_server(served: Served, host: str, port: int, told: str) -> Iterator[StageServer]:
-    """Serve pages while something goes on, and then until Ctrl-C or SIGTERM; after a SIGTERM meanwhile, no longer.
+def page_server(served: Served, host: str, port: int, notice: str) -> Iterator[StageServer]:
+    """Serve pages during the block, and then until Ctrl-C or SIGTERM; after a SIGTERM during it, no longer.
 
     Args:
         served: what is shown.
         host: address to listen on.
         port: port to listen on.
-        told: said at first, the address for ``URL``.
+        notice: printed on stderr at first, with the address in place of ``URL``.
     """
     from wolfbus.stage.serving import StageServer
 
-    terminated, before = False, signal.getsignal(signal.SIGTERM)
+    terminated, previous = False, signal.getsignal(signal.SIGTERM)
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def terminate(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
         terminated = True
-        if callable(before):
-            before(number, frame)
+        if callable(previous):
+            previous(number, frame)
 
     with StageServer(served, host, port) as server:
-        signal.signal(signal.SIGTERM, hear)
-        click.echo(f"wolfbus: {told.replace('URL', server.url, 1)}", err=True)
+        signal.signal(signal.SIGTERM, terminate)
+        click.echo(f"wolfbus: {notice.replace('URL', server.url, 1)}", err=True)
         yield server
         if terminated:
             return
         click.echo(f"wolfbus: {server.url} stays until Ctrl-C", err=True)
         with contextlib.suppress(KeyboardInterrupt):
-            # what went on may have left it ignored
+            # the block may have left it ignored
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             # a long wait cannot be interrupted on every platform, nor by a signal that comes just before it
             while not threading.Event().wait(1.0):
@@ -100,7 +103,7 @@ def page_server(served: Served, host: str, port: int, told: str) -> Iterator[Sta
 
 
 @contextlib.contextmanager
-def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> Iterator[GamePage]:
+def game_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> Iterator[GamePage]:
     """Show a game that this process plays on a page, to its end and then until Ctrl-C or SIGTERM.
 
     Args:
@@ -115,7 +118,7 @@ def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> I
 
     out.mkdir(parents=True, exist_ok=True)
     played = PlayedSource(game, public=persons)
-    people = people_of(lambda: server.url) if persons else None
+    people = announced_people(lambda: server.url) if persons else None
     served = served_with(out, played, public=persons, people=people)
     with page_server(served, host, port, f"watch it at URL/g/{game}") as server:
         try:
@@ -124,8 +127,8 @@ def on_a_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> I
             played.finish()
 
 
-def people_of(url: Callable[[], str]) -> People:
-    """Return persons who are told their links on stderr.
+def announced_people(url: Callable[[], str]) -> People:
+    """Return persons whose links are printed on stderr.
 
     Args:
         url: gives the server's address, once it listens.
@@ -157,65 +160,67 @@ class WordClaims:
         return None
 
 
-_KEPT: Final = 64
-"""What is kept of studies; their pairs alone, of which visitors may ask for any, would fill any memory."""
+_MEASURES_CACHED: Final = 64
+"""Visitors may ask for the comparison of any two studies, and all of them would fill any memory."""
 
 
 class MeasuredStudies:
-    """Computes what the pages of studies show, once for each state of a study, and keeps what was asked for last; safe
-    from any thread.
+    """Measures what the pages of studies show, once for each state of a study, and caches the latest; safe from any
+    thread.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[tuple[str, ...], tuple[tuple[float, ...], Any]] = {}
+        # the times of the last change are for the key alone
+        self._cached = functools.lru_cache(_MEASURES_CACHED)(lambda measure, folders, _changes: measure(*folders))
 
     def findings(self, folder: Path) -> dict[str, Any]:
         """Return what `wolfbus report --json` writes."""
-        from analytics.findings import findings
-
-        found: dict[str, Any] = self._once("findings", findings, folder)
-        return found
+        return self._measured(_findings, folder)
 
     def report(self, folder: Path) -> str:
         """Return the page that `wolfbus report` writes."""
-        from analytics.findings import findings
-        from analytics.report.report import Report
-
-        page: str = self._once("report", lambda read: Report(findings(read), read).html(), folder)
-        return page
+        return self._measured(_report, folder)
 
     def comparison(self, a: Path, b: Path) -> dict[str, Any]:
         """Return what `wolfbus compare --json` writes."""
-        from analytics.compare import compare
-        from analytics.measures.primary import primary_of
+        return self._measured(_comparison, a, b)
 
-        def compared(one: Gathered, other: Gathered) -> dict[str, Any]:
-            primary, _ = primary_of(study.manifest for study in (*one.studies, *other.studies))
-            return compare(one.columns, other.columns, (a.name, b.name), primary=primary)
-
-        found: dict[str, Any] = self._once("comparison", compared, a, b)
-        return found
-
-    def _once(self, what: str, compute: Callable[..., Any], *folders: Path) -> Any:
-        state = tuple(_changed(folder) for folder in folders)
-        key = (what, *map(str, folders))
+    def _measured(self, measure: Callable[..., T], *folders: Path) -> T:
         with self._lock:
-            kept = self._kept.pop(key, None)
-            if kept is None or kept[0] != state:
-                kept = state, compute(*map(_gathered, folders))
-            self._kept[key] = kept
-            if len(self._kept) > _KEPT:
-                del self._kept[next(iter(self._kept))]
-        return kept[1]
+            measured: T = self._cached(measure, folders, tuple(map(_changed, folders)))
+            return measured
+
+
+def _findings(folder: Path) -> dict[str, Any]:
+    from analytics.findings import findings
+
+    return findings(_gathered(folder))
+
+
+def _report(folder: Path) -> str:
+    from analytics.findings import findings
+    from analytics.report.report import Report
+
+    gathered = _gathered(folder)
+    return Report(findings(gathered), gathered).html()
+
+
+def _comparison(a: Path, b: Path) -> dict[str, Any]:
+    from analytics.compare import compare
+    from analytics.measures.primary import primary_of
+
+    one, other = _gathered(a), _gathered(b)
+    primary, _ = primary_of(study.manifest for study in (*one.studies, *other.studies))
+    return compare(one.columns, other.columns, (a.name, b.name), primary=primary)
 
 
 def _changed(folder: Path) -> float:
     """Return when a study last changed."""
     from wolfbus.study.manifest import RECORDS
 
-    places = (folder, folder / RECORDS, *(folder / RECORDS).glob("*.ndjson*"))
-    return max((place.stat().st_mtime for place in places if place.exists()), default=0.0)
+    paths = (folder, folder / RECORDS, *(folder / RECORDS).glob("*.ndjson*"))
+    return max((path.stat().st_mtime for path in paths if path.exists()), default=0.0)
 
 
 def _gathered(folder: Path) -> Gathered:
@@ -231,7 +236,7 @@ RUNS: Final = Path("runs")
 
 
 @click.command()
-@click.argument("what", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path, readable=False))
+@click.argument("source", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path, readable=False))
 @click.option("--bus", "url", callback=shared_bus, metavar="URL", help="Show the games of a house on this Redis.")
 @click.option("--house", callback=stream_name, metavar="NAME", help="The house. [default: main]")
 @page_options
@@ -239,7 +244,7 @@ RUNS: Final = Path("runs")
 @click.option("--open/--no-open", "browse", default=True, help="Open a browser.  [default: open]")
 @click.option("--public", is_flag=True, help="Show of games that go on only what spectators may see.")
 def view(
-    what: Path | None,
+    source: Path | None,
     url: str | None,
     house: str | None,
     host: str,
@@ -261,17 +266,17 @@ def view(
 
     if house is not None and url is None:
         raise click.UsageError("--house needs --bus")
-    root = what or RUNS
-    shown = printable(str(root), 400)
+    root = source or RUNS
+    name = printable(str(root), 400)
     if url is None and not root.exists():
-        hint = "; play a game first: wolfbus play" if what is None else ""
-        raise ConfigError(f"{shown}: no such file or folder{hint}")
+        hint = "; play a game first: wolfbus play" if source is None else ""
+        raise ConfigError(f"{name}: no such file or folder{hint}")
     if root.exists() and not os.access(root, os.R_OK | (os.X_OK if root.is_dir() else 0)):
         raise ConfigError(
-            f"{shown}: not readable by the user of this process, in a container that of its image; its owner lets "
+            f"{name}: not readable by the user of this process, in a container that of its image; its owner lets "
             "others read it: chmod -R o+rX"
         )
-    path = _first(root, newest=what is None) if url is None else "/"
+    path = _start_path(root, newest=source is None) if url is None else "/"
     live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public) if url is not None else None
     served = served_with(root, live, public=public)
 
@@ -286,7 +291,7 @@ def view(
     return 0
 
 
-def _first(root: Path, *, newest: bool) -> str:
+def _start_path(root: Path, *, newest: bool) -> str:
     """Return the path of the page that is shown first: of the one game, of the newest, or of all there is."""
     from wolfbus.record.reader import newest_record
     from wolfbus.stage.sources import name_of_path
@@ -300,13 +305,13 @@ def _first(root: Path, *, newest: bool) -> str:
 
 
 @click.command()
-@click.argument("what", metavar="RECORD|STUDY", type=click.Path(path_type=Path, exists=True))
+@click.argument("source", metavar="RECORD|STUDY", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file. [default: NAME.html here]"
 )
 @click.option("--prompts", is_flag=True, help="Put in what models were asked and what they said.")
 @click.option("--as", "word", default="", metavar="public|SEAT", help="Show only what these eyes may see.")
-def page(what: Path, out: Path | None, word: str, *, prompts: bool) -> int:
+def page(source: Path, out: Path | None, word: str, *, prompts: bool) -> int:
     """Write a game or a study as one HTML file, for people who have nothing installed.
 
     The file asks nobody for anything. Of a game it holds all that the record knows, unless --as says otherwise; of a
@@ -316,19 +321,19 @@ def page(what: Path, out: Path | None, word: str, *, prompts: bool) -> int:
     from wolfbus.stage.fold import find_claims_with
 
     find_claims_with(WordClaims)
-    target = out or Path(f"{what.name.partition('.')[0]}.html")
-    if what.is_dir():
+    target = out or Path(f"{source.name.partition('.')[0]}.html")
+    if source.is_dir():
         if word or prompts:
             raise click.UsageError("--as and --prompts are for a game")
-        data, title, problem = _study(what), f"{what.name} · wolfbus", None
+        data, title, problem = _study(source), f"{source.name} · wolfbus", None
     else:
-        data, problem = _game(what, word, prompts=prompts)
-        title = f"{data['heads'][0]['game'].get('id', what.name)} · wolfbus"
+        data, problem = _game(source, word, prompts=prompts)
+        title = f"{data['heads'][0]['game'].get('id', source.name)} · wolfbus"
     text = one_file(data, title)
     write_whole(target, [text])
     click.echo(f"{target}  ({len(text.encode()) / 1000:,.0f} kB)")
     if problem is not None:
-        click.echo(f"wolfbus: {printable(str(what), 400)}: {problem}", err=True)
+        click.echo(f"wolfbus: {printable(str(source), 400)}: {problem}", err=True)
         return FAILED
     return 0
 

@@ -35,7 +35,7 @@ _END_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Snapshot:
     """What there is to show.
 
     Attributes:
@@ -58,22 +58,22 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     Needs a running `wolfbus analytics`. For researchers: it tells players too much. Leaves when the house closes; exits
     1 if nothing was ever shown.
     """
-    with Stopping() as stopping, contextlib.ExitStack() as around:
+    with Stopping() as stopping, contextlib.ExitStack() as stack:
         bus = await_bus(url, stopping)
         if bus is None:
             return 1
-        around.callback(bus.close)
-        show = around.enter_context(_screen(plain=plain or once, as_json=as_json))
+        stack.callback(bus.close)
+        show = stack.enter_context(_screen(plain=plain or once, as_json=as_json))
         seen = False
-        for shown in _pictures(bus, house, stopping):
-            if shown.picture is not None:
+        for snapshot in _pictures(bus, house, stopping):
+            if snapshot.picture is not None:
                 seen = True
-                show(shown)
+                show(snapshot)
                 if once:
                     return 0
-            if shown.closed:
+            if snapshot.closed:
                 break
-            if shown.picture is None:
+            if snapshot.picture is None:
                 click.echo(f"wolfbus: nothing is posted in house {house} yet; waiting for its analytics", err=True)
                 if once:
                     return 1
@@ -82,7 +82,7 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     return 0 if seen else 1
 
 
-def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
+def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Snapshot]:
     """Yield how it stands now, and then whenever that changes, until the session closes or somebody asks to stop."""
     live, games = streams.live(house), streams.games(house)
     closed, after = False, "0-0"
@@ -93,31 +93,31 @@ def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Shown]:
     for entry in every_entry(bus, live):
         newest, at = entry, entry.id
     picture = _read(newest)
-    shown = Shown(picture, closed and _at_rest(picture))
-    yield shown
+    snapshot = Snapshot(picture, closed and _at_rest(picture))
+    yield snapshot
     reader = bus.reader()
     reader.follow(games, after)
     reader.follow(live, at)
     until = time.monotonic() + _END_S
     try:
-        while not shown.closed and not stopping.wait(0):
+        while not snapshot.closed and not stopping.wait(0):
             try:
-                found = dict(reader.read(_BLOCK_S))
+                entries = dict(reader.read(_BLOCK_S))
             except StreamLost:
                 # the bus lost its last second, or the house began anew: whatever comes next is the truth
                 for stream in (games, live):
                     reader.follow(stream, bus.last_id(stream))
                 continue
-            for entry in found.get(games, ()):
+            for entry in entries.get(games, ()):
                 closed = _closed(closed, entry)
                 until = time.monotonic() + _END_S
-            posted = found.get(live, ())
+            posted = entries.get(live, ())
             late = closed and time.monotonic() >= until
             if posted or late:
                 picture = _read(posted[-1]) if posted else picture
                 # analytics posts how it ended a moment after the moderator has closed the house
-                shown = Shown(picture, closed and (late or _at_rest(picture)))
-                yield shown
+                snapshot = Snapshot(picture, closed and (late or _at_rest(picture)))
+                yield snapshot
     finally:
         reader.close()
 
@@ -141,9 +141,9 @@ def _read(entry: Entry | None) -> dict[str, Any] | None:
         return None
 
 
-def _print_json(shown: Shown) -> None:
+def _print_json(snapshot: Snapshot) -> None:
     try:
-        line = json.dumps({**(shown.picture or {}), "closed": shown.closed}, allow_nan=False)
+        line = json.dumps({**(snapshot.picture or {}), "closed": snapshot.closed}, allow_nan=False)
     except (ValueError, TypeError) as error:
         # msgpack holds more than JSON does: numbers that are none, bytes
         click.echo(f"wolfbus: a picture cannot be told as JSON: {error}", err=True)
@@ -152,26 +152,26 @@ def _print_json(shown: Shown) -> None:
 
 
 @contextlib.contextmanager
-def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Shown], None]]:
+def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Snapshot], None]]:
     if as_json:
         yield _print_json
         return
 
     if plain or not sys.stdout.isatty():
-        yield lambda shown: click.echo("\n".join(lines(shown.picture or {}, closed=shown.closed)) + "\n")
+        yield lambda snapshot: click.echo("\n".join(lines(snapshot.picture or {}, closed=snapshot.closed)) + "\n")
         return
     console = Console()
     with Live(console=console, auto_refresh=False, screen=True) as live:
-        last: list[Shown] = []
+        last: list[Snapshot] = []
 
-        def show(shown: Shown) -> None:
-            last[:] = [shown]
-            rows = panel(shown.picture or {}, closed=shown.closed, width=console.width, height=console.height - 1)
+        def show(snapshot: Snapshot) -> None:
+            last[:] = [snapshot]
+            rows = panel(snapshot.picture or {}, closed=snapshot.closed, width=console.width, height=console.height - 1)
             live.update(Group(*rows), refresh=True)
 
         yield show
-    for shown in last:
-        console.print(Group(*panel(shown.picture or {}, closed=shown.closed, width=console.width, height=1000)))
+    for snapshot in last:
+        console.print(Group(*panel(snapshot.picture or {}, closed=snapshot.closed, width=console.width, height=1000)))
 
 
 _WINNERS: Final = {"villagers": "villagers", "werewolves": "Werewolves", "nobody": "nobody"}
@@ -181,11 +181,11 @@ _NAME: Final = 14
 
 def lines(picture: Mapping[str, Any], *, closed: bool) -> list[str]:
     """Return a picture as plain lines."""
-    told = [_head(picture, closed=closed), *_figures(picture)]
+    rows = [_head(picture, closed=closed), *_figures(picture)]
     for game in picture.get("games", ()):
         met = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
-        told.append(f"  {_where(game)}: {met or 'nobody judged yet'}")
-    return told
+        rows.append(f"  {_where(game)}: {met or 'nobody judged yet'}")
+    return rows
 
 
 def panel(picture: Mapping[str, Any], *, closed: bool, width: int, height: int) -> Lines:
@@ -232,9 +232,9 @@ def _figures(picture: Mapping[str, Any]) -> list[str]:
 
 def _where(game: Mapping[str, Any]) -> str:
     at = f"round {game['round']}, {game['phase']}" if game.get("round") else "begins"
-    said = f"{counted(int(game['statements']), 'statement')}, {counted(int(game['judgements']), 'judgement')}"
+    counts = f"{counted(int(game['statements']), 'statement')}, {counted(int(game['judgements']), 'judgement')}"
     out = f", out: {', '.join(name_of(name) for name in game['left'])}" if game["left"] else ""
-    return f"{printable(str(game['game']), 64)} {at}, {said}{out}"
+    return f"{printable(str(game['game']), 64)} {at}, {counts}{out}"
 
 
 def _by_suspicion(game: Mapping[str, Any]) -> list[tuple[str, float | None]]:

@@ -41,7 +41,7 @@ _GLANCE_S: Final = 0.1
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @seconds_option(
     "--lease",
-    least=0.1,
+    minimum=0.1,
     help="How long a worker may be silent before another plays its games anew. What the agenda's first worker says "
     "holds for all, 15 unless given.",
 )

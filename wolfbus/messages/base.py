@@ -1,12 +1,10 @@
-"""What all messages share: frozen, strict, closed; the protocol version they carry, ids, names and seats."""
+"""What all messages share: frozen, strict, closed; the protocol version they carry, ids and names."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from wolfbus.vocabulary import Kind, Role
 
 PROTOCOL: Final = 1
 """Version of everything on the wire and on disk; a reader refuses others, naming both."""
@@ -81,25 +79,6 @@ class Part(BaseModel):
         # any bound makes pydantic look into a string, and so refuse lone surrogates, which no file or stream can hold
         str_min_length=0,
     )
-
-
-class Seat(Part):
-    """One player of a game, in seating order."""
-
-    name: SeatName
-    """The player's name; it is the seat's id everywhere."""
-    role: Role
-    """The role it was dealt."""
-    agent: str
-    """The process that answers for this seat; no part of the digest."""
-    brain: str
-    """What answers, as it was asked for: ``scripted``, ``random``, ``module:Class``, …"""
-    model: Annotated[str, Field(max_length=512)] | None = None
-    """The language model that answers, as its server is told, where `brain` may be an alias; no part of the digest."""
-    in_house: bool = True
-    """Whether the agent is run by the moderator's own operator, and so gets a seed for its brain."""
-    declines: tuple[Kind, ...] = ()
-    """Kinds of request this seat's agent does not answer."""
 
 
 class WireMessage(Part):

@@ -139,13 +139,6 @@ def decode_mail(body: bytes | Unpacked) -> Mail | None:
     return mail
 
 
-def decode_delivery(body: bytes) -> Delivery:
-    """Return the delivery that `body` holds, read as leniently as `decode_mail` does; raises MessageError or
-    VersionError.
-    """
-    return validate(DELIVERIES, unpack(body), lenient=True)
-
-
 def decode_news(body: bytes) -> TableNews:
     """Return the public fact that `body` holds; raises MessageError or VersionError."""
     return validate(NEWS, unpack(body))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Generic, Literal, TypeAlias,
 from pydantic import Field
 
 from wolfbus.config import GameConfig
-from wolfbus.messages.base import GameId, Part, Seat, SeatName, Source, Whole
+from wolfbus.messages.base import GameId, Part, SeatName, Source, Whole
 from wolfbus.messages.calls import ModelCall, PromptAddition, Segment
 from wolfbus.messages.content import (
     Ballot,
@@ -25,6 +25,25 @@ from wolfbus.messages.content import (
 from wolfbus.vocabulary import KINDS, Ending, Fault, Kind, Outcome, Phase, Reading, Role, Team, Winner
 
 C = TypeVar("C", bound=Content)
+
+
+class Seat(Part):
+    """One player of a game, in seating order."""
+
+    name: SeatName
+    """The player's name; it is the seat's id everywhere."""
+    role: Role
+    """The role it was dealt."""
+    agent: str
+    """The process that answers for this seat; no part of the digest."""
+    brain: str
+    """What answers, as it was asked for: ``scripted``, ``random``, ``module:Class``, …"""
+    model: Annotated[str, Field(max_length=512)] | None = None
+    """The language model that answers, as its server is told, where `brain` may be an alias; no part of the digest."""
+    in_house: bool = True
+    """Whether the agent is run by the moderator's own operator, and so gets a seed for its brain."""
+    declines: tuple[Kind, ...] = ()
+    """Kinds of request this seat's agent does not answer."""
 
 
 class Opened(Part):

@@ -82,14 +82,14 @@ def schema_of(name: str) -> Schema:
         ConfigError: there is no such type; the line names similar ones.
     """
     definitions = _definitions()
-    found = name if name in definitions else next((known for known in names() if known.lower() == name.lower()), None)
-    if found is None:
-        by_lower = {known.lower(): known for known in names()}
-        close = [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, n=3)]
+    by_lower = {title.lower(): title for title in definitions}
+    match = name if name in definitions else by_lower.get(name.lower())
+    if match is None:
+        close = [by_lower[lower] for lower in difflib.get_close_matches(name.lower(), by_lower, n=3)]
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
         raise ConfigError(f"{name!r} is no message type{hint}")
-    parts = _parts_of(found, definitions) - {found}
-    value: Schema = {"$schema": _DIALECT, **definitions[found]}
+    parts = _parts_of(match, definitions) - {match}
+    value: Schema = {"$schema": _DIALECT, **definitions[match]}
     if parts:
         value["$defs"] = {part: definitions[part] for part in sorted(parts)}
     return value
@@ -103,8 +103,8 @@ def names() -> list[str]:
 @cache
 def _definitions() -> dict[str, Schema]:
     lines = [_line_of(event) for event in _members(AnyEvent)]
-    wanted = [model for union, _ in _UNIONS.values() for model in _members(union)]
-    models: list[type[Part]] = [*wanted, Called, Delivery, Segments, TableNews, *lines]
+    members = [model for union, _ in _UNIONS.values() for model in _members(union)]
+    models: list[type[Part]] = [*members, Called, Delivery, Segments, TableNews, *lines]
     adapters: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
         (model.__name__, "validation", TypeAdapter(model)) for model in models
     ]
@@ -129,20 +129,20 @@ class _Generator(GenerateJsonSchema):
     """Says what fields mean; leaves out what says nothing: titles made from field names, OpenAPI's discriminators."""
 
     def model_schema(self, schema: Any) -> Schema:
-        made = super().model_schema(schema)
+        definition = super().model_schema(schema)
         docs = field_docs(schema["cls"])
-        for name, value in made.get("properties", {}).items():
+        for name, value in definition.get("properties", {}).items():
             if name in docs:
                 value.setdefault("description", docs[name])
-        return made
+        return definition
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the signature is pydantic's
         return False
 
     def tagged_union_schema(self, schema: Any) -> Schema:
-        made = super().tagged_union_schema(schema)
-        made.pop("discriminator", None)
-        return made
+        definition = super().tagged_union_schema(schema)
+        definition.pop("discriminator", None)
+        return definition
 
 
 def _members(union: Any) -> Iterator[type[Part]]:
@@ -190,8 +190,8 @@ def _references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if isinstance(reference := value.get("$ref"), str):
             yield reference.removeprefix("#/$defs/")
-        for each in value.values():
-            yield from _references(each)
+        for item in value.values():
+            yield from _references(item)
     elif isinstance(value, list):
-        for each in value:
-            yield from _references(each)
+        for item in value:
+            yield from _references(item)

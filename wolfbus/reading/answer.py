@@ -33,7 +33,7 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
-_SET_APART = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
+_MARKED_LABEL = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
 """The label of words in brackets or asterisks."""
 
 
@@ -186,16 +186,16 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
     if part.public and isinstance(value, str):
         if without_thinking(value).thoughts:
             return Bad("unparseable", "holds private thoughts between tags")
-        if sets_thoughts_apart(value):
+        if holds_marked_thoughts(value):
             return Bad("unparseable", "holds private thoughts in brackets or asterisks")
         if _PLACEHOLDER.fullmatch(value):
             return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     return _READERS[part.shape](value)
 
 
-def sets_thoughts_apart(text: str) -> bool:
+def holds_marked_thoughts(text: str) -> bool:
     """Return whether words that others would hear hold thoughts marked as such: "(private: …)", "*private: …*"."""
-    return any(folded(label) in ALWAYS_THOUGHTS for label in _SET_APART.findall(text))
+    return any(folded(label) in ALWAYS_THOUGHTS for label in _MARKED_LABEL.findall(text))
 
 
 def _read_kind(value: Any) -> Value:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.reading.answer import JudgedAnswer, Question, judge, sets_thoughts_apart
+from wolfbus.reading.answer import JudgedAnswer, Question, holds_marked_thoughts, judge
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import ParsedObject, Search, find_objects, inside
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
@@ -257,7 +257,7 @@ def _fault_of_statement(plain: str) -> str | None:
     if labels and labels[0].start() == 0 and folded(labels[0][1]) in THOUGHTS["speak"]:
         # "Analysis: Bram lies" may be meant for all; nothing tells it from a thought, and a thought is never published
         return "the reply begins with private thoughts, not with a statement"
-    if sets_thoughts_apart(plain) or any(folded(label[1]) in ALWAYS_THOUGHTS for label in labels):
+    if holds_marked_thoughts(plain) or any(folded(label[1]) in ALWAYS_THOUGHTS for label in labels):
         return "the reply holds private thoughts beside a statement"
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.bus import open_bus, streams
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.errors import ConfigError, Fenced
@@ -78,7 +78,7 @@ def _entry(members: dict[str, Any], game: str) -> Entry:
 
 def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
     """Yield the steps of a record as a moderator of this epoch would commit them."""
-    herald, head, before = Herald(), "", ""
+    audiences, head, before = AudienceFilter(), "", ""
     table = streams.table(house, game)
     for start in range(0, len(records), STEP):
         step = records[start : start + STEP]
@@ -87,7 +87,7 @@ def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -
             # sealed once more, which gives the very same hash
             entries.append(_entry(on_the_bus(seal(before, recorded)[0]), game))
             before = recorded.hash
-            for news in herald.tell(recorded.event).public:
+            for news in audiences.feed(recorded.event).public:
                 body = encode(TableNews(game=game, n=news.n, fact=news.fact))
                 posts.append((table, Entry(body, "news", "moderator", game, news.n, f"{news.n}-0")))
         yield Commit(house, game, epoch, expected=head, head=step[-1].hash, record=entries, posts=posts)

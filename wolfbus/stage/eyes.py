@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.errors import ConfigError
 from wolfbus.messages.base import GameId, SeatName
@@ -72,7 +72,7 @@ def viewer_named(word: str, names: tuple[SeatName, ...], field: str = "--as ") -
 
 
 class Eyes:
-    """Gives what one viewer may know of a record, event by event; built on `Herald`, the one rule of audiences.
+    """Gives what one viewer may know of a record, event by event; built on `AudienceFilter`, the one rule of audiences.
 
     Args:
         viewer: whose eyes.
@@ -81,13 +81,13 @@ class Eyes:
     def __init__(self, viewer: Viewer) -> None:
         self.viewer = viewer
         self._seat = seat_of(viewer)
-        self._herald = Herald()
+        self._audiences = AudienceFilter()
 
     def see(self, event: AnyEvent) -> list[Fact]:
         """Take in the next event of the record and return the facts it makes for the viewer."""
         if self.viewer == EVERYTHING:
             return [event]
-        told = self._herald.tell(event)
+        told = self._audiences.feed(event)
         facts: list[Fact] = []
         if isinstance(event, Opened):
             facts.append(_table(event))

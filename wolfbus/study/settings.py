@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, field_validator
 
 from wolfbus.config import GameConfig, config_from_table
-from wolfbus.errors import ConfigError, fault_of_table, telling
+from wolfbus.errors import ConfigError, fault_of_table, main_mistake
 from wolfbus.study.designs import DesignKind
 
 MOST_GAMES: Final = 99_999
@@ -129,7 +129,7 @@ _FORMS: Final = {
 
 
 def _fault(error: ValidationError) -> str:
-    first = telling(error)
+    first = main_mistake(error)
     name, *more = map(str, first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
         if more:

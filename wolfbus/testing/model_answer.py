@@ -34,11 +34,10 @@ _NUMBER: Final = re.compile(r"(whole )?number (-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d
 def schema_of_prompt(texts: Sequence[str]) -> Schema | None:
     """Return the schema that the last template in these messages describes; None if there is none to be read."""
     for text in reversed(texts):
-        at = text.rfind(ASKED)
-        begin = text.find("{", at) if at >= 0 else -1
-        if begin >= 0:
+        _, marker, template = text.rpartition(ASKED)
+        if marker and "{" in template:
             try:
-                return schema_of_template(text[begin:])
+                return schema_of_template(template[template.index("{") :])
             except (ValueError, RecursionError):
                 continue
     return None
@@ -51,22 +50,22 @@ def schema_of_template(template: str) -> Schema:
     Raises:
         ValueError: it is no template.
     """
-    told = _TOKEN.sub(lambda token: json.dumps(token[0]) if token[0][0] == "<" else token[0], template)
-    return _described(_JSON.raw_decode(told)[0])
+    source = _TOKEN.sub(lambda token: json.dumps(token[0]) if token[0][0] == "<" else token[0], template)
+    return _schema_of(_JSON.raw_decode(source)[0])
 
 
 def bounds(schema: Schema) -> tuple[float, float]:
-    """Return the least and the most of a number; servers often take no bounds, and a description tells them instead."""
+    """Return the least and the most of a number; servers often take no bounds, and a description holds them instead."""
     if options := schema.get("enum"):
         return options[0], options[-1]
     usual = {"minimum": 0, "maximum": 10 if schema["type"] == "integer" else 1}
-    told = {**usual, **_placeholder(str(schema.get("description", ""))), **schema}
-    return told["minimum"], told["maximum"]
+    described = {**usual, **_placeholder(str(schema.get("description", ""))), **schema}
+    return described["minimum"], described["maximum"]
 
 
-def _described(value: Any) -> dict[str, Any]:
+def _schema_of(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
-        return {"type": "object", "properties": {key: _described(item) for key, item in value.items()}}
+        return {"type": "object", "properties": {key: _schema_of(item) for key, item in value.items()}}
     if isinstance(value, str) and value.startswith("<") and value.endswith(">"):
         return _placeholder(value[1:-1])
     return {"enum": [value]}
@@ -213,14 +212,14 @@ class FormFiller:
     def _object(self, members: Schema, path: str) -> dict[str, Any]:
         lie = None
         if "deceptive" in members:
-            own = 0.7 if self._scene.role == "Werewolf" else 0.08
-            lie = unit(self._seed, f"{path} lie") < (0.35 if "suspicion" in members else own)
+            own_share = 0.7 if self._scene.role == "Werewolf" else 0.08
+            lie = unit(self._seed, f"{path} lie") < (0.35 if "suspicion" in members else own_share)
         return {key: self._value(key, schema, f"{path}.{key}", lie) for key, schema in members.items()}
 
     def _one_of(self, schema: Schema, path: str, lie: bool | None) -> Any:
         options: Sequence[Any] = schema["enum"]
         if "none" in options and lie is not None:
-            return choose(self._seed, path, [each for each in options if each != "none"]) if lie else "none"
+            return choose(self._seed, path, [kind for kind in options if kind != "none"]) if lie else "none"
         if not chooses_player(schema):
             return choose(self._seed, path, options)
         if None in options and unit(self._seed, f"{path} nobody") < 0.06:
@@ -254,9 +253,9 @@ class FormFiller:
 
 def _last(beginning: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match; found by its plain beginning, for prompts are long."""
-    at = len(text)
-    while (at := text.rfind(beginning, 0, at)) >= 0:
-        if match := pattern.match(text, at):
+    start = len(text)
+    while (start := text.rfind(beginning, 0, start)) >= 0:
+        if match := pattern.match(text, start):
             return match
     return None
 
@@ -269,6 +268,6 @@ def _leaning(server_seed: str, name: str) -> float:
 def _players(schema: Schema) -> tuple[str, ...]:
     """Return the players that a form lets choose among."""
     for member in schema.get("properties", {}).values():
-        if found := _players(member):
-            return found
+        if players := _players(member):
+            return players
     return tuple(filter(None, schema["enum"])) if chooses_player(schema) else ()

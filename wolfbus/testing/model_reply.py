@@ -117,11 +117,11 @@ def speak(behaviour: Behaviour, cache: PrefixCache, body: Mapping[str, Any], dig
     """
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     prompt = "".join(message["content"] for message in messages)
-    given = body.get("response_format") or {}
-    if behaviour.keeps_schema and given.get("type") == "json_schema":
-        schema = given["json_schema"]["schema"]
+    response_format = body.get("response_format") or {}
+    if behaviour.keeps_schema and response_format.get("type") == "json_schema":
+        schema = response_format["json_schema"]["schema"]
     else:
-        schema = schema_of_prompt([each["content"] for each in messages if each["role"] != "assistant"])
+        schema = schema_of_prompt([message["content"] for message in messages if message["role"] != "assistant"])
     scene = scene_of(prompt, schema)
     seed = _seed(behaviour.seed, messages)
     request_seed = f"{behaviour.seed}|{digest}"
@@ -179,9 +179,9 @@ class _Draft:
     def text(self) -> str:
         return "OK" if self.value is None else _dump(self.value)
 
-    def one_of(self, options: Sequence[T], what: str = "way") -> T:
+    def one_of(self, options: Sequence[T], purpose: str = "way") -> T:
         """Return one of these ways to spoil it."""
-        return choose(self.seed, what, options)
+        return choose(self.seed, purpose, options)
 
     def thought(self) -> str:
         """Return a sentence of thinking."""
@@ -223,11 +223,11 @@ def _two(draft: _Draft) -> str | None:
     return None
 
 
-def _differs(one: Any, other: Any) -> bool:
+def _differs(value: Any, other: Any) -> bool:
     """Return whether two objects decide differently, whatever they think beside it."""
-    if not isinstance(one, dict):
-        return bool(one != other)
-    return any(_differs(one[key], other[key]) for key in one if key not in {"thought", "reasoning"})
+    if not isinstance(value, dict):
+        return bool(value != other)
+    return any(_differs(value[key], other[key]) for key in value if key not in {"thought", "reasoning"})
 
 
 def _keys(draft: _Draft) -> str:
@@ -260,9 +260,9 @@ def _wrapper(draft: _Draft) -> str:
 
 
 def _html(draft: _Draft) -> str:
-    what = draft.one_of(model_words().pages)
-    body = f"<body><center><h1>{what}</h1></center></body>"
-    return f"<!DOCTYPE html>\n<html>\n<head><title>{what}</title></head>\n{body}\n</html>"
+    title = draft.one_of(model_words().pages)
+    body = f"<body><center><h1>{title}</h1></center></body>"
+    return f"<!DOCTYPE html>\n<html>\n<head><title>{title}</title></head>\n{body}\n</html>"
 
 
 def _huge(draft: _Draft) -> ModelReply:

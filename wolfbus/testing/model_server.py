@@ -131,12 +131,12 @@ class ModelProcess(Closable):
         self._process = subprocess.Popen(  # noqa: S603 - this very module
             command, stdin=pipe, stdout=pipe, text=True, start_new_session=True
         )
-        told, said = self._process.stdin, self._process.stdout
-        if told is None or said is None:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
             raise ConfigError("the fake model has no pipes")
-        told.write(f"{self._behaviour.model_dump_json()}\n")
-        told.flush()
-        answer = json.loads(said.readline() or '{"error": "the fake model ended before it listened"}')
+        stdin.write(f"{self._behaviour.model_dump_json()}\n")
+        stdin.flush()
+        answer = json.loads(stdout.readline() or '{"error": "the fake model ended before it listened"}')
         if "url" not in answer:
             self.close()
             raise ConfigError(answer["error"])
@@ -152,10 +152,10 @@ class ModelProcess(Closable):
 
 
 def main() -> None:
-    """Be the child: what to do comes as one line of JSON, the URL or an error goes out as another."""
+    """Run as the child: its behaviour comes as one line of JSON, the URL or an error goes out as another."""
 
-    def say(**said: str) -> None:
-        sys.stdout.write(f"{json.dumps(said)}\n")
+    def say(**answer: str) -> None:
+        sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
 
     def end_with_parent() -> None:

@@ -91,10 +91,10 @@ class ModelService:
         self._stats = ModelStats()
         self._paths: dict[str, tuple[str, Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]]] = {
             "/v1/chat/completions": ("POST", self._completions),
-            "/stats": ("GET", self._told_stats),
+            "/stats": ("GET", self._send_stats),
             "/reset": ("POST", self._reset),
         }
-        self._forget()
+        self._clear()
 
     @property
     def url(self) -> str:
@@ -139,13 +139,13 @@ class ModelService:
             by: dict[str, Any] = {name: dict(getattr(self._stats, name)) for name in ("errors", "ugly")}
             return replace(self._stats, **by, cpu_s=time.process_time() - self._began_cpu)
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         """Count anew, with an empty cache; calls under way stay counted as open."""
         with self._lock:
             self._stats = ModelStats(open=self._stats.open, peak=self._stats.open)
             self._began_cpu = time.process_time()
         self._cache = PrefixCache()
-        self._came: Counter[str] = Counter()
+        self._repeats: Counter[str] = Counter()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         method, answer = self._paths.get(request.path, (None, None))
@@ -153,11 +153,11 @@ class ModelService:
             return _refuse(Refusal(404, "Not Found"))
         return await answer(request) if request.method == method else _refuse(Refusal(405, "Method Not Allowed"))
 
-    async def _told_stats(self, _request: web.BaseRequest) -> web.StreamResponse:
+    async def _send_stats(self, _request: web.BaseRequest) -> web.StreamResponse:
         return _response(200, _encoded(asdict(self.stats())))
 
     async def _reset(self, _request: web.BaseRequest) -> web.StreamResponse:
-        self._forget()
+        self._clear()
         return _response(200, _encoded({}))
 
     async def _completions(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -207,15 +207,15 @@ class ModelService:
             return _refuse(Refusal(400, "The body of your request holds text that is no valid Unicode."))
         self._count(reply)
         whole = _encoded(_completion(body["model"], digest, reply))
-        return _response(200, whole) if error is None else await self._slowly(request, whole, error)
+        return _response(200, whole) if error is None else await self._send_slowly(request, whole, error)
 
     def _error(self, digest: str) -> str | None:
         """Return the error that this request meets, as drawn for the body and for how often it came; count it."""
         behaviour = self._behaviour
         if not behaviour.errors and not behaviour.hangs:
             return None
-        self._came[digest] += 1
-        seed, times = f"{behaviour.seed}|{digest}", self._came[digest]
+        self._repeats[digest] += 1
+        seed, times = f"{behaviour.seed}|{digest}", self._repeats[digest]
         hangs = unit(seed, "hang", n=times) < behaviour.hangs
         error = "hang" if hangs else drawn_sort(behaviour.errors, ERRORS, unit(seed, "error", n=times))
         if error is not None:
@@ -233,7 +233,7 @@ class ModelService:
             response.headers["Retry-After"] = f"{wait:g}"
         return response
 
-    async def _slowly(self, request: web.BaseRequest, whole: bytes, error: str) -> web.StreamResponse:
+    async def _send_slowly(self, request: web.BaseRequest, whole: bytes, error: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(whole))})
         await response.prepare(request)
         if error == "half":
@@ -313,19 +313,19 @@ def _refused_key(behaviour: Behaviour, authorization: str) -> Refusal | None:
     """Refuse a request without the right key; the wrong one is echoed in part, as some servers do."""
     if behaviour.key is None or authorization == f"Bearer {behaviour.key}":
         return None
-    given = authorization.removeprefix("Bearer").strip()
-    if not given:
+    key = authorization.removeprefix("Bearer").strip()
+    if not key:
         return Refusal(401, "You didn't provide an API key; send it as a bearer token in the Authorization header.")
-    shown = f"{given[:8]}{'*' * max(4, len(given) - 12)}{given[-4:]}" if len(given) > 12 else "*" * len(given)
-    return Refusal(401, f"Incorrect API key provided: {shown}.", code="invalid_api_key")
+    masked = f"{key[:8]}{'*' * max(4, len(key) - 12)}{key[-4:]}" if len(key) > 12 else "*" * len(key)
+    return Refusal(401, f"Incorrect API key provided: {masked}.", code="invalid_api_key")
 
 
 def _refused(behaviour: Behaviour, body: Any) -> Refusal | None:
     """Refuse what the double does not take, None if it takes all of it."""
-    return next(chain(_senseless(behaviour, body), _not_taken(behaviour, body), _bad_format(behaviour, body)), None)
+    return next(chain(_malformed(behaviour, body), _unsupported(behaviour, body), _bad_format(behaviour, body)), None)
 
 
-def _senseless(behaviour: Behaviour, body: Any) -> Iterator[Refusal]:
+def _malformed(behaviour: Behaviour, body: Any) -> Iterator[Refusal]:
     if not isinstance(body, dict):
         yield Refusal(400, "We could not parse the JSON body of your request.")
     model, messages = body.get("model"), body.get("messages")
@@ -342,37 +342,37 @@ def _is_message(message: Any) -> bool:
     return isinstance(message, dict) and isinstance(message.get("content"), str) and message.get("role") in _ROLES
 
 
-def _not_taken(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
+def _unsupported(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
     if body.get("stream"):
         yield Refusal(400, "Unsupported value: this model does not stream.", "stream", "unsupported_value")
     for number, message in enumerate(() if behaviour.takes_system else body["messages"]):
         if message["role"] in _SYSTEM:
-            where = f"messages[{number}].role"
-            what = f"Unsupported value: '{where}' does not support '{message['role']}' with this model."
-            yield Refusal(400, what, where, "unsupported_value")
+            param = f"messages[{number}].role"
+            text = f"Unsupported value: '{param}' does not support '{message['role']}' with this model."
+            yield Refusal(400, text, param, "unsupported_value")
     if behaviour.needs == "max_tokens" and body.get("max_completion_tokens") is not None:
         yield Refusal(400, "Unrecognized request argument supplied: max_completion_tokens")
     wrong = () if behaviour.takes_temperature else ("temperature", "top_p")
     for name in (*wrong, "max_tokens") if behaviour.needs == "max_completion_tokens" else wrong:
         if body.get(name) is not None:
             use = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
-            what = f"Unsupported parameter: '{name}' is not supported with this model.{use}"
-            yield Refusal(400, what, name, "unsupported_parameter")
+            text = f"Unsupported parameter: '{name}' is not supported with this model.{use}"
+            yield Refusal(400, text, name, "unsupported_parameter")
 
 
 def _bad_format(behaviour: Behaviour, body: Mapping[str, Any]) -> Iterator[Refusal]:
-    given = body.get("response_format")
-    kind = given.get("type") if isinstance(given, dict) else "text"
+    response_format = body.get("response_format")
+    kind = response_format.get("type") if isinstance(response_format, dict) else "text"
     takes = {"json_schema": behaviour.takes_schema, "json_object": behaviour.takes_json_mode, "text": True}
     if kind not in takes:
         yield Refusal(400, f"Invalid value: '{kind}' for 'response_format.type'.", "response_format")
     elif not takes[kind]:
-        what = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
-        yield Refusal(400, what, "response_format")
-    if isinstance(given, dict) and kind == "json_schema":
-        form = given.get("json_schema")
+        text = f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
+        yield Refusal(400, text, "response_format")
+    if isinstance(response_format, dict) and kind == "json_schema":
+        form = response_format.get("json_schema")
         if not (isinstance(form, dict) and isinstance(form.get("schema"), dict) and isinstance(form.get("name"), str)):
             yield Refusal(400, "Missing required parameter: 'response_format.json_schema.schema'.", "response_format")
     if kind == "json_object" and not any("json" in message["content"].lower() for message in body["messages"]):
-        what = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
-        yield Refusal(400, what, "messages")
+        text = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
+        yield Refusal(400, text, "messages")

@@ -66,9 +66,9 @@ class RedisServer(LocalRedis):
         _await(lambda: b"last_bgsave_status:err" in self.command("INFO", "persistence"))
 
     def mark(self) -> Path:
-        """Take note of the data as they are, for `forget_since`; only a server that persists can.
+        """Copy the data as they are, for `forget_since`; only a server that persists can.
 
-        Whatever it has confirmed by now is part of that. A mark may be gone back to more than once.
+        Whatever it has confirmed by now is part of that. `forget_since` may go back to a mark more than once.
 
         Returns:
             The mark: a copy of what the server has on disk.
@@ -135,8 +135,8 @@ class RedisClusterServers(Closable):
         options = ("--cluster-enabled", "yes", "--cluster-node-timeout", str(node_timeout_ms))
         # where they gossip: 10,000 above a port that the system chose may be no port
         self._gossip = [str(free_port()) for _ in range(nodes + replicas)]
-        every = [RedisServer(*options, "--cluster-port", port, persist=persist) for port in self._gossip]
-        self.masters, self.replicas = every[:nodes], every[nodes:]
+        servers = [RedisServer(*options, "--cluster-port", port, persist=persist) for port in self._gossip]
+        self.masters, self.replicas = servers[:nodes], servers[nodes:]
 
     @property
     def url(self) -> str:
@@ -154,40 +154,40 @@ class RedisClusterServers(Closable):
 
     def __enter__(self) -> Self:
         try:
-            for node in self._every:
+            for node in self._nodes:
                 self._stack.enter_context(node)
-            self._meet()
+            self._form_cluster()
         except BaseException:
             self.close()
             raise
         return self
 
     @property
-    def _every(self) -> list[RedisServer]:
+    def _nodes(self) -> list[RedisServer]:
         return [*self.masters, *self.replicas]
 
     @property
     def _pairs(self) -> Iterator[tuple[RedisServer, RedisServer]]:
         return zip(self.replicas, reversed(self.masters), strict=False)
 
-    def _meet(self) -> None:
+    def _form_cluster(self) -> None:
         count = len(self.masters)
         bounds = [-(-REDIS_CLUSTER_HASH_SLOTS * number // count) for number in range(count + 1)]
-        for number, node in enumerate(self._every):
-            _told(node, "CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
+        for number, node in enumerate(self._nodes):
+            _run(node, "CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
             if number < count:
-                _told(node, "CLUSTER", "ADDSLOTSRANGE", str(bounds[number]), str(bounds[number + 1] - 1))
+                _run(node, "CLUSTER", "ADDSLOTSRANGE", str(bounds[number]), str(bounds[number + 1] - 1))
             if number:
                 first = self.masters[0]
-                _told(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port), self._gossip[0])
-        _await(lambda: all(b"cluster_known_nodes:%d\r" % len(self._every) in _info(node) for node in self._every))
+                _run(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port), self._gossip[0])
+        _await(lambda: all(b"cluster_known_nodes:%d\r" % len(self._nodes) in _info(node) for node in self._nodes))
         for replica, master in self._pairs:
-            _told(replica, "CLUSTER", "REPLICATE", master.command("CLUSTER", "MYID").split(b"\r\n")[1].decode())
+            _run(replica, "CLUSTER", "REPLICATE", master.command("CLUSTER", "MYID").split(b"\r\n")[1].decode())
         self.await_ready()
 
     def await_ready(self) -> None:
         """Wait until all nodes serve, and replicas have what their masters have."""
-        _await(lambda: all(b"cluster_state:ok" in _info(node) for node in self._every))
+        _await(lambda: all(b"cluster_state:ok" in _info(node) for node in self._nodes))
         _await(lambda: all(b"master_link_status:up" in node.command("INFO", "replication") for node in self.replicas))
         for replica, master in self._pairs:
             written = _offset(master)
@@ -204,12 +204,12 @@ def _info(node: RedisServer) -> bytes:
 
 def _offset(node: RedisServer) -> int:
     """Return how much a master wrote for its replicas, or a replica took in."""
-    told = node.command("INFO", "replication")
-    name = b"slave_repl_offset:" if b"role:slave" in told else b"master_repl_offset:"
-    return int(told.split(name)[1].split(b"\r")[0])
+    info = node.command("INFO", "replication")
+    name = b"slave_repl_offset:" if b"role:slave" in info else b"master_repl_offset:"
+    return int(info.split(name)[1].split(b"\r")[0])
 
 
-def _told(node: RedisServer, *words: str) -> None:
+def _run(node: RedisServer, *words: str) -> None:
     reply = node.command(*words)
     if not reply.startswith(b"+OK"):
         raise BusError(f"no cluster came about: {' '.join(words)}: {reply.decode(errors='replace').strip()}")

@@ -271,7 +271,7 @@ class Story:
         self._since_dawn: list[_Learned] = []
         self._before_dawn = ("", "")
 
-    def grow(self, view: SeatView) -> list[PromptText]:
+    def update(self, view: SeatView) -> list[PromptText]:
         """Add what is new in a view; returns segments that are new, each behind the one that it follows."""
         segments = [] if self.system else self._begin(view)
         dawn = len(segments)

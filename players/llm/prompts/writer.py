@@ -172,7 +172,7 @@ class PromptWriter:
         """
         asks = _ordered(asks, with_label=with_label)
         story = self._story
-        fresh = story.grow(view)
+        fresh = story.update(view)
         form = _form(asks, view, with_label=with_label)
         # what is of this moment, and the form, which all questions of a kind share
         texts = (question_text(asks, view, with_label=with_label), form_in_words(form.template))

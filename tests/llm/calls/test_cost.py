@@ -7,7 +7,7 @@ import random
 
 from analytics.findings import metrics
 from analytics.fold import GameFold
-from analytics.rows import GameRows
+from analytics.gather import GameRows
 from tests.llm.calls.woven import game, one_each
 from wolfbus.config import GameConfig
 from wolfbus.record.line import Recorded

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.cli_views.games import recorded
 from tests.game.driver import play
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.messages.calls import ChatRole, ModelCall, Segment, segment_hash
 from wolfbus.messages.events import Answered, AnyAnswered, AnyEvent, Asked
@@ -90,9 +90,9 @@ def game(calls: Calls = one_each, config: GameConfig = SHORT, seed: str = "1") -
 
 def lines(records: Iterable[Recorded]) -> bytes:
     """Return events as a record's file."""
-    herald, head, written = Herald(), "", b""
+    audiences, head, written = AudienceFilter(), "", b""
     for each in records:
-        herald.tell(each.event)
+        audiences.feed(each.event)
         sealed, line = seal(head, each)
         head = sealed.hash
         written += line + b"\n"

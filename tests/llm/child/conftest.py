@@ -95,7 +95,7 @@ class Lifeline:
 
 @pytest.fixture(autouse=True)
 def _hasty_farewells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("players.program.process.MOMENT", 0.2)
+    monkeypatch.setattr("players.program.process.GRACE_S", 0.2)
     yield
     farewells_said()
 
@@ -103,12 +103,12 @@ def _hasty_farewells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def brain_of(tmp_path: Path) -> Iterator[Callable[..., Agent]]:
     """Makes brains whose child runs some code, with further words on its command line, and closes them."""
-    made: list[Agent] = []
+    brains: list[Agent] = []
 
     def make(code: str, words: str = "") -> Agent:
-        made.append(build(f"exec:{command(tmp_path, code)}{words}", BrainContext(logs=tmp_path / "logs")))
-        return made[-1]
+        brains.append(build(f"exec:{command(tmp_path, code)}{words}", BrainContext(logs=tmp_path / "logs")))
+        return brains[-1]
 
     yield make
-    for brain in made:
+    for brain in brains:
         brain.close()

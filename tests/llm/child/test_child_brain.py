@@ -43,9 +43,9 @@ def test_a_reply_is_read_with_its_thought_and_no_shell_sees_the_command(brain_of
 
 
 def test_a_child_gets_neither_the_way_to_the_bus_nor_keys(brain_of, monkeypatch):
-    ours = ("WOLFBUS_BUS", "WOLFBUS_PLAYER_BUS", "REDIS_URL")
+    bus = ("WOLFBUS_BUS", "WOLFBUS_PLAYER_BUS", "REDIS_URL")
     secret = ("OPENAI_API_KEY", "GH_TOKEN", "APP_SECRET", "pg_password")
-    for name in (*ours, *secret, "MY_REDIS_URL", "MY_API_KEYS"):
+    for name in (*bus, *secret, "MY_REDIS_URL", "MY_API_KEYS"):
         monkeypatch.setenv(name, "hunter2")
     code = 'for each in asks(): say(id=each["id"], text=" ".join(n for n, v in os.environ.items() if v == "hunter2"))'
     answer = brain_of(code).answer(ask("speak"), sit())
@@ -93,8 +93,8 @@ def test_a_reply_without_its_id_answers_nothing_and_its_author_is_told_why(brain
             print("4", flush=True)
     """)
     assert [brain.answer(ask("bid", number, deadline_s=0.3), sit(0.3)) for number in (1, 2)] == [NO_ANSWER] * 2
-    (told,) = [each.getMessage() for each in caplog.records if each.levelno == logging.WARNING]
-    assert told.endswith("""printed "{"bid": 3}", which is no answer: it lacks the request's id""")
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warning.endswith("""printed "{"bid": 3}", which is no answer: it lacks the request's id""")
 
 
 @pytest.mark.parametrize("printed", [b"\x1b[2J\x1b[31mred" + b"x" * 500, b"x" * 1_500_000])
@@ -142,7 +142,7 @@ def test_a_child_that_ignores_everything_is_killed_and_a_grandchild_goes_with_it
     lifeline.wait()
 
 
-def heard(folder):
+def lines_of(folder):
     return [json.loads(line) for line in (folder / "heard").read_text().splitlines()]
 
 
@@ -155,13 +155,13 @@ with open(sys.argv[1], "w") as heard:
 """
 
 
-@pytest.mark.parametrize("asked", [0, 2])
+@pytest.mark.parametrize("requests", [0, 2])
 def test_a_child_hears_hello_first_and_how_it_ended_last_and_may_leave_in_its_own_time(
-    brain_of, tmp_path, monkeypatch, asked
+    brain_of, tmp_path, monkeypatch, requests
 ):
-    monkeypatch.setattr("players.program.process.MOMENT", 30.0)
+    monkeypatch.setattr("players.program.process.GRACE_S", 30.0)
     brain, view = brain_of(LISTENING, f" {tmp_path / 'heard'}"), sit()
-    assert [bid_of(brain, view, number) for number in range(1, asked + 1)] == [1] * asked
+    assert [bid_of(brain, view, number) for number in range(1, requests + 1)] == [1] * requests
     roles = dict(zip(NAMES, ["Villager"] * 6 + ["Werewolf"] * 2, strict=True))
     ended = Ended(winner="werewolves", reason="wolves_reach_parity", rounds=3)
     for fact in (Dawn(round=1, died="Ada"), ended, Revealed(seed="s", roles=roles)):
@@ -170,8 +170,8 @@ def test_a_child_hears_hello_first_and_how_it_ended_last_and_may_leave_in_its_ow
     brain.close()
     farewells_said()
     # killed before it was ever asked, it is started to be told of it
-    hello, *asks, bye, end = heard(tmp_path)
-    assert [line["type"] for line in (hello, *asks, bye, end)] == ["hello", *["ask"] * asked, "bye", "end"]
+    hello, *asks, bye, end = lines_of(tmp_path)
+    assert [line["type"] for line in (hello, *asks, bye, end)] == ["hello", *["ask"] * requests, "bye", "end"]
     assert bye["you_died"] == {"round": 1, "how": "night"}
     assert (bye["winner"], bye["you_won"], bye["roles"]) == ("werewolves", False, roles)
 
@@ -179,13 +179,13 @@ def test_a_child_hears_hello_first_and_how_it_ended_last_and_may_leave_in_its_ow
 def test_closing_frees_whoever_waits_for_the_child(brain_of, tmp_path):
     lifeline = Lifeline(tmp_path)
     brain = brain_of(f"{lifeline.code}\nfor each in asks(): os.write(line, b'!')")
-    given = []
-    waiting = threading.Thread(target=lambda: given.append(brain.answer(ask("bid"), sit(1000.0))))
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(brain.answer(ask("bid"), sit(1000.0))))
     waiting.start()
     lifeline.word()
     brain.close()
     waiting.join(30)
-    assert given == [NO_ANSWER]
+    assert answers == [NO_ANSWER]
     assert brain.answer(ask("bid", 2), sit()) is NO_ANSWER
     lifeline.wait()
 
@@ -212,7 +212,7 @@ def test_no_child_outlives_the_process_that_asked_it(tmp_path):
     )
     program = f"""
 import players.program.process
-players.program.process.MOMENT = 0.05
+players.program.process.GRACE_S = 0.05
 from tests.llm.child.conftest import bid_of, sit
 from players.spec import build
 brains = [build("exec:" + {child!r}) for _ in range(2)]

@@ -68,10 +68,10 @@ def test_an_example_takes_names_that_need_care_and_a_vote_for_nobody(agent):
         {**line, "you": {**you, "inspections": {names[2]: "Werewolf"}}, **rest},
         {**line, "legal": [None], "you": {**you, "suspicion": {}}, **rest, "living": ["Bo"]},
     ]
-    said = "".join(json.dumps(ask, separators=(",", ":")) + "\n" for ask in asks)
+    lines = "".join(json.dumps(ask, separators=(",", ":")) + "\n" for ask in asks)
     words = shlex.split(spec_of(agent).removeprefix("exec:"))
-    told = subprocess.run(words, input=said, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [json.loads(reply)["target"] for reply in told] == [names[1], names[2], None]
+    replies = subprocess.run(words, input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [json.loads(reply)["target"] for reply in replies] == [names[1], names[2], None]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -101,15 +101,15 @@ def test_the_command_for_models_plays_a_game_within_its_budget(tmp_path, monkeyp
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     text = (EXAMPLES / "models.toml").read_text(encoding="utf-8")
     with ModelServer(key="a-key") as server:
-        here = text.replace("[endpoints.openai]", f'[endpoints.openai]\nurl = "{server.url}"')
+        models = text.replace("[endpoints.openai]", f'[endpoints.openai]\nurl = "{server.url}"')
         copy = tmp_path / "models.toml"
-        copy.write_text(f"debate_turns = 2\nmax_rounds = 1\n{here}", encoding="utf-8")
+        copy.write_text(f"debate_turns = 2\nmax_rounds = 1\n{models}", encoding="utf-8")
         words = shlex.split(line.replace("examples/models.toml", shlex.quote(str(copy))))
         result = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "runs"), "--game", "g", "--quiet"])
     assert result.exit_code == 0, result.output
     assert re.search(r"calls and 1 probe, .*\$0\.0\d", result.output), result.output
-    record = [json.loads(each) for each in (tmp_path / "runs" / "g.ndjson").read_text(encoding="utf-8").splitlines()]
-    answered = [each for each in record if each["type"] == "answered"]
+    record = [json.loads(line) for line in (tmp_path / "runs" / "g.ndjson").read_text(encoding="utf-8").splitlines()]
+    answered = [event for event in record if event["type"] == "answered"]
     assert answered
     # an accepted outcome goes without saying
-    assert {each.get("outcome", "accepted") for each in answered} == {"accepted"}
+    assert {event.get("outcome", "accepted") for event in answered} == {"accepted"}

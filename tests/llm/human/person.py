@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from players.baselines import RandomBrain
+from players.scripted import RandomBrain
 from wolfbus.agent import Answer
 from wolfbus.messages.content import Ballot, Choice, Judgement, Label, Proposal, Speech
 
@@ -72,12 +72,12 @@ def seated(script: Script) -> Iterator[Paper]:
         # whatever happens to the script, the game must not wait for it
         with os.fdopen(write_end, "w") as typing:
             while True:
-                shown = paper.wait(PROMPT.search, seen)
-                asked = PROMPT.search(shown)
-                if paper.over or asked is None:
+                text = paper.wait(PROMPT.search, seen)
+                prompt = PROMPT.search(text)
+                if paper.over or prompt is None:
                     return
-                seen += len(shown)
-                typing.write(f"{script(asked.group(1), shown)}\n")
+                seen += len(text)
+                typing.write(f"{script(prompt.group(1), text)}\n")
                 typing.flush()
 
     answerer = threading.Thread(target=answer)
@@ -116,8 +116,8 @@ class Canary(RandomBrain):
     quick = True
 
     def answer(self, ask, view):
-        given = super().answer(ask, view)
-        content = given.content if isinstance(given, Answer) else given
+        answer = super().answer(ask, view)
+        content = answer.content if isinstance(answer, Answer) else answer
         if isinstance(content, Speech):
             content = Speech(text=f"\x1b[31mI \x1b]0;owned\x07speak\x1b[0m \u202eup\u202c\r\n{ask.round}-{ask.turn}")
         elif isinstance(content, Label | Judgement):

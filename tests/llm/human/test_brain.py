@@ -41,14 +41,14 @@ def ask_for(kind: Kind, seconds: float = 60.0, legal: Any = LEGAL, turn: int = 1
     return Ask(id=name, kind=kind, round=1, phase="debate", turn=turn, about=about, legal=legal, deadline_s=seconds)
 
 
-def said(number: int, text: str) -> Public:
+def statement_of(number: int, text: str) -> Public:
     fact = Statement(statement=number, round=1, phase="debate", turn=number, speaker="Bram", text=text)
     return Public(n=number, fact=fact)
 
 
 def view_of(deadlines: dict[str, float] | None = None, **rules: Any) -> SeatView:
     view = SeatView("Ana", names=NAMES, config=GameConfig(deadlines=Deadlines(**deadlines or {}), **rules))
-    view.hear_public(said(1, "I saw nothing."))
+    view.hear_public(statement_of(1, "I saw nothing."))
     return view
 
 
@@ -60,7 +60,7 @@ class Seat:
         self.paper = paper
         self.brain = build("human")
         self.seen = 0
-        self.given: list[tuple[str, Answer]] = []
+        self.answered: list[tuple[str, Answer]] = []
         self.changed = threading.Condition()
 
     def type(self, text: str) -> None:
@@ -68,25 +68,25 @@ class Seat:
 
     def prompted(self) -> str:
         """Wait for the next prompt and return what is new on the screen."""
-        shown = self.paper.wait(PROMPT.search, self.seen)
-        self.seen += len(shown)
-        return shown
+        text = self.paper.wait(PROMPT.search, self.seen)
+        self.seen += len(text)
+        return text
 
-    def answer(self, ask: Ask, given: Answer) -> None:
+    def answer(self, ask: Ask, answer: Answer) -> None:
         with self.changed:
-            self.given.append((ask.id, given))
+            self.answered.append((ask.id, answer))
             self.changed.notify_all()
 
     def ask(self, ask: Ask, view: SeatView | None = None) -> Answer:
         """Put one question and wait for the answer."""
-        before = len(self.given)
+        before = len(self.answered)
         self.brain.start((ask,), view or view_of(), self)
         return self.answers(before + 1)[-1]
 
     def answers(self, number: int) -> list[Answer]:
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.given) >= number, 30), self.paper.text
-            return [given for _, given in self.given]
+            assert self.changed.wait_for(lambda: len(self.answered) >= number, 30), self.paper.text
+            return [answer for _, answer in self.answered]
 
 
 @contextmanager
@@ -115,9 +115,9 @@ def seat() -> Iterator[Seat]:
 def test_a_line_is_read_as_it_was_meant(seat: Seat, kind: Kind) -> None:
     for line, content in TABLES["read"][kind].items():
         seat.type(f"{line}\n")
-        given = seat.ask(ask_for(kind))
-        assert given.content == CONTENT[kind].model_validate(content), line
-        assert given.raw == (None if kind in {"bid", "speak"} else line.strip())
+        answer = seat.ask(ask_for(kind))
+        assert answer.content == CONTENT[kind].model_validate(content), line
+        assert answer.raw == (None if kind in {"bid", "speak"} else line.strip())
 
 
 @pytest.mark.parametrize(("kind", "line", "why"), TABLES["typos"])
@@ -125,10 +125,10 @@ def test_a_typo_is_told_and_asked_again(seat: Seat, kind: Kind, line: str, why: 
     seat.brain.start((ask_for(kind),), view_of(), seat)
     seat.prompted()
     seat.type(f"{line}\n")
-    told = " ".join(seat.prompted().split())
-    assert why in told
-    assert told.isprintable()
-    assert seat.given == []
+    text = " ".join(seat.prompted().split())
+    assert why in text
+    assert text.isprintable()
+    assert seat.answered == []
 
 
 def test_what_arrow_keys_send_is_no_part_of_a_line_and_what_was_understood_is_told(seat: Seat) -> None:
@@ -148,18 +148,20 @@ def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat
     assert "That line is too long." in seat.paper.text
 
 
-def test_half_a_character_at_a_page_leaves_the_thought_readable_and_speech_is_asked_for_again() -> None:
-    asked: list[Any] = []
-    person = SimpleNamespace(asked=asked.extend)
+def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_be_sent_is_asked_for_again() -> None:
+    requests: list[Any] = []
+    person = SimpleNamespace(asked=requests.extend)
     brain = build("human", BrainContext(people=SimpleNamespace(sit=lambda _game, _seat: person)))  # type: ignore[arg-type]
     brain.game, brain.seat = "g", "Ana"
-    given: list[Answer] = []
-    replies: Any = SimpleNamespace(answer=lambda _ask, answer: given.append(answer))
-    brain.start((ask_for("speak"),), view_of(), replies)
-    assert asked[0].take({"text": "Hello \ud83d"}, None).startswith("speak: ")
-    assert given == []
-    assert asked[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
-    assert given == [Answer(Speech(text="Hello 😀"), thought="Hm ?")]
+    answers: list[Answer] = []
+    replies: Any = SimpleNamespace(answer=lambda _ask, answer: answers.append(answer))
+    # replies as short as the rules allow still hold a few words
+    brain.start((ask_for("speak"),), view_of(max_reply_bytes=256), replies)
+    assert requests[0].take({"text": "Hello \ud83d"}, None).startswith("speak: ")
+    assert answers == []
+    assert requests[0].take({"text": "ö" * 60}, None) == "that is too long; 100 bytes are read at most"
+    assert requests[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
+    assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?")]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -167,15 +169,15 @@ def test_half_a_character_at_a_page_leaves_the_thought_readable_and_speech_is_as
 def test_no_line_makes_reading_raise_and_what_it_gives_is_legal(seat: Seat, kind: Kind, line: str) -> None:
     # where it is a typo, or a command, the blank line answers
     seat.type(re.sub(r"[\r\n]", " ", line) + "\n\n")
-    given = seat.ask(ask_for(kind), view_of())
-    assert given.note in {None, "the person gave no answer"}
-    if isinstance(given.content, Ballot | Choice | Proposal):
-        assert given.content.target in LEGAL
-    elif isinstance(given.content, Label | Judgement):
-        assert given.content.kind in DECEPTIONS
-    elif isinstance(given.content, Bid):
-        assert 0 <= given.content.bid <= 10
-    if given.raw is not None or isinstance(given.content, Bid | Speech):
+    answer = seat.ask(ask_for(kind), view_of())
+    assert answer.note in {None, "the person gave no answer"}
+    if isinstance(answer.content, Ballot | Choice | Proposal):
+        assert answer.content.target in LEGAL
+    elif isinstance(answer.content, Label | Judgement):
+        assert answer.content.kind in DECEPTIONS
+    elif isinstance(answer.content, Bid):
+        assert 0 <= answer.content.bid <= 10
+    if answer.raw is not None or isinstance(answer.content, Bid | Speech):
         seat.type("0\n")
         seat.ask(ask_for("bid"))
 
@@ -183,8 +185,8 @@ def test_no_line_makes_reading_raise_and_what_it_gives_is_legal(seat: Seat, kind
 @pytest.mark.parametrize(("kind", "content", "says"), TABLES["empty"])
 def test_an_empty_line_counts_as_the_conservative_default(seat: Seat, kind: Kind, content: Any, says: str) -> None:
     seat.type(" \n")
-    given = seat.ask(ask_for(kind, legal=("Bram", None)))
-    assert given.content == (None if content is False else CONTENT[kind].model_validate(content))
+    answer = seat.ask(ask_for(kind, legal=("Bram", None)))
+    assert answer.content == (None if content is False else CONTENT[kind].model_validate(content))
     assert f"That counts as {says}." in seat.paper.text
 
 
@@ -206,9 +208,9 @@ def test_questions_are_asked_one_after_the_other_with_the_time_they_have_left(se
     seat.brain.start((ask_for("bid"), ask_for("assess_other", 45.0)), view_of({"assess_other": 45.0}), seat)
     assert "your bid" in seat.prompted()
     seat.type("3\n")
-    shown = seat.prompted()
-    assert re.search(r"judgement \([34]\d s left", shown)
-    assert "#1 Bram: “I saw nothing.”" in shown
+    text = seat.prompted()
+    assert re.search(r"judgement \([34]\d s left", text)
+    assert "#1 Bram: “I saw nothing.”" in text
     seat.type("?\n")
     assert "h 0.2" in seat.prompted()
     seat.type("0.2\n")
@@ -224,32 +226,32 @@ def test_who_is_away_is_asked_the_newest_question_with_its_full_time(seat: Seat)
     # the game waits no longer for this seat: both are closed when the first is answered
     seat.brain.start((ask_for("bid", 1e-6, turn=2), ask_for("bid", 1e-6, turn=3)), view, seat)
     seat.type("1\n")
-    shown = seat.prompted()
-    assert "The game goes on without you" in shown
-    assert "1 question went by without you." in shown
-    assert "60 s left" in shown
+    text = seat.prompted()
+    assert "The game goes on without you" in text
+    assert "1 question went by without you." in text
+    assert "60 s left" in text
     seat.type("3\n")
     seat.answers(2)
-    assert seat.given == [(f"g/1/debate/{turn}/bid/Ana", Answer(Bid(bid=turn))) for turn in (1, 3)]
+    assert seat.answered == [(f"g/1/debate/{turn}/bid/Ana", Answer(Bid(bid=turn))) for turn in (1, 3)]
 
 
 def test_closing_gives_up_the_question_and_tells_the_last_news(seat: Seat) -> None:
     view = view_of()
     seat.brain.start((ask_for("bid"),), view, seat)
     seat.prompted()
-    view.hear_public(said(2, "Too late."))
+    view.hear_public(statement_of(2, "Too late."))
     seat.brain.close()
     seat.brain.close()
     assert "Too late." in seat.paper.text
     assert seat.answers(1) == [NO_ANSWER]
     seat.brain.start((ask_for("bid"),), view, seat)
-    assert seat.given == [("g/1/debate/1/bid/Ana", NO_ANSWER)]
+    assert seat.answered == [("g/1/debate/1/bid/Ana", NO_ANSWER)]
 
 
 def test_a_question_that_fails_costs_one_answer_and_not_the_seat(seat: Seat) -> None:
-    given = seat.ask(ask_for("vote").model_copy(update={"legal": (5,)}))
-    assert given.fault == "failed"
-    assert "could not be asked: " in (given.note or "")
+    answer = seat.ask(ask_for("vote").model_copy(update={"legal": (5,)}))
+    assert answer.fault == "failed"
+    assert "could not be asked: " in (answer.note or "")
     seat.type("5\n")
     assert seat.ask(ask_for("bid")) == Answer(Bid(bid=5))
 
@@ -274,22 +276,22 @@ def test_a_person_whose_input_has_ended_plays_from_the_command_line_and_is_told_
         monkeypatch.setattr("sys.stdin", nothing)
         words = ["--players", "human,scripted*7", "--seed", "4", "--json", "--out", str(tmp_path)]
         assert cli.run(["play", *words]) == 0
-    said = capsys.readouterr()
-    assert '"rounds"' in said.out
-    assert said.err.count("Your input has ended") == 1
-    assert "Who was who" in said.err
+    output = capsys.readouterr()
+    assert '"rounds"' in output.out
+    assert output.err.count("Your input has ended") == 1
+    assert "Who was who" in output.err
 
 
 def test_lines_come_one_by_one_however_they_are_written_and_the_last_one_counts(seat: Seat) -> None:
-    def said() -> tuple[object, str | None]:
-        given = seat.ask(ask_for("speak"))
-        return given.content, given.fault
+    def spoken() -> tuple[object, str | None]:
+        answer = seat.ask(ask_for("speak"))
+        return answer.content, answer.fault
 
     seat.type("Bram ist’s\n\r\nAn")
-    assert [said(), said()] == [(Speech(text="Bram ist’s"), None), (Speech(text=""), None)]
+    assert [spoken(), spoken()] == [(Speech(text="Bram ist’s"), None), (Speech(text=""), None)]
     seat.type("a\nBram")
     seat.typing.close()
-    assert [said() for _ in range(4)] == [(Speech(text=text), None) for text in ("Ana", "Bram", "", "")]
+    assert [spoken() for _ in range(4)] == [(Speech(text=text), None) for text in ("Ana", "Bram", "", "")]
     assert seat.paper.text.count("Your input has ended") == 1
 
 
@@ -298,7 +300,7 @@ def test_at_a_terminal_a_half_typed_line_is_dropped_and_so_is_what_came_unasked(
     with sitting(slave, master) as seat:
 
         def typed(text: str, seconds: float = 60.0) -> Answer:
-            before = len(seat.given)
+            before = len(seat.answered)
             seat.brain.start((ask_for("speak", seconds),), view_of({"speak": seconds}), seat)
             seat.prompted()
             seat.type(text)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.llm.human.person import seated
+from tests.proving import Proof
 from tests.whole.house import play_many
-from wolfbus.cli.proof import Proof
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Judgement
 from wolfbus.vocabulary import Role
@@ -28,24 +28,25 @@ class Script:
         self.tried: dict[str, list[str]] = {}
         self.legal = ""
 
-    def __call__(self, asked: str, shown: str) -> str:
-        self.legal = (re.findall(r"One of: (.*)", shown) or [self.legal])[-1]
-        first = self.tried.setdefault(asked, ["?", "view", "log", "rules", *(["%%%"] if asked != "statement" else [])])
+    def __call__(self, kind: str, text: str) -> str:
+        self.legal = (re.findall(r"One of: (.*)", text) or [self.legal])[-1]
+        first = self.tried.setdefault(kind, ["?", "view", "log", "rules", *(["%%%"] if kind != "statement" else [])])
         if first:
             return first.pop(0)
-        if asked in LINES:
-            return LINES[asked]
+        if kind in LINES:
+            return LINES[kind]
         return self.legal.split(", ")[0].lower()
 
 
 def config_for(role: Role) -> GameConfig:
     place = DEALT.index(role)
-    dealt = (role, *(each for index, each in enumerate(DEALT) if index != place))
+    dealt = (role, *DEALT[:place], *DEALT[place + 1 :])
     return GameConfig(names=NAMES, roles=dict(zip(NAMES, dealt, strict=True)), debate_turns=2, max_rounds=2)
 
 
 def answers_of(proof: Proof, seat: str):
-    return [each.event for each in proof.records if each.event.type == "answered" and each.event.seat == seat]
+    events = [recorded.event for recorded in proof.records]
+    return [event for event in events if event.type == "answered" and event.seat == seat]
 
 
 @pytest.mark.parametrize("role", ["Villager", "Werewolf", "Seer", "Doctor"])
@@ -55,12 +56,12 @@ def test_a_person_plays_a_game_and_sees_only_its_own_view(tmp_path: Path, role: 
     with seated(Script()) as paper:
         (proof,) = play_many(tmp_path, [3], [PERSON, *[OTHERS] * 7], config)
 
-    own = answers_of(proof, "Ada")
-    assert len(own) > 2
-    assert {each.outcome for each in own} == {"accepted"}
-    for each in own:
-        if isinstance(each.content, Judgement):
-            assert each.content.model_dump(exclude={"stated_kind"}) == {
+    answers = answers_of(proof, "Ada")
+    assert len(answers) > 2
+    assert {answer.outcome for answer in answers} == {"accepted"}
+    for answer in answers:
+        if isinstance(answer.content, Judgement):
+            assert answer.content.model_dump(exclude={"stated_kind"}) == {
                 "deceptive": True, "suspicion": 0.8, "confidence": 0.8, "kind": "fabrication", "reasoning": "I say so",
             }  # fmt: skip
 
@@ -71,10 +72,10 @@ def test_a_person_plays_a_game_and_sees_only_its_own_view(tmp_path: Path, role: 
     assert "owned" not in paper.text
     assert "\u202e" not in paper.text
     assert set(re.findall(r"CANARY-\w+", before)) <= ({"CANARY-whisper"} if role == "Werewolf" else set())
-    known = {"Werewolf": "partner", "Seer": "inspected"}.get(role, "\0")
+    how_known = {"Werewolf": "partner", "Seer": "inspected"}.get(role, "\0")
     for line in before.splitlines():
-        for name, each in [*config.roles.items()][1:]:
-            assert not (name in line and each in line) or known in line, line
+        for name, other_role in [*config.roles.items()][1:]:
+            assert not (name in line and other_role in line) or how_known in line, line
 
 
 @pytest.mark.parametrize("role", ["Villager", "Seer"])
@@ -84,22 +85,22 @@ def test_a_person_who_was_killed_is_told_how_and_watches_the_game_to_its_end(tmp
         (proof,) = play_many(tmp_path, [3], [PERSON, *["tests.llm.human.person:Witness"] * 7], config)
 
     # had the game not been shown while it went on, the votes would have failed
-    outcomes = {each.event.outcome for each in proof.records if each.event.type == "answered"}
+    outcomes = {recorded.event.outcome for recorded in proof.records if recorded.event.type == "answered"}
     assert outcomes == {"accepted"}
-    told = " ".join(paper.text.split())
-    alive, _, dead = told.partition("The Werewolves killed you in night 1.")
+    text = " ".join(paper.text.split())
+    alive, _, dead = text.partition("The Werewolves killed you in night 1.")
     assert dead.startswith(" You are out of the game and asked nothing more.")
-    assert told.count("The Werewolves killed you") == 1
+    assert text.count("The Werewolves killed you") == 1
     assert "left, ? for help" not in dead
     assert ("your inspection" in alive) == (role == "Seer")
-    ended = next(each.event for each in proof.records if each.event.type == "ended")
+    ended = next(recorded.event for recorded in proof.records if recorded.event.type == "ended")
     assert ended.winner is not None
     assert f"You were a {role}: you {'win' if ended.winner == 'villagers' else 'lose'}." in dead
     end, _, who = dead.partition("Who was who: ")
-    for name, each in config.roles.items():
-        assert f"{name} {each}" in who
-        assert not re.search(rf"{name}[^.]* {each}\b", end)
+    for name, its_role in config.roles.items():
+        assert f"{name} {its_role}" in who
+        assert not re.search(rf"{name}[^.]* {its_role}\b", end)
     # each thing once, in order
-    said = [int(number) for number in re.findall(r"^  #(\d+) ", paper.text, re.MULTILINE)]
-    assert said == list(range(1, len(said) + 1))
-    assert said
+    numbers = [int(number) for number in re.findall(r"^  #(\d+) ", paper.text, re.MULTILINE)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert numbers

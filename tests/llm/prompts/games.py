@@ -11,7 +11,7 @@ from tests.game import driver
 from tests.game.driver import Given, Missing, Question, ask_of, legal_answer, questions
 from tests.players.table import CONFIGS as RULES
 from tests.players.table import Hearers
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.config import GameConfig
 from wolfbus.draws import draw
 from wolfbus.messages.content import Judgement, Label, Proposal, Speech
@@ -95,8 +95,8 @@ def play(
 
 def view_of(seat: str, events: Iterable[AnyEvent]) -> SeatView:
     """What a seat knows after these events, told as a catch-up does: first all that is public."""
-    herald, view = Herald(), SeatView(me=seat)
-    told = [herald.tell(event) for event in events]
+    audiences, view = AudienceFilter(), SeatView(me=seat)
+    told = [audiences.feed(event) for event in events]
     for news in (news for each in told for news in each.public):
         view.hear_public(news)
     for own in (own for each in told for name, own in each.private if name == seat):

@@ -14,7 +14,7 @@ from typing import Any
 from players.llm.provider import Failure, ProviderReply, Request
 from tests.golden.running import Said, wolfbus
 from tests.llm.scripted import ScriptedProvider
-from wolfbus.cli.proof import Proof, ProofCriteria, open_source, prove
+from tests.proving import Proof, prove
 
 Script = Callable[[Request], ProviderReply | Failure | float]
 """What comes of a request; a number is seconds that pass before an obliging reply."""
@@ -76,7 +76,7 @@ def play(
 
 
 def proven(record: Path) -> Proof:
-    proof = prove(open_source(str(record)), ProofCriteria(), keep=True)
+    proof = prove(record)
     assert proof.verified, proof.problems
     return proof
 

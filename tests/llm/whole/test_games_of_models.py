@@ -15,8 +15,8 @@ from players.llm.provider import Failure, ProviderReply
 from tests.golden.running import wolfbus
 from tests.llm.scripted import URL
 from tests.llm.whole.playing import obliging, of, play, played, proven, readings, scripted
+from tests.proving import prove
 from tests.study.runs import manifest, run_here
-from wolfbus.cli.proof import ProofCriteria, open_source, prove
 from wolfbus.config import Deadlines
 from wolfbus.testing.model_server import ModelServer
 from wolfbus.vocabulary import KINDS
@@ -109,7 +109,7 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
     with scripted(script) as provider:
         said, record = play(tmp_path, "--budget", "0.1", model=PRICED)
     assert said.code == 1
-    proof = prove(open_source(str(record)), ProofCriteria(), keep=True)
+    proof = prove(record)
     (stopped,) = of(proof, "stopped")
     assert len(proof.problems) == 1
     assert "budget" in stopped.reason

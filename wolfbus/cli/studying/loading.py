@@ -49,7 +49,7 @@ class LoadedStudy:
 
     def plan(self) -> Plan:
         """Return who plays what when."""
-        from moderator.engine.seating import deal
+        from moderator.rules.game import deal
 
         return Plan(self.config, self.seed, self.settings.kind, self.seats, self.settings.agents, deal)
 

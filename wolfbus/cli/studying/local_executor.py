@@ -22,6 +22,7 @@ from wolfbus.study.agenda import LocalAgenda
 from wolfbus.study.journal import Spent
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import Halt, StudyNews
+from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.budget import LocalBudget
@@ -36,13 +37,11 @@ _END: Final = "the study ends"
 _WORTH_A_WORKER: Final = 25
 """Scripted games that take about as long as a process takes to start."""
 
-_SCRIPTED: Final = frozenset({"scripted", "random", "silent"})
-"""Brains whose games take a processor's time and nothing else's."""
-
 
 def workers_for(brains: Iterable[str], games: int, at_once: int) -> int:
     """Return how many processes best play so many games on this machine: more than one where that takes less time."""
-    if not _SCRIPTED.issuperset(brains):
+    # their games take a processor's time and nothing else's
+    if not SCRIPTS.issuperset(brains):
         return 1
     count_cores = getattr(os, "process_cpu_count", None) or _usable_cores
     return max(1, min(count_cores() or 1, games // _WORTH_A_WORKER, at_once))

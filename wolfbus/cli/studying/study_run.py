@@ -19,7 +19,7 @@ import click
 
 import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import open_brain_context, quiet_brains, rehearse, tell_expected
+from wolfbus.cli.brains import open_brain_context, print_estimate, quiet_brains, rehearse
 from wolfbus.cli.studying.agenda_worker import WorkerSettings
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
 from wolfbus.cli.studying.local_executor import LocalExecutor, divide_limits, workers_for
@@ -175,7 +175,7 @@ class StudyRun:
             return None
         took = rehearse(self.study.config, pending[0].brains, self.study.models)
         if not options.quiet:
-            tell_expected(took, len(pending))
+            print_estimate(took, len(pending))
         if not settings.has_budget or not took.get("calls"):
             return None
         tokens = took["prompt_tokens"] + took["completion_tokens"]

@@ -16,7 +16,7 @@ from wolfbus.record.prompts import PromptBook
 from wolfbus.stage.inspector import CallMade, calls_of
 from wolfbus.usage import Usage, sort_of
 
-_UNKNOWN: Final = "-"
+_ABSENT: Final = "-"
 _NOTES: Final = (
     "When is round, phase and turn; about is the statements that are judged or labelled; failed counts attempts.",
     "Tokens are prompt/of it cached/reply; times are seconds; --prompt LINE shows a prompt and its reply.",
@@ -28,7 +28,7 @@ _HEAD: Final = (
     *("tries", "failed", "queue", "latency", "tokens", "read", ""),
 )
 _RIGHT: Final = frozenset({"line", "time", "tries", "failed", "queue", "latency", "tokens"})
-_USUAL: Final[dict[str, Any]] = {
+_DEFAULTS: Final[dict[str, Any]] = {
     "reask": False,
     "labels": False,
     "charged": True,
@@ -37,50 +37,50 @@ _USUAL: Final[dict[str, Any]] = {
     "attempts": 1,
     "queue_s": 0.0,
 }
-"""What JSON says of fields that a record leaves out where there is nothing to say."""
-_ELSEWHERE: Final = frozenset({"like", "answered_as"})
-"""Fields that say where in a record more is said of a call."""
+"""Values in JSON of fields that a record leaves out."""
+_LINE_REFERENCES: Final = frozenset({"like", "answered_as"})
+"""Fields that refer to other lines of the record."""
 
 
-def call_as_json(made: CallMade) -> dict[str, Any]:
+def call_as_json(entry: CallMade) -> dict[str, Any]:
     """Return everything of a call but prompt, reasoning and reply, absent fields as None."""
-    return {"line": made.line, "time": made.time, **_told(made, "prompt", "reasoning", "reply")}
+    return {"line": entry.line, "time": entry.time, **_fields(entry, "prompt", "reasoning", "reply")}
 
 
-def _told(made: CallMade, *without: str) -> dict[str, Any]:
-    told = made.call.model_dump(mode="json", exclude={"type", *_ELSEWHERE, *without})
-    return {**_USUAL, **told, "read": list(made.read)}
+def _fields(entry: CallMade, *without: str) -> dict[str, Any]:
+    fields = entry.call.model_dump(mode="json", exclude={"type", *_LINE_REFERENCES, *without})
+    return {**_DEFAULTS, **fields, "read": list(entry.read)}
 
 
 def calls_page(records: Iterable[Recorded]) -> str:
     """Return a table of all model calls, one line each, and their sums."""
-    made = calls_of(records)
-    if not made:
+    entries = calls_of(records)
+    if not entries:
         return "No model was called in this game.\n"
-    models = told_apart((each.call.model for each in made), 32)
+    models = told_apart((entry.call.model for entry in entries), 32)
     usage = Usage()
-    for each in made:
-        usage.add(each.call)
-    table = aligned([_HEAD, *(_row(each, models[each.call.model]) for each in made)], _RIGHT)
+    for entry in entries:
+        usage.add(entry.call)
+    table = aligned([_HEAD, *(_row(entry, models[entry.call.model]) for entry in entries)], _RIGHT)
     return "\n".join([*table, "", usage_in_words(usage), *_NOTES]) + "\n"
 
 
-def _row(made: CallMade, model: str) -> tuple[str, ...]:
-    call = made.call
+def _row(entry: CallMade, model: str) -> tuple[str, ...]:
+    call = entry.call
     return (
-        str(made.line),
-        f"{made.time:.3f}",
-        _when(made),
+        str(entry.line),
+        f"{entry.time:.3f}",
+        _when(entry),
         name_of(call.seat),
         _asked_for(call),
-        printable(",".join(map(str, made.about)), 24) or _UNKNOWN,
+        printable(",".join(map(str, entry.about)), 24) or _ABSENT,
         model,
         str(call.attempts),
         str(len(call.failures) + (call.error is not None)),
         f"{call.queue_s:.2f}",
         f"{call.latency_s:.2f}",
-        _tokens(call) or _UNKNOWN,
-        ", ".join(dict.fromkeys(each or "open" for each in made.read)) or _UNKNOWN,
+        _tokens(call) or _ABSENT,
+        ", ".join(dict.fromkeys(reading or "open" for reading in entry.read)) or _ABSENT,
         "; ".join(["from a cassette"] * call.cassette + ([_no_reply(call)] if _is_empty(call) else [])),
     )
 
@@ -92,15 +92,16 @@ def _asked_for(call: Call) -> str:
 def _tokens(call: Call) -> str:
     """Return tokens of the prompt, those of it that were cached, and those of the reply: "900/0/50"; "" if unknown."""
     tokens = (call.prompt_tokens, call.cached_tokens, call.completion_tokens)
-    known = any(count is not None for count in tokens)
-    return "/".join(_UNKNOWN if count is None else str(count) for count in tokens) if known else ""
+    if all(count is None for count in tokens):
+        return ""
+    return "/".join(_ABSENT if count is None else str(count) for count in tokens)
 
 
-def _when(made: CallMade) -> str:
+def _when(entry: CallMade) -> str:
     """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
-    if made.place is None:
-        return _UNKNOWN
-    round_, phase, turn = made.place
+    if entry.place is None:
+        return _ABSENT
+    round_, phase, turn = entry.place
     return printable(f"r{round_} {phase}{f' {turn}' if phase == 'debate' else ''}", 24)
 
 
@@ -115,7 +116,7 @@ def _no_reply(call: Call) -> str:
     return f"the reply was empty ({finish})"
 
 
-def _shown(text: str) -> Iterator[str]:
+def _indented(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
         yield f"  {' ' * indent}{printable(line, max(1, len(line)))}".rstrip()
@@ -124,28 +125,28 @@ def _shown(text: str) -> Iterator[str]:
 class Exchange(NamedTuple):
     """A model call with its prompt, as (role, text) messages that the model was sent."""
 
-    made: CallMade
+    entry: CallMade
     messages: list[tuple[ChatRole, str]]
 
     def as_json(self) -> dict[str, Any]:
         """Return all that the record holds of the call, messages and reply exactly as they stand there."""
         messages = [{"role": role, "content": text} for role, text in self.messages]
-        call = {"line": self.made.line, **_told(self.made)}
-        return {"call": call, "messages": messages, "reply": self.made.call.reply}
+        call = {"line": self.entry.line, **_fields(self.entry)}
+        return {"call": call, "messages": messages, "reply": self.entry.call.reply}
 
     def page(self) -> str:
         """Return what is known of the call, messages, hidden reasoning and reply under headings, fit to print.
 
         Text is indented, so that no line of it can pass for a heading.
         """
-        call = self.made.call
-        lines = [f"call at line {self.made.line}:", *_facts(self.made), ""]
+        call = self.entry.call
+        lines = [f"call at line {self.entry.line}:", *_facts(self.entry), ""]
         for heading, text in (*self.messages, ("hidden reasoning", call.reasoning)):
             if text is not None:
-                lines += [f"{heading}:", *_shown(text), ""]
+                lines += [f"{heading}:", *_indented(text), ""]
         if call.reply is None or not call.reply.strip():
             return "\n".join([*lines, _no_reply(call)]) + "\n"
-        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_shown(call.reply)]
+        lines += [f"reply of {shortened(call.model, 64)} to {name_of(call.seat)}:", *_indented(call.reply)]
         if call.reply_length is not None and call.reply_length > len(call.reply):
             lines.append(
                 f"(… and {call.reply_length - len(call.reply)} characters more, which the record does not keep)"
@@ -155,8 +156,8 @@ class Exchange(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def _facts(made: CallMade) -> Iterator[str]:
-    call, tokens = made.call, _tokens(made.call)
+def _facts(entry: CallMade) -> Iterator[str]:
+    call, tokens = entry.call, _tokens(entry.call)
     tries = counted(call.attempts, "attempt")
     for label, words in (
         ("asked for", _asked_for(call)),
@@ -173,7 +174,7 @@ def _facts(made: CallMade) -> Iterator[str]:
         ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
         ("finish", call.finish),
         ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
-        ("read", ", ".join(each or "open" for each in made.read)),
+        ("read", ", ".join(reading or "open" for reading in entry.read)),
     ):
         if words:
             yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()
@@ -194,15 +195,15 @@ def exchange_at(records: Sequence[Recorded], line: int) -> Exchange:
         raise ConfigError(f"--prompt {line}: the record has {len(records)} readable lines")
     event = records[line - 1].event
     if not isinstance(event, ModelCall):
-        raise ConfigError(f"--prompt {line}: no model call; line {line} is {_named(records[line - 1])}")
+        raise ConfigError(f"--prompt {line}: no model call; line {line} is {_event_name(records[line - 1])}")
     book = PromptBook()
     for recorded in records[:line]:
         book.feed(recorded.event, recorded.n)
-    made = next(made for made in calls_of(records) if made.line == line)
-    return Exchange(made, book.messages(event, line))
+    entry = next(entry for entry in calls_of(records) if entry.line == line)
+    return Exchange(entry, book.messages(event, line))
 
 
-def _named(recorded: Recorded) -> str:
+def _event_name(recorded: Recorded) -> str:
     event = recorded.event
     if isinstance(event, Answered):
         return f"{name_of(event.seat)}'s answer to {event.kind}"

@@ -19,14 +19,14 @@ from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
-from wolfbus.vocabulary import ROLES
+from wolfbus.vocabulary import ROLES, SCRIPTS
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
 _WIDTH: Final = 118
 _REASON: Final = 160
 """Characters of a reason that are told."""
-_BUILT_IN: Final = frozenset({"scripted", "random", "silent", "llm"})
+_BUILT_IN: Final = SCRIPTS | {"llm"}
 _COLUMNS: Final = (
     *(TableColumn(name, wide=True) for name in ("", "Role", "In the end")),
     *(TableColumn(name) for name in ("Statements", "Deceptive*", "With a lie", "Suspected")),
@@ -35,7 +35,7 @@ _COLUMNS: Final = (
 
 
 class GameEnding:
-    """Takes in one game and tells its end.
+    """Follows one game and says how it ended.
 
     Args:
         beats: whether `lines` will be asked for; without, only what is counted is kept.
@@ -60,7 +60,7 @@ class GameEnding:
             # lies are those of the measurements: what can be heard in the words
             find_claims_with(WordClaims)
         self._feed = GameFeed(EVERYTHING) if beats else None
-        self._asked: Counter[str] = Counter()
+        self._requests: Counter[str] = Counter()
         self._brain_of: dict[str, str] = {}
 
     def take(self, recorded: Recorded) -> None:
@@ -79,7 +79,7 @@ class GameEnding:
             self.statements += 1
 
     def _count(self, event: AnyAnswered) -> None:
-        self._asked[event.seat] += event.outcome != "declined"
+        self._requests[event.seat] += event.outcome != "declined"
         self.judgements += event.kind == "assess_other" and event.outcome == "accepted"
         brain = self._brain_of.get(event.seat, "")
         empty = {"replies": 0, "declined": 0, "defaulted": 0, "timed_out": 0, "faults": Counter()}
@@ -116,16 +116,16 @@ class GameEnding:
         return [*table, *course, *after]
 
     def _table(self, beats: Sequence[Beat]) -> TableBlock:
-        said, deceptive, lies = Counter[str](), Counter[str](), Counter[str]()
+        statements, deceptive, lies = Counter[str](), Counter[str](), Counter[str]()
         for spoken in (beat.spoken for beat in beats if beat.spoken is not None):
-            said[spoken.speaker] += 1
+            statements[spoken.speaker] += 1
             deceptive[spoken.speaker] += bool(spoken.label and spoken.label.deceptive)
             lies[spoken.speaker] += any(claim.verdict == "lie" for claim in spoken.claims)
         several = len(set(self._brain_of.values())) > 1
         columns = _COLUMNS if several else _COLUMNS[:-1]
         rows = []
         for seat in sorted(beats[-1].seats, key=_by_side):
-            numbers = (said[seat.name], deceptive[seat.name], lies[seat.name])
+            numbers = (statements[seat.name], deceptive[seat.name], lies[seat.name])
             brain = shortened(self._brain_of.get(seat.name, ""), 24)
             words = (seat.role or "?", _fate(seat), *map(str, numbers), percent(seat.suspected, 0), brain)
             rows.append(Row(Cell(name_of(seat.name)), tuple(map(Cell, words[: len(columns) - 1]))))
@@ -133,11 +133,11 @@ class GameEnding:
 
     def _own_seats(self, last: Beat) -> Iterator[str]:
         """Yield what became of the seats of people and of agents of the user's own."""
-        own = [seat for seat in last.seats if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN]
-        for seat in own if len(own) <= 2 else ():
+        seats = [seat for seat in last.seats if self._brain_of.get(seat.name, "").partition(":")[0] not in _BUILT_IN]
+        for seat in seats if len(seats) <= 2 else ():
             brain = shortened(self._brain_of[seat.name], 32)
-            asked = self._asked[seat.name]
-            answers = f"it was asked {counted(asked, 'time')}" if asked else "it was never asked"
+            requests = self._requests[seat.name]
+            answers = f"it was asked {counted(requests, 'time')}" if requests else "it was never asked"
             left = f"killed in night {seat.left_round}" if seat.left == "night" else f"exiled on day {seat.left_round}"
             fate = "lived to the end" if seat.left is None else f"was {left}"
             yield f"{brain} played {name_of(seat.name)}, the {seat.role}: {fate}; {answers}."
@@ -173,25 +173,25 @@ def _number(count: int) -> str:
 
 def _course(beats: Sequence[Beat]) -> Iterator[str]:
     """Yield a line for each night and each day."""
-    said: list[str] = []
+    lies: list[str] = []
     for beat in beats:
         if beat.night is not None:
             yield f"  night {beat.round}  {_night(beat, beat.night)}"
-        elif beat.spoken is not None and (told := _lies(beat.spoken)):
-            said.append(told)
+        elif beat.spoken is not None and (text := _lies(beat.spoken)):
+            lies.append(text)
         elif beat.exile is not None:
-            yield _day(beat.round, said, _exile(beat, beat.exile))
-            said = []
-    if said:
-        yield _day(beats[-1].round, said, "")
+            yield _day(beat.round, lies, _exile(beat, beat.exile))
+            lies = []
+    if lies:
+        yield _day(beats[-1].round, lies, "")
 
 
-def _day(round_: int, said: list[str], vote: str) -> str:
+def _day(round_: int, lies: list[str], vote: str) -> str:
     """Return a day in a line: as many of its lies as fit, and its vote."""
-    for kept in range(len(said), -1, -1):
-        left = len(said) - kept
-        more = f"{counted(left, 'more lie' if kept else 'lie')}" if left else ""
-        line = f"  day {round_}    " + "; ".join(part for part in (*said[:kept], more, vote) if part)
+    for count in range(len(lies), -1, -1):
+        left = len(lies) - count
+        more = f"{counted(left, 'more lie' if count else 'lie')}" if left else ""
+        line = f"  day {round_}    " + "; ".join(part for part in (*lies[:count], more, vote) if part)
         if len(line) <= _WIDTH:
             break
     return line
@@ -221,25 +221,25 @@ def _lies(spoken: Spoken) -> str:
     """Return a statement's lies and who doubted them, "" where it holds none: "Ada claims to be the Seer, 2 of 6 doubt
     it".
     """
-    told: dict[str, None] = {}
+    claims: dict[str, None] = {}
     for claim in spoken.claims:
         if claim.verdict != "lie":
             continue
         if claim.claim == "role" and claim.target == spoken.speaker:
-            told[f"claims to be the {claim.role}"] = None
+            claims[f"claims to be the {claim.role}"] = None
         elif claim.claim == "protection":
-            told[f"claims to have protected {name_of(claim.target)}"] = None
+            claims[f"claims to have protected {name_of(claim.target)}"] = None
         else:
-            told[f"calls {name_of(claim.target)} a {claim.role or 'Werewolf'}"] = None
-    if not told:
+            claims[f"calls {name_of(claim.target)} a {claim.role or 'Werewolf'}"] = None
+    if not claims:
         return ""
     doubt = f", {spoken.flagged} of {spoken.judged} doubt it" if spoken.judged else ""
-    return f"{name_of(spoken.speaker)} {' and '.join(told)}{doubt}"
+    return f"{name_of(spoken.speaker)} {' and '.join(claims)}{doubt}"
 
 
 def _detection(beats: Sequence[Beat]) -> Iterator[str]:
     """Yield in how many judgements listeners who are no Werewolves flagged what speakers call deceptive, and honest."""
-    flagged, heard = Counter[bool](), Counter[bool]()
+    flagged, judged = Counter[bool](), Counter[bool]()
     for beat in beats:
         spoken = beat.spoken
         if spoken is None or spoken.label is None or spoken.label.deceptive is None:
@@ -247,17 +247,17 @@ def _detection(beats: Sequence[Beat]) -> Iterator[str]:
         wolves = {seat.name for seat in beat.seats if seat.role == "Werewolf"}
         for judgement in spoken.judgements:
             if judgement.deceptive is not None and judgement.seat not in wolves:
-                heard[spoken.label.deceptive] += 1
+                judged[spoken.label.deceptive] += 1
                 flagged[spoken.label.deceptive] += judgement.deceptive
-    if heard[True]:
+    if judged[True]:
         yield (
-            f"The village flagged deceptive* statements in {flagged[True]} of {heard[True]} judgements, honest ones in "
-            f"{flagged[False]} of {heard[False]} (* by the speaker's account)."
+            f"The village flagged deceptive* statements in {flagged[True]} of {judged[True]} judgements, honest ones "
+            f"in {flagged[False]} of {judged[False]} (* by the speaker's account)."
         )
-    elif heard[False]:
+    elif judged[False]:
         yield (
             f"No speaker called a statement of its own deceptive (*); the village flagged one in {flagged[False]} of "
-            f"{heard[False]} judgements."
+            f"{judged[False]} judgements."
         )
 
 
@@ -265,8 +265,8 @@ def _suspected(last: Beat) -> Iterator[str]:
     seats = [seat for seat in last.seats if seat.suspected is not None]
     top = sorted(seats, key=lambda seat: -(seat.suspected or 0.0))[:2]
     if top:
-        told = [f"{name_of(seat.name)}, the {seat.role} ({percent(seat.suspected, 0)})" for seat in top]
-        yield f"Most suspected (mean; the living by the living, others by all): {names_of(told)}."
+        names = [f"{name_of(seat.name)}, the {seat.role} ({percent(seat.suspected, 0)})" for seat in top]
+        yield f"Most suspected (mean; the living by the living, others by all): {names_of(names)}."
 
 
 def _fitted(course: list[str], room: int) -> list[str]:

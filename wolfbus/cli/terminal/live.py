@@ -62,7 +62,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
         main = transcript(state, console, main_width, room)
         columns = zip_longest(_side(state, side_width, room), main, fillvalue=line(""))
         body = [fit(left, side_width) + line(" " * _GAP) + right for left, right in columns]
-    return [fit(each, width) for each in [*[*head, *body][: height - len(foot)], *foot]]
+    return [fit(text, width) for text in [*[*head, *body][: height - len(foot)], *foot]]
 
 
 def _side(state: GameState, width: int, room: int) -> Lines:
@@ -119,8 +119,8 @@ def _news(state: GameState) -> str:
         parts.append(f"{name_of(state.floor)} has the floor")
         waiting.pop("speak", None)
     if waiting:
-        asked = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
-        parts.append("waiting for " + ", ".join(asked))
+        answers = (counted(len(seats), ASKED_FOR[kind]) for kind, seats in waiting.items())
+        parts.append("waiting for " + ", ".join(answers))
     if state.absent:
         parts.append(f"not answering: {names_of(state.absent)}")
     parts += rejections_in_words(state)
@@ -150,9 +150,9 @@ _LATE: Final = 30.0
 class LiveView:
     """Shows one game on a terminal while it is played or played back; use it as a context manager.
 
-    `see` may be called from any thread and returns at once; frames are drawn by a thread of the view's own. On leaving,
-    the screen is given back and the last frame stays, as ordinary text. On something that is no terminal, only that
-    last frame is written. Colours follow the console: none of them under ``NO_COLOR``.
+    `show` may be called from any thread and returns at once; another thread draws the frames. On leaving, the screen is
+    given back and the last frame stays, as ordinary text. On something that is no terminal, only that last frame is
+    written. Colours follow the console: none of them under ``NO_COLOR``.
 
     Args:
         console: where to draw, usually stderr.
@@ -170,10 +170,10 @@ class LiveView:
         self._changed = threading.Event()
         self._stop = threading.Event()
         self._live: Live | None = None
-        self._artist: threading.Thread | None = None
+        self._painter: threading.Thread | None = None
 
-    def see(self, recorded: Recorded) -> None:
-        """Take in the next event of the game."""
+    def show(self, recorded: Recorded) -> None:
+        """Show the next event of the game."""
         with self._lock:
             self._state.feed(recorded.event)
             if recorded.event.type == "opened":
@@ -191,8 +191,8 @@ class LiveView:
         if self._console.is_terminal and not self._console.is_dumb_terminal:
             self._live = Live(console=self._console, get_renderable=self._frame, auto_refresh=False, screen=True)
             self._live.start(refresh=True)
-            self._artist = threading.Thread(target=self._draw, args=(self._live,), name="live-view", daemon=True)
-            self._artist.start()
+            self._painter = threading.Thread(target=self._draw, args=(self._live,), name="live-view", daemon=True)
+            self._painter.start()
         return self
 
     def __exit__(
@@ -200,8 +200,8 @@ class LiveView:
     ) -> None:
         self._stop.set()
         self._changed.set()
-        if self._artist is not None:
-            self._artist.join()
+        if self._painter is not None:
+            self._painter.join()
         if self._live is not None:
             self._live.stop()
         self._console.print(self._frame())

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from wolfbus.audience import Herald
+from wolfbus.audience import AudienceFilter
 from wolfbus.cli.terminal import wording
 from wolfbus.cli.terminal.wording import names_of
 from wolfbus.errors import ConfigError
@@ -26,7 +26,7 @@ WIDTH: Final = 100
 TEXT_SHOWN: Final = 4000
 """Characters of one statement, reason or thought that a page shows; the record has all of them."""
 
-_GONE: Final = {"night": "killed at night", "exile": "exiled"}
+_FATES: Final = {"night": "killed at night", "exile": "exiled"}
 
 
 def state_page(state: GameState) -> str:
@@ -35,8 +35,8 @@ def state_page(state: GameState) -> str:
     rule = f"alpha {state.config.alpha:g}, prior {state.config.prior:g}"
     over = wording.ending_in_words(state.ended) if state.ended is not None else ""
     stopped = f"stopped  {wording.stop_in_words(state.stopped)}" if state.stopped is not None else ""
-    asked = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items())
-    waiting = "; ".join(asked)
+    awaited = (f"{wording.ASKED_FOR[kind]} of {names_of(seats)}" for kind, seats in state.waiting_for().items())
+    waiting = "; ".join(awaited)
     lines = [
         *(*opening, _standing(state), ""),
         *("Players", *_state_players(state), ""),
@@ -67,15 +67,15 @@ def _standing(state: GameState) -> str:
 def _state_players(state: GameState) -> Iterator[str]:
     brains = told_apart((seat.brain for seat in state.seats.values()), 40)
     for name, seat in state.seats.items():
-        gone = state.left.get(name)
-        if gone is not None:
-            how = f"killed in night {gone.round}" if gone.how == "night" else f"exiled by vote {gone.round}"
+        left = state.left.get(name)
+        if left is not None:
+            fate = f"killed in night {left.round}" if left.how == "night" else f"exiled by vote {left.round}"
         else:
-            how = "alive" + (f", last bid {state.bids[name]}" if name in state.bids else "")
+            fate = "alive" + (f", last bid {state.bids[name]}" if name in state.bids else "")
         met = state.suspicion_of(name)
         suspected = "not judged yet" if met is None else f"suspected {met:.2f}"
         brain = brains[seat.brain]
-        yield f"  {_column(name_of(name), state.seats)} {seat.role:<8}  {how:<22}  {suspected:<14}  {brain}"
+        yield f"  {_column(name_of(name), state.seats)} {seat.role:<8}  {fate:<22}  {suspected:<14}  {brain}"
 
 
 def _column(word: str, names: Iterable[SeatName]) -> str:
@@ -98,12 +98,12 @@ def _suspicion_table(state: GameState) -> Iterator[str]:
 
 def _moment(state: GameState, moment: Moment) -> Iterator[str]:
     if isinstance(moment, Utterance):
-        said = moment.said
-        turn = f"debate {said.turn}, " if said.phase == "debate" else ""
-        yield f"    {turn}{wording.who(state, said.speaker)}{wording.vote_of(state, said)}:"
-        more = len(said.text) - TEXT_SHOWN
+        statement = moment.spoken
+        turn = f"debate {statement.turn}, " if statement.phase == "debate" else ""
+        yield f"    {turn}{wording.who(state, statement.speaker)}{wording.vote_of(state, statement)}:"
+        more = len(statement.text) - TEXT_SHOWN
         cut = f" … and {more} characters more" if more > 0 else ""
-        yield from _wrapped(f"“{spoken(said.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
+        yield from _wrapped(f"“{spoken(statement.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
         yield from _wrapped(wording.assessment_in_words(moment) if moment.assessed else "being judged", 6)
         return
     if moment.type == "silence":
@@ -128,8 +128,8 @@ def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
 
 def _quoted(word: str | None, before: str) -> str:
     """Return a word that was said, in quotes behind what stands before it; "" for none."""
-    shown = printable(word or "")
-    return f"{before}“{shown}”" if shown else ""
+    text = printable(word or "")
+    return f"{before}“{text}”" if text else ""
 
 
 def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = None) -> SeatView:
@@ -143,7 +143,7 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
     Raises:
         ConfigError: no such seat, or the game has not been opened by then.
     """
-    herald, view = Herald(), SeatView(seat)
+    audiences, view = AudienceFilter(), SeatView(seat)
     opened = False
     for recorded in records:
         if until is not None and recorded.n > until:
@@ -156,10 +156,10 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
                 raise ConfigError(
                     f"no seat {printable(seat, NOTE_SHOWN)!r} in this game; its seats are {names_of(names)}"
                 )
-        told = herald.tell(event)
-        for public in told.public:
+        facts = audiences.feed(event)
+        for public in facts.public:
             view.hear_public(public)
-        for name, private in told.private:
+        for name, private in facts.private:
             if name == seat:
                 view.hear_private(private)
     if not opened:
@@ -170,10 +170,10 @@ def view_at(records: Iterable[Recorded], seat: SeatName, until: int | None = Non
 def seat_page(view: SeatView) -> str:
     """Return what one seat knows; the page is made from its view alone."""
     over = "the game is over" if view.ended is not None else f"round {view.round}"
-    gone = f", {_GONE[view.dead[view.me]]}" if view.me in view.dead else ""
-    nights = [*_own_nights(view), *_heard(view)]
+    fate = f", {_FATES[view.dead[view.me]]}" if view.me in view.dead else ""
+    nights = [*_own_nights(view), *_whispers(view)]
     lines = [
-        *(f"What {name_of(view.me)} knows · {view.role}{gone} · {over}", ""),
+        *(f"What {name_of(view.me)} knows · {view.role}{fate} · {over}", ""),
         *_wrapped(f"Partners: {names_of(view.partners)}" if view.role == "Werewolf" else "", 0),
         *("Players, and this seat's own suspicion of them", *_view_players(view), ""),
         *(("Its nights", *nights, "") if nights else ()),
@@ -184,18 +184,18 @@ def seat_page(view: SeatView) -> str:
 
 def _view_players(view: SeatView) -> Iterator[str]:
     for name in view.names:
-        how = _GONE[view.dead[name]] if name in view.dead else "alive"
-        known = _known(view, name)
+        fate = _FATES[view.dead[name]] if name in view.dead else "alive"
+        role = _known_role(view, name)
         if name == view.me:
             suspicion = ""
         elif view.suspicion.judged(view.me, name):
             suspicion = f"{view.suspicion.of(view.me, name):.2f}"
         else:
             suspicion = f"{view.suspicion.prior:.2f} (not judged yet)"
-        yield f"  {_column(name_of(name), view.names)}  {how:<15}  {known:<24}  {suspicion}".rstrip()
+        yield f"  {_column(name_of(name), view.names)}  {fate:<15}  {role:<24}  {suspicion}".rstrip()
 
 
-def _known(view: SeatView, name: SeatName) -> str:
+def _known_role(view: SeatView, name: SeatName) -> str:
     """Return what the seat knows for certain of a player's role, "" for nothing."""
     if name == view.me:
         return f"{view.role}, itself"
@@ -211,42 +211,42 @@ def _own_nights(view: SeatView) -> Iterator[str]:
     for answer in view.answers:
         if answer.kind in ACTS:
             content = answer.content
-            did = answer.outcome.replace("_", " ")
+            action = answer.outcome.replace("_", " ")
             if isinstance(content, Choice | Proposal):
-                did = f"{name_of(content.target)}{_quoted(getattr(content, 'word', None), ', ')}"
-            yield from _wrapped(f"{answer.kind}: {did}", 2)
+                action = f"{name_of(content.target)}{_quoted(getattr(content, 'word', None), ', ')}"
+            yield from _wrapped(f"{answer.kind}: {action}", 2)
             yield from _thought(answer.thought, 4)
 
 
-def _heard(view: SeatView) -> Iterator[str]:
-    for heard in view.whispers:
-        said = f"{name_of(heard.seat)} proposed {name_of(heard.target)}{_quoted(heard.word, ', ')}"
-        yield from _wrapped(f"heard in night {heard.round}: {said}", 2)
+def _whispers(view: SeatView) -> Iterator[str]:
+    for whisper in view.whispers:
+        proposal = f"{name_of(whisper.seat)} proposed {name_of(whisper.target)}{_quoted(whisper.word, ', ')}"
+        yield from _wrapped(f"heard in night {whisper.round}: {proposal}", 2)
 
 
 def _view_transcript(view: SeatView) -> Iterator[str]:
     # a seat's statements and silences, and its ballots, come in the order of its own answers
-    spoke = iter([answer for answer in view.answers if answer.kind == "speak"])
-    voted = iter([answer for answer in view.answers if answer.kind == "vote"])
+    speeches = iter([answer for answer in view.answers if answer.kind == "speak"])
+    ballots = iter([answer for answer in view.answers if answer.kind == "vote"])
     labels = {answer.about: answer for answer in view.answers if answer.kind == "assess_own"}
     for fact in view.public:
         yield from _fact(fact)
-        own: OwnAnswer | None = None
+        own_answer: OwnAnswer | None = None
         if (isinstance(fact, Statement) and fact.phase == "debate" and fact.speaker == view.me) or (
             isinstance(fact, Silence) and fact.seat == view.me
         ):
-            own = next(spoke, None)
+            own_answer = next(speeches, None)
         elif isinstance(fact, Tally) and view.me in fact.votes:
-            own = next(voted, None)
-        if own is not None:
-            yield from _thought(own.thought, 6)
+            own_answer = next(ballots, None)
+        if own_answer is not None:
+            yield from _thought(own_answer.thought, 6)
         if isinstance(fact, Statement):
             yield from _own_assessment(view, fact.statement, labels.get(fact.statement))
-    for answer in spoke:
+    for answer in speeches:
         words = f"“{spoken(answer.content.text, TEXT_SHOWN)}”" if isinstance(answer.content, Speech) else "nothing"
         yield from _wrapped(f"not heard yet: it says {words}", 4)
         yield from _thought(answer.thought, 6)
-    for ballot in voted:
+    for ballot in ballots:
         target = ballot.content.target if isinstance(ballot.content, Ballot) else None
         yield f"    not opened yet: its vote for {name_of(target)}"
         yield from _thought(ballot.thought, 6)
@@ -260,12 +260,12 @@ def _fact(fact: PublicFact) -> Iterator[str]:
     elif fact.type == "silence":
         yield f"    debate {fact.turn}, {name_of(fact.seat)} says nothing"
     elif fact.type == "dawn":
-        yield f"  Dawn {fact.round}: {name_of(fact.died)} died{_shown(fact)}"
+        yield f"  Dawn {fact.round}: {name_of(fact.died)} died{_role_shown(fact)}"
     elif fact.type == "tally":
         yield f"  Vote {fact.round}"
         yield from _wrapped(wording.tally_in_words(fact), 4)
     elif fact.type == "exile":
-        yield f"    {name_of(fact.seat)} is exiled{_shown(fact)}"
+        yield f"    {name_of(fact.seat)} is exiled{_role_shown(fact)}"
     elif fact.type == "ended":
         yield f"  The end: {wording.ending_in_words(fact)}"
     elif fact.type == "revealed":
@@ -273,40 +273,40 @@ def _fact(fact: PublicFact) -> Iterator[str]:
         yield from _wrapped(f"Revealed: {roles}; seed {printable(fact.seed, NOTE_SHOWN)}", 2)
 
 
-def _shown(fact: Dawn | Exile) -> str:
-    known = fact.role or fact.team
-    return f" ({known})" if known is not None else ""
+def _role_shown(fact: Dawn | Exile) -> str:
+    role = fact.role or fact.team
+    return f" ({role})" if role is not None else ""
 
 
-def _own_assessment(view: SeatView, statement: int, labelled: OwnAnswer | None) -> Iterator[str]:
-    if labelled is not None:
-        content = labelled.content
-        own = labelled.outcome.replace("_", " ")
+def _own_assessment(view: SeatView, statement: int, label_answer: OwnAnswer | None) -> Iterator[str]:
+    if label_answer is not None:
+        content = label_answer.content
+        text = label_answer.outcome.replace("_", " ")
         if isinstance(content, Label):
-            own = f"{_called(content)}, {content.confidence:.0%} sure{_because(content)}"
-        yield from _wrapped(f"own label: {own}", 6)
-        yield from _thought(labelled.thought, 6)
-    judged = view.judgements.get(statement)
-    if judged is not None:
-        own = f"{_called(judged)}, suspicion {judged.suspicion:.2f}, {judged.confidence:.0%} sure{_because(judged)}"
-        yield from _wrapped(f"own judgement: {own}", 6)
-        yield from _thought(judged.thought, 6)
+            text = f"{_label(content)}, {content.confidence:.0%} sure{_reasons(content)}"
+        yield from _wrapped(f"own label: {text}", 6)
+        yield from _thought(label_answer.thought, 6)
+    judgement = view.judgements.get(statement)
+    if judgement is not None:
+        sure = f"suspicion {judgement.suspicion:.2f}, {judgement.confidence:.0%} sure"
+        yield from _wrapped(f"own judgement: {_label(judgement)}, {sure}{_reasons(judgement)}", 6)
+        yield from _thought(judgement.thought, 6)
 
 
-def _called(said: Label | OwnJudgement) -> str:
-    if not said.deceptive:
+def _label(verdict: Label | OwnJudgement) -> str:
+    if not verdict.deceptive:
         return "honest"
-    return "deceptive" if said.kind in {"none", "unspecified"} else f"deceptive ({said.kind})"
+    return "deceptive" if verdict.kind in {"none", "unspecified"} else f"deceptive ({verdict.kind})"
 
 
-def _because(said: Label | OwnJudgement) -> str:
-    reasons = printable(said.reasoning, TEXT_SHOWN)
+def _reasons(verdict: Label | OwnJudgement) -> str:
+    reasons = printable(verdict.reasoning, TEXT_SHOWN)
     return f": {reasons}" if reasons else ""
 
 
 def _thought(thought: str | None, indent: int) -> list[str]:
-    shown = printable(thought or "", TEXT_SHOWN)
-    return _wrapped(f"thought: {shown}" if shown else "", indent)
+    text = printable(thought or "", TEXT_SHOWN)
+    return _wrapped(f"thought: {text}" if text else "", indent)
 
 
 def _wrapped(text: str, indent: int) -> list[str]:

@@ -28,9 +28,9 @@ VILLAGE: Final = "#3a8fd0"
 FAINT: Final = "dim"
 STRONG: Final = "bold"
 
-_MET: Final = 4
+_SUSP_WIDTH: Final = 4
 """Cells of the column that shows the suspicion a player meets."""
-_LABEL: Final = 11
+_LABEL_WIDTH: Final = 11
 """Cells of the words in front of what happened in a night or vote."""
 _TRUST: Final = (29, 79, 145)
 _NEUTRAL: Final = (74, 74, 82)
@@ -98,33 +98,33 @@ def players(state: GameState, width: int) -> Lines:
     brains = min(18, width - names - digits - 33)
     brains = brains if brains >= 6 else 0
     # marker, role, and one blank before every column; the bid and its number share a column
-    bids = max(0, width - (1 + 1 + names + 1 + 8 + 1 + 1 + digits + 1 + _MET) - (brains + 1 if brains else 0))
-    legend = f"{'last bid':<{bids + 1 + digits}} {'susp':<{_MET}}"
+    bids = max(0, width - (1 + 1 + names + 1 + 8 + 1 + 1 + digits + 1 + _SUSP_WIDTH) - (brains + 1 if brains else 0))
+    legend = f"{'last bid':<{bids + 1 + digits}} {'susp':<{_SUSP_WIDTH}}"
     lines = [section("Players", width, legend)]
     for name, seat in state.seats.items():
-        gone = state.left.get(name)
-        here = "" if gone is None else FAINT
+        left = state.left.get(name)
+        faded = "" if left is None else FAINT
         parts = [
             line(("▸" if state.floor == name else " ", STRONG)),
-            fit(line((name_of(name), f"{here or STRONG} {team_style(seat.role)}")), names),
-            fit(line((seat.role, team_style(seat.role, here))), 8),
+            fit(line((name_of(name), f"{faded or STRONG} {team_style(seat.role)}")), names),
+            fit(line((seat.role, team_style(seat.role, faded))), 8),
         ]
         if brains:
             parts.append(fit(line((printable(seat.brain, 64), FAINT)), brains))
         parts += [
             fit(_standing(state, name, bids, digits), bids + digits + 1),
-            _suspicion(state.suspicion_of(name), frozen=gone is not None, width=_MET),
+            _suspicion(state.suspicion_of(name), frozen=left is not None, width=_SUSP_WIDTH),
         ]
         lines.append(fit(Text(" ").join(parts), width))
     return lines
 
 
 def _standing(state: GameState, name: SeatName, width: int, digits: int) -> Text:
-    gone = state.left.get(name)
-    if gone is not None:
-        how = f"† killed, night {gone.round}" if gone.how == "night" else f"× exiled, vote {gone.round}"
-        short = f"† night {gone.round}" if gone.how == "night" else f"× vote {gone.round}"
-        return line((how if cell_len(how) <= width + digits + 1 else short, FAINT))
+    left = state.left.get(name)
+    if left is not None:
+        fate = f"† killed, night {left.round}" if left.how == "night" else f"× exiled, vote {left.round}"
+        short = f"† night {left.round}" if left.how == "night" else f"× vote {left.round}"
+        return line((fate if cell_len(fate) <= width + digits + 1 else short, FAINT))
     if name in state.absent:
         return line(("not answering", "italic"))
     if name not in state.bids:
@@ -155,12 +155,12 @@ def matrix(state: GameState, width: int) -> Lines:
         heads.append(f" {head}", team_style(state.role(target), FAINT if target in state.left else ""))
     lines = [section("Suspicion of the row for the column", width), fit(heads, width)]
     for observer in seats:
-        gone = observer in state.left
-        row = fit(line((name_of(observer), team_style(state.role(observer), FAINT if gone else ""))), names)
+        has_left = observer in state.left
+        row = fit(line((name_of(observer), team_style(state.role(observer), FAINT if has_left else ""))), names)
         for target in seats:
             value = state.suspicion.of(observer, target) if state.suspicion.judged(observer, target) else None
-            other = _suspicion(value, frozen=gone or target in state.left, width=cell)
-            row.append_text(line(" " * cell) if observer == target else other)
+            cell_text = _suspicion(value, frozen=has_left or target in state.left, width=cell)
+            row.append_text(line(" " * cell) if observer == target else cell_text)
         lines.append(fit(row, width))
     return lines
 
@@ -210,7 +210,7 @@ def _vote(state: GameState, tally: Tally, width: int) -> Lines:
             lines.append(_fact("abstaining", names, width))
         else:
             tail = f"{' ' * (most - len(voters))} {len(voters)}  "
-            head = fit(line((name_of(target), team_style(state.role(target)))), _LABEL)
+            head = fit(line((name_of(target), team_style(state.role(target)))), _LABEL_WIDTH)
             lines.append(fit(head + line(" ", "━" * len(voters), tail, (names, FAINT)), width))
     exile = state.exiles.get(tally.round)
     if exile is not None:
@@ -219,8 +219,8 @@ def _vote(state: GameState, tally: Tally, width: int) -> Lines:
 
 
 def _fact(label: str, words: str | Text, width: int) -> Text:
-    said = line(words) if isinstance(words, str) else words
-    return fit(fit(line((label, FAINT)), _LABEL + 1) + said, width)
+    text = line(words) if isinstance(words, str) else words
+    return fit(fit(line((label, FAINT)), _LABEL_WIDTH + 1) + text, width)
 
 
 def _result(state: GameState, label: str, name: SeatName | None, width: int) -> Text:
@@ -254,7 +254,7 @@ def transcript(state: GameState, console: Console, width: int, height: int) -> L
         chosen[-1] = chosen[-1][1:]
     return [
         section("Transcript", width, "self-label · flags · suspicion"),
-        *(each for lines in reversed(chosen) for each in lines),
+        *(text for lines in reversed(chosen) for text in lines),
     ][:height]
 
 
@@ -262,7 +262,7 @@ def _moment(state: GameState, moment: Moment, console: Console, width: int, most
     if isinstance(moment, Utterance):
         return _utterance(state, moment, console, width, most)
     if moment.type == "silence":
-        return [_said(state, moment.seat, line(("says nothing", f"{FAINT} italic")), width)]
+        return [_spoken_line(state, moment.seat, line(("says nothing", f"{FAINT} italic")), width)]
     if moment.type == "night_outcome":
         return [line(""), _divider(state, f"Night {moment.round}", width, moment.died, "died")]
     if moment.type == "tally":
@@ -278,13 +278,13 @@ def _divider(state: GameState, title: str, width: int, name: SeatName | None = N
 
 
 def _utterance(state: GameState, utterance: Utterance, console: Console, width: int, most: int) -> Lines:
-    said = utterance.said
+    statement = utterance.spoken
     indent = name_width(state, 9 if width < 60 else 14) + 1
-    words = spoken(said.text)
-    tally = state.tallies.get(said.round) if said.phase == "vote" else None
+    words = spoken(statement.text)
+    tally = state.tallies.get(statement.round) if statement.phase == "vote" else None
     text = Text(words)
     if tally is not None:
-        target = tally.votes.get(said.speaker)
+        target = tally.votes.get(statement.speaker)
         text = Text.assemble(
             ("→ ", FAINT), (name_of(target), team_style(state.role(target) if target else None)), "  ", words
         )
@@ -294,33 +294,35 @@ def _utterance(state: GameState, utterance: Utterance, console: Console, width: 
         wrapped[-1].rstrip()
         wrapped[-1].truncate(max(7, width - indent - 1), overflow="crop")
         wrapped[-1].append("…")
-    lines = [_said(state, said.speaker, wrapped[0] if wrapped else Text(), width)]
+    lines = [_spoken_line(state, statement.speaker, wrapped[0] if wrapped else Text(), width)]
     lines += [fit(line(" " * indent) + rest, width) for rest in wrapped[1:]]
     lines.append(fit(line(" " * indent) + _assessment(utterance, width - indent), width))
     return lines
 
 
-def _said(state: GameState, name: SeatName, words: Text, width: int) -> Text:
+def _spoken_line(state: GameState, name: SeatName, words: Text, width: int) -> Text:
     names = name_width(state, 9 if width < 60 else 14)
     speaker = fit(line((name_of(name), team_style(state.role(name), STRONG))), names)
     return fit(speaker + line(" ") + words, width)
 
 
-def _assessment(said: Utterance, width: int) -> Text:
-    if not said.assessed:
+def _assessment(utterance: Utterance, width: int) -> Text:
+    if not utterance.assessed:
         return line(("being judged…", f"{FAINT} italic"))
-    if said.label is None:
+    is_wide = width >= 50
+    if utterance.label is None:
         text = line(("– no label", FAINT))
     else:
-        mark, colour = ("●", WOLF) if said.label.deceptive else ("○", VILLAGE)
-        text = line((f"{mark} {label_in_words(said.label)}", colour))
-        if width >= 50:
-            text.append(f" ({said.label.confidence:.0%} sure)", FAINT)
-    if said.suspicion is not None:
-        flags = f"   ⚑ {said.flagged} of {said.judged}   " if width >= 50 else f"  ⚑ {said.flagged}/{said.judged}  "
-        text.append(flags, STRONG if said.flagged else FAINT)
-        text.append(f" {hundredths(said.suspicion)} ", heat(said.suspicion))
-    if said.verdicts and width - text.cell_len > 2 + cell_len(claims_in_words(said)):
-        lie = said.verdicts["lie"] > 0
-        text.append(f"   {claims_in_words(said)}", STRONG if lie else FAINT)
+        mark, colour = ("●", WOLF) if utterance.label.deceptive else ("○", VILLAGE)
+        text = line((f"{mark} {label_in_words(utterance.label)}", colour))
+        if is_wide:
+            text.append(f" ({utterance.label.confidence:.0%} sure)", FAINT)
+    if utterance.suspicion is not None:
+        margin, slash = ("   ", " of ") if is_wide else ("  ", "/")
+        flags = f"{margin}⚑ {utterance.flagged}{slash}{utterance.judged}{margin}"
+        text.append(flags, STRONG if utterance.flagged else FAINT)
+        text.append(f" {hundredths(utterance.suspicion)} ", heat(utterance.suspicion))
+    if utterance.verdicts and width - text.cell_len > 2 + cell_len(claims_in_words(utterance)):
+        lie = utterance.verdicts["lie"] > 0
+        text.append(f"   {claims_in_words(utterance)}", STRONG if lie else FAINT)
     return text

@@ -18,8 +18,8 @@ from wolfbus.messages.events import AnyEvent
 from wolfbus.printable import printable
 from wolfbus.record.line import Recorded
 
-TOLD: Final = 20
-"""Warnings that are told after a live view."""
+WARNINGS_SHOWN: Final = 20
+"""Warnings that are printed after a live view."""
 CHARACTERS_PER_SECOND: Final = 25.0
 """Reading speed: about 250 words a minute."""
 SHORTEST: Final = 1.0
@@ -27,7 +27,7 @@ SHORTEST: Final = 1.0
 GLANCE: Final = 0.5
 """Seconds for any other event that changes what is seen."""
 
-_SEEN: Final = PUBLIC_TYPES | PRIVATE_TYPES | {"opened", "night_outcome", "absent", "returned", "stopped"}
+_VISIBLE: Final = PUBLIC_TYPES | PRIVATE_TYPES | {"opened", "night_outcome", "absent", "returned", "stopped"}
 
 Key: TypeAlias = Literal["pause", "on", "back", "quit"]
 Wait: TypeAlias = Callable[[float | None], Key | None]
@@ -45,16 +45,16 @@ _KEYS: Final[dict[bytes, Key]] = {
 _HINT: Final = "space pauses · ← → sentence by sentence · q to the end"
 
 
-class Shower(NamedTuple):
-    """What shows events: `see` takes the next one, `restart` forgets all so far, where that can be."""
+class Display(NamedTuple):
+    """Shows a game: `show` the next event, `restart` from the first one, where that can be."""
 
-    see: Callable[[Recorded], None]
+    show: Callable[[Recorded], None]
     restart: Callable[[], None] | None = None
 
 
 @contextlib.contextmanager
-def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower]:
-    """Give what shows events on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet.
+def open_display(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Display]:
+    """Show a game on stderr: a live view in a terminal, plain lines elsewhere, nothing when quiet.
 
     Args:
         quiet: show nothing.
@@ -62,38 +62,38 @@ def shown(*, quiet: bool, plain: bool, paced: bool = False) -> Iterator[Shower]:
         paced: whether keys are listened to, so that the view says which.
     """
     if quiet:
-        yield Shower(lambda _: None)
+        yield Display(lambda _: None)
     elif plain or not sys.stderr.isatty():
         from wolfbus.cli.terminal.wording import PlainLines
 
-        yield Shower(PlainLines(sys.stderr).see)
+        yield Display(PlainLines(sys.stderr).show)
     else:
         from rich.console import Console
 
         from wolfbus.cli.terminal.live import LiveView
 
-        with _kept_back(), LiveView(Console(stderr=True), hint=_HINT if paced else "") as view:
-            yield Shower(view.see, view.restart)
+        with _warnings_held(), LiveView(Console(stderr=True), hint=_HINT if paced else "") as view:
+            yield Display(view.show, view.restart)
 
 
 @contextlib.contextmanager
-def _kept_back() -> Iterator[None]:
-    """Keep warnings back while a live view holds the screen, and tell them when it is gone."""
-    keeper = MemoryHandler(sys.maxsize, flushLevel=sys.maxsize)
-    keeper.setLevel(logging.WARNING)
+def _warnings_held() -> Iterator[None]:
+    """Hold warnings back while a live view has the screen, and print them when it is closed."""
+    handler = MemoryHandler(sys.maxsize, flushLevel=sys.maxsize)
+    handler.setLevel(logging.WARNING)
     root = logging.getLogger()
-    root.addHandler(keeper)
+    root.addHandler(handler)
     try:
         yield
     finally:
-        root.removeHandler(keeper)
-        for line in list(dict.fromkeys(record.getMessage() for record in keeper.buffer))[:TOLD]:
+        root.removeHandler(handler)
+        for line in list(dict.fromkeys(record.getMessage() for record in handler.buffer))[:WARNINGS_SHOWN]:
             sys.stderr.write(f"wolfbus: {line}\n")
 
 
 @contextlib.contextmanager
 def key_presses() -> Iterator[Wait]:
-    """Read single keys from standard input, and give what waits for one that means something.
+    """Read single keys from standard input; yields a function that waits for one that means something.
 
     Where standard input is no terminal, or the platform knows no termios, no key is ever pressed, and waiting without
     an end returns ``on`` at once.
@@ -106,7 +106,7 @@ def key_presses() -> Iterator[Wait]:
     except (ImportError, OSError, ValueError, AttributeError):
         descriptor = None
     if descriptor is None:
-        yield _without_keys
+        yield _wait_without_keys
         return
     before = termios.tcgetattr(descriptor)
 
@@ -131,17 +131,17 @@ def key_presses() -> Iterator[Wait]:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-def _without_keys(seconds: float | None) -> Key | None:
+def _wait_without_keys(seconds: float | None) -> Key | None:
     if seconds is None:
         return "on"
     time.sleep(seconds)
     return None
 
 
-def play_back_with_keys(records: Sequence[Recorded], shower: Shower, speed: float, until: int | None = None) -> None:
-    """Play back what `shower` shows, as `play_back` does, under the keys that are pressed."""
+def play_back_with_keys(records: Sequence[Recorded], display: Display, speed: float, until: int | None = None) -> None:
+    """Play back what `display` shows, as `play_back` does, under the keys that are pressed."""
     with key_presses() as wait:
-        play_back(records, shower.see, speed, until, wait, shower.restart)
+        play_back(records, display.show, speed, until, wait, display.restart)
 
 
 def pause_for(event: AnyEvent) -> float:
@@ -152,7 +152,7 @@ def pause_for(event: AnyEvent) -> float:
     """
     if event.type == "statement":
         return max(SHORTEST, len(printable(event.text)) / CHARACTERS_PER_SECOND)
-    return GLANCE if event.type in _SEEN else 0.0
+    return GLANCE if event.type in _VISIBLE else 0.0
 
 
 def beat_lines(records: Sequence[Recorded]) -> list[int]:
@@ -171,7 +171,7 @@ def play_back(
     show: Callable[[Recorded], None],
     speed: float,
     until: int | None = None,
-    wait: Wait = _without_keys,
+    wait: Wait = _wait_without_keys,
     restart: Callable[[], None] | None = None,
 ) -> int:
     """Show events one after the other, with time to read; keys pause, step by beats, and leave.
@@ -193,28 +193,28 @@ def play_back(
     """
     if not speed > 0:
         raise ConfigError(f"speed {speed:g}: it must be above 0; 2 is twice as fast as one reads")
-    shown = [recorded for recorded in records if until is None or recorded.n <= until]
+    played = [recorded for recorded in records if until is None or recorded.n <= until]
     beats: list[int] | None = None
-    place, hurry_to, last = 0, 0, 0
-    while place < len(shown):
-        recorded = shown[place]
+    index, skip_to, last = 0, 0, 0
+    while index < len(played):
+        recorded = played[index]
         show(recorded)
-        place, last = place + 1, recorded.n
+        index, last = index + 1, recorded.n
         pause = pause_for(recorded.event) / speed
-        if recorded.n < hurry_to or pause <= 0:
+        if recorded.n < skip_to or pause <= 0:
             continue
         key = wait(pause)
         if key == "pause":
             key = wait(None)
         if key == "quit":
-            hurry_to = shown[-1].n + 1
+            skip_to = played[-1].n + 1
         elif key in {"on", "back"}:
-            beats = beat_lines(shown) if beats is None else beats
+            beats = beat_lines(played) if beats is None else beats
             if key == "on":
-                hurry_to = next((n for n in beats if n > last), last)
+                skip_to = next((n for n in beats if n > last), last)
             elif restart is not None:
-                here = max((n for n in beats if n <= last), default=0)
-                hurry_to = max((n for n in beats if n < here), default=0)
+                current = max((n for n in beats if n <= last), default=0)
+                skip_to = max((n for n in beats if n < current), default=0)
                 restart()
-                place = 0
+                index = 0
     return last

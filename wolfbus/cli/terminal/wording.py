@@ -140,8 +140,8 @@ def label_in_words(label: Label) -> str:
 
 def assessment_in_words(statement: Utterance) -> str:
     """Return how a statement was assessed: "self: honest · suspected 0.42 by 6, flagged by 2 · claims: 1 true"."""
-    own = "none" if statement.label is None else label_in_words(statement.label)
-    parts = [f"self: {own}"]
+    label = "none" if statement.label is None else label_in_words(statement.label)
+    parts = [f"self: {label}"]
     if statement.suspicion is not None:
         parts.append(f"suspected {statement.suspicion:.2f} by {statement.judged}, flagged by {statement.flagged}")
     if statement.missing:
@@ -154,11 +154,11 @@ def assessment_in_words(statement: Utterance) -> str:
 def claims_in_words(statement: Utterance) -> str:
     """Return the moderator's verdicts on a statement's claims: "claims: 1 true, 2 lies"."""
     words = {"lie": "lies", "mistake": "mistakes"}
-    shown = (
+    counts = (
         f"{number} {verdict if number == 1 else words.get(verdict, verdict)}"
         for verdict, number in sorted(statement.verdicts.items())
     )
-    return "claims: " + ", ".join(shown)
+    return "claims: " + ", ".join(counts)
 
 
 def ending_in_words(event: Ended) -> str:
@@ -186,7 +186,7 @@ _EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
     "stopped": lambda _, event: stop_in_words(event),
 }
 
-_TOLD_PLAINLY: Final = (PUBLIC_TYPES | PRIVATE_TYPES) - _EVENTS.keys() - {"statement", "dawn"}
+_WITHOUT_WORDS: Final = (PUBLIC_TYPES | PRIVATE_TYPES) - _EVENTS.keys() - {"statement", "dawn"}
 """Types of event that the table is told of and that have no words; a statement is quoted, and what a dawn tells stands
 in the outcome of the night.
 """
@@ -200,7 +200,7 @@ def event_in_words(state: GameState, event: AnyEvent) -> str:
     words = _EVENTS.get(event.type)
     if words is not None:
         return words(state, event)
-    return in_plain_words(plain(event)) if event.type in _TOLD_PLAINLY else ""
+    return in_plain_words(plain(event)) if event.type in _WITHOUT_WORDS else ""
 
 
 def answers_in_words(state: GameState) -> str:
@@ -253,7 +253,7 @@ _PLACE: Final = 13
 """Characters of the column that says where in the game a line belongs."""
 _SORTS: Final = 24
 """Sorts of failure that are told apart; a server that never says the same twice must not fill lines and memory."""
-_TOLD: Final = 6
+_SORTS_NAMED: Final = 6
 """Sorts of failure that the closing lines name."""
 _DIGITS: Final = re.compile(r"\d+")
 _PLACES: Final = {
@@ -297,8 +297,8 @@ class Failures:
         if all(count == 1 for count in self._counts.values()):
             return ""
         sorts = sorted(self._counts.items(), key=lambda item: -item[1])
-        parts = [f"{count} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_TOLD]]
-        if left := sum(count for _, count in sorts[_TOLD:]):
+        parts = [f"{count} × {self._words[sort] or 'no reason given'}" for sort, count in sorts[:_SORTS_NAMED]]
+        if left := sum(count for _, count in sorts[_SORTS_NAMED:]):
             parts.append(f"{left} of other sorts")
         calls = counted(sum(self._counts.values()), "model call")
         return f"{calls} without a reply: {'; '.join(parts)}"
@@ -313,29 +313,29 @@ class PlainLines:
         stream: text stream to write to; characters that its encoding lacks become question marks.
 
     Attributes:
-        gone: whether the stream's reader has gone; nothing is written from then on.
+        closed: whether nobody reads the stream any more; nothing is written from then on.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self.gone = False
+        self.closed = False
         self._stream = stream
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._state = GameState()
         self._mute = ""
         self._failures = Failures()
 
-    def see(self, recorded: Recorded) -> None:
-        """Take in the next event of the game and write what it is worth."""
+    def show(self, recorded: Recorded) -> None:
+        """Write the lines of the game's next event, if it has any."""
         self._state.feed(recorded.event)
-        text = "".join(f"{place:<{_PLACE - 1}} {told}\n" for place, told in self._lines(recorded.event))
-        if not text or self.gone:
+        text = "".join(f"{place:<{_PLACE - 1}} {words}\n" for place, words in self._lines(recorded.event))
+        if not text or self.closed:
             return
         try:
             self._stream.write(text.encode(self._encoding, "replace").decode(self._encoding))
             self._stream.flush()
         except BrokenPipeError:
             # `wolfbus play 2>&1 | head`: the caller may be an actor in the middle of a game, which goes on
-            self.gone = True
+            self.closed = True
 
     def _lines(self, event: AnyEvent) -> Iterator[tuple[str, str]]:
         """Give the lines of an event: where in the game it belongs, and the words."""
@@ -354,16 +354,16 @@ class PlainLines:
             yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
         elif event.type == "model_call":
             # hundreds of calls go well, and say nothing of the game
-            if event.error is not None and (told := self._failures.add(event)):
-                yield "", told
-        elif told := event_in_words(state, event):
+            if event.error is not None and (text := self._failures.add(event)):
+                yield "", text
+        elif text := event_in_words(state, event):
             mute = self._mute if event.type == "silence" else ""
-            yield _PLACES.get(event.type, "").format(event), told + mute
+            yield _PLACES.get(event.type, "").format(event), text + mute
             if event.type in {"ended", "stopped"}:
                 sums = (answers_in_words(state), self._failures.total(), usage_in_words(state.usage))
-                yield from (("", told) for told in sums if told)
+                yield from (("", text) for text in sums if text)
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed
-        whose = "" if statement.said.phase == "debate" else f"{name_of(statement.said.speaker)} · "
+        whose = "" if statement.spoken.phase == "debate" else f"{name_of(statement.spoken.speaker)} · "
         return f"  {whose}{assessment_in_words(statement)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Final
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from players.scripted import tuning
@@ -14,6 +14,8 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Statement
 from wolfbus.messages.requests import Ask, PublicFact
 from wolfbus.view import SeatView
+
+T = TypeVar("T")
 
 _NESTED: Final = frozenset({"reported", "pressure", "voices"})
 """Notes that hold further notes for every player."""
@@ -37,7 +39,7 @@ class PublicNotes:
         pressure: today's accused, each with its accusers and the number of their last accusation.
         voices: today's doubted and accused, each with those who spoke against them.
         spoken: how often each player spoke today.
-        said: skeletons of all statements; membership only.
+        skeletons: those of all statements; membership only.
         latest: each player's last statement.
         floor: the last statement of today's debate, None after a silence or before anybody spoke.
         victims: who died at night, in order.
@@ -60,7 +62,7 @@ class PublicNotes:
         self.pressure: dict[SeatName, dict[SeatName, int]] = {}
         self.voices: dict[SeatName, dict[SeatName, int]] = {}
         self.spoken: dict[SeatName, int] = {}
-        self.said: set[str] = set()
+        self.skeletons: set[str] = set()
         self.latest: dict[SeatName, int] = {}
         self.floor: Statement | None = None
         self.victims: list[SeatName] = []
@@ -71,30 +73,34 @@ class PublicNotes:
         """Return the notes on all public facts so far, of which these are notes on the first few."""
         notes = self._copy()
         for fact in facts[self.count :]:
-            notes.take_in(fact)
+            notes.add(fact)
         return notes
 
-    def begin(self, facts: Sequence[PublicFact]) -> bool:
+    def is_reported(self, name: SeatName) -> bool:
+        """Return whether anybody told to have seen that `name` is a Werewolf."""
+        return any(wolf for _, wolf in self.reported.get(name, ()))
+
+    def precede(self, facts: Sequence[PublicFact]) -> bool:
         """Return whether these are notes on the first of such facts, or on all of them."""
         # facts are told in order, so who heard the same one last has heard the same
         return self.count == 0 or (self.count <= len(facts) and self.last is facts[self.count - 1])
 
     def _copy(self) -> PublicNotes:
         """Return notes that can grow apart from these."""
-        made = copy(self)
-        for name, notes in vars(self).items():
+        notes = copy(self)
+        for name, value in vars(self).items():
             if name in _NESTED:
-                setattr(made, name, {player: more.copy() for player, more in notes.items()})
-            elif isinstance(notes, (dict, list, set)):
-                setattr(made, name, notes.copy())
-        return made
+                setattr(notes, name, {player: by_player.copy() for player, by_player in value.items()})
+            elif isinstance(value, (dict, list, set)):
+                setattr(notes, name, value.copy())
+        return notes
 
-    def take_in(self, fact: PublicFact) -> None:
+    def add(self, fact: PublicFact) -> None:
         """Note down the next fact; nobody else may have these notes yet."""
         self.count += 1
         self.last = fact
         if fact.type == "statement":
-            self._listen(fact)
+            self._add_statement(fact)
         elif fact.type == "silence":
             self.floor = None
         elif fact.type == "tally":
@@ -112,11 +118,11 @@ class PublicNotes:
         if died is not None:
             self.victims.append(died)
 
-    def _listen(self, statement: Statement) -> None:
+    def _add_statement(self, statement: Statement) -> None:
         number, speaker = statement.statement, statement.speaker
         cues = read(statement.text, self._names)
         self.cues[number] = cues
-        self.said.add(cues.skeleton)
+        self.skeletons.add(cues.skeleton)
         self.latest[speaker] = number
         if statement.phase == "debate":
             self.floor = statement
@@ -167,30 +173,30 @@ class GameNotes:
         """Return those that every seat keeps which was told the same first fact."""
         if not facts:
             return cls(names)
-        place = (id(facts[0]), names)
-        found = _kept.get(place)
-        if found is None:
-            found = _kept[place] = cls(names, facts[0])
-        return found
+        key = (id(facts[0]), names)
+        notes = _shared_notes.get(key)
+        if notes is None:
+            notes = _shared_notes[key] = cls(names, facts[0])
+        return notes
 
     def on(self, facts: Sequence[PublicFact]) -> PublicNotes:
         """Return notes on all of these facts."""
         latest = self._latest
         if latest.count == len(facts) and (not facts or latest.last is facts[-1]):
             return latest
-        if not latest.begin(facts):
+        if not latest.precede(facts):
             # somebody has heard more than this seat, or something else
             return PublicNotes(self._names).after(facts)
         latest = self._latest = latest.after(facts)
         return latest
 
 
-_kept: Final[WeakValueDictionary[tuple[int, tuple[SeatName, ...]], GameNotes]] = WeakValueDictionary()
+_shared_notes: Final[WeakValueDictionary[tuple[int, tuple[SeatName, ...]], GameNotes]] = WeakValueDictionary()
 """Notes that somebody holds, by the identity of the first fact, and the players."""
 
 
-class Standpoint:
-    """What a seat makes of its game when it is asked.
+class Player:
+    """A seat that is asked: what it makes of its game.
 
     Everything here follows from the view and the request, so equal views and requests give equal answers.
 
@@ -220,7 +226,7 @@ class Standpoint:
         """Return this request's number in [0, 1) for `purpose`."""
         return unit(self.seed, purpose, self.ask.round, self.ask.turn, n)
 
-    def nature(self, purpose: str, n: int = 0) -> float:
+    def trait(self, purpose: str, n: int = 0) -> float:
         """Return a number in [0, 1) that stays the same for the whole game, a trait of character."""
         key = (purpose, n)
         value = self._traits.get(key)
@@ -228,12 +234,12 @@ class Standpoint:
             value = self._traits[key] = unit(self.seed, purpose, n=n)
         return value
 
-    def pick(self, purpose: str, names: list[SeatName]) -> SeatName:
-        """Return one of `names`, each equally likely."""
-        return choose(self.seed, purpose, names, self.ask.round, self.ask.turn)
+    def pick(self, purpose: str, options: Sequence[T]) -> T:
+        """Return one of `options`, each equally likely."""
+        return choose(self.seed, purpose, options, self.ask.round, self.ask.turn)
 
-    def weigh(self, purpose: str, options: list[tuple[SeatName, int]]) -> SeatName:
-        """Return one of the (name, weight) pairs' names."""
+    def weigh(self, purpose: str, options: Sequence[tuple[T, int]]) -> T:
+        """Return one option of (option, weight) pairs."""
         return choose_weighted(self.seed, purpose, options, self.ask.round, self.ask.turn)
 
     def leaning(self, name: SeatName) -> float:
@@ -245,16 +251,16 @@ class Standpoint:
 
     # --- knowledge
 
-    def known(self, name: SeatName) -> bool | None:
-        """Return True for a player known to be a Werewolf, False for one known not to be, None without certainty."""
+    def is_wolf(self, name: SeatName) -> bool | None:
+        """Return whether a player is known to be a Werewolf, or known not to be; None without certainty."""
         view = self.view
         if self.wolf:
             return name in view.partners or name == view.me
-        heard = view.heard
-        role = view.inspections.get(name) or heard.revealed.get(name)
+        knowledge = view.knowledge
+        role = view.inspections.get(name) or knowledge.revealed.get(name)
         if role is not None:
             return role in {"Werewolf", "werewolves"}
-        return False if name == view.me or heard.dead.get(name) == "night" else None
+        return False if name == view.me or knowledge.dead.get(name) == "night" else None
 
     def caught(self, name: SeatName) -> bool:
         """Return whether `name` said in public what this seat knows to be false."""
@@ -268,21 +274,21 @@ class Standpoint:
         if view.config.seers == 0 and name in notes.seers:
             return True
         for (reporter, target), wolf in notes.results.items():
-            if reporter == name and self.known(target) is (not wolf):
+            if reporter == name and self.is_wolf(target) is (not wolf):
                 return True
         return False
 
     def credibility(self, seer: SeatName) -> float:
         """Return how far a report by `seer` is believed, in [0, 1]."""
-        known = self.known(seer)
-        if known or self.caught(seer):
+        is_wolf = self.is_wolf(seer)
+        if is_wolf or self.caught(seer):
             return 0.0
-        if known is False and seer in self.notes.victims:
+        if is_wolf is False and seer in self.notes.victims:
             return 1.0
         if self.contested():
-            faith = tuning.RIVAL_SEER * 2 * (1.0 - self.view.suspicion.of(self.me, seer))
+            credibility = tuning.RIVAL_SEER * 2 * (1.0 - self.view.suspicion.of(self.me, seer))
             first = next(iter(self.notes.seers)) == seer
-            return min(faith + tuning.FIRST_SEER, 1.0) if first else faith
+            return min(credibility + tuning.FIRST_SEER, 1.0) if first else credibility
         return tuning.LONE_SEER
 
     def contested(self) -> bool:
@@ -291,9 +297,9 @@ class Standpoint:
 
     def belief(self, name: SeatName) -> float:
         """Return how likely `name` seems to be a Werewolf, in [0, 1], from knowledge, reports, talk and votes."""
-        known = self.known(name)
-        if known is not None:
-            return 1.0 if known else 0.0
+        is_wolf = self.is_wolf(name)
+        if is_wolf is not None:
+            return float(is_wolf)
         if self.caught(name):
             return 0.97
         notes = self.notes
@@ -303,21 +309,21 @@ class Standpoint:
         for seer, wolf in notes.reported.get(name, ()):
             if seer == self.me:
                 continue
-            faith = self.credibility(seer)
-            value = value + faith * (1.0 - value) if wolf else value * (1.0 - 0.8 * faith)
-        value += tuning.BANDWAGON * self._chorus(name)
+            trust = self.credibility(seer)
+            value = value + trust * (1.0 - value) if wolf else value * (1.0 - 0.8 * trust)
+        value += tuning.BANDWAGON * self._weight_of_voices(name)
         against = notes.votes.get(name)
-        if against is not None and (against == self.me or self.known(against) is False):
+        if against is not None and (against == self.me or self.is_wolf(against) is False):
             value += tuning.VOTED_FOR_INNOCENT
         value += tuning.BELIEF_NOISE * (2.0 * self.leaning(name) - 1.0)
         return min(max(value, 0.01), 0.99)
 
     def belief_of(self, name: SeatName) -> float:
         """Return what is known of `name`, else the smoothed suspicion alone, in [0, 1]; a cheap sort of `belief`."""
-        known = self.known(name)
-        return self.view.suspicion.of(self.me, name) if known is None else float(known)
+        is_wolf = self.is_wolf(name)
+        return self.view.suspicion.of(self.me, name) if is_wolf is None else float(is_wolf)
 
-    def _chorus(self, name: SeatName) -> float:
+    def _weight_of_voices(self, name: SeatName) -> float:
         """Return how much weight today's voices against `name` carry: those of trusted players count, others turn."""
         voices = self.notes.voices.get(name)
         if not voices:
@@ -330,9 +336,19 @@ class Standpoint:
 
     # --- the table
 
+    @property
+    def floor(self) -> Statement | None:
+        """The last statement of today's debate, unless this seat made it."""
+        floor = self.notes.floor
+        return None if floor is None or floor.speaker == self.me else floor
+
     def accusers(self, name: SeatName) -> list[SeatName]:
         """Return who accused `name` today and still lives."""
         return [accuser for accuser in self.notes.pressure.get(name, ()) if accuser not in self.view.dead]
+
+    def reporters(self, name: SeatName) -> list[SeatName]:
+        """Return the others who told everybody to have seen that `name` is a Werewolf."""
+        return [seer for seer, wolf in self.notes.reported.get(name, ()) if wolf and seer != self.me]
 
     def voices(self, name: SeatName) -> int:
         """Return how many others spoke against `name` today, in doubt or certainty."""
@@ -341,9 +357,7 @@ class Standpoint:
 
     def in_danger(self, name: SeatName) -> bool:
         """Return whether `name` may well be exiled today: several accusers, or a report by the only Seer."""
-        if len(self.accusers(name)) >= tuning.ACCUSERS_IN_DANGER:
-            return True
-        return any(wolf for _, wolf in self.notes.reported.get(name, ()))
+        return len(self.accusers(name)) >= tuning.ACCUSERS_IN_DANGER or self.notes.is_reported(name)
 
     def living_partners(self) -> list[SeatName]:
         """Return the Werewolf's partners who still live."""
