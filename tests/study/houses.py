@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.proving import prove
-from tests.study.gate import GATE
+from tests.study.brains import GATE
 from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, without_times
 
 HOUSE = "study-house"
-GATED = "tests.study.gate:Gated"
+GATED = "tests.study.brains:Gated"
 AGENTS = (("ann", "scripted", 16), ("bea", GATED, 8), ("cleo", GATED, 8))
 """Two agents share what one brain is asked for."""
 PAIR = (("ann", "scripted", 16), ("bea", GATED, 16))

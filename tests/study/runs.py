@@ -14,12 +14,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from tests.study.gate import GATE
+from tests.study.brains import GATE
 from wolfbus import cli
 
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-STUDY = 'games = 16\nseed = 11\nplayers = "scripted*4,tests.study.gate:Gated*4"\nat_once = 4'
+STUDY = 'games = 16\nseed = 11\nplayers = "scripted*4,tests.study.brains:Gated*4"\nat_once = 4'
 """A study that can be held up in its middle."""
 SHORT = "[rules]\ndebate_turns = 2\nmax_rounds = 2\n"
 """Rules of games that are over soon."""
@@ -92,7 +92,7 @@ def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subpr
 def begin(
     *arguments: str | Path, gate: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Begin a run; see `tests.study.gate` for the gate."""
+    """Begin a run; see `tests.study.brains` for the gate."""
     # a session of its own, so that a signal to it is not one to the tests; and Ctrl-C ends it even where the tests run
     # in the background, for which a shell has it ignored
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -70,7 +70,7 @@ def test_a_study_leaves_a_record_of_every_game_and_a_manifest_that_counts_them(w
         assert (opened["game"], opened["seed"]) == (game["game"], game["seed"])
         assert [seat["brain"] for seat in opened["seats"]] == game["brains"]
         assert json.loads(last).get("winner") == game["winner"]
-    assert study["agents"] == ["scripted", "tests.study.gate:Gated"]
+    assert study["agents"] == ["scripted", "tests.study.brains:Gated"]
     assert study["design"]["roles_equal"]
     assert len({game["block"] for game in study["games"]}) == 8
 
@@ -161,7 +161,7 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
         ("--games 16", ["add --resume"]),
         ("--resume --seed 12", ["seed", '"12"', '"11"']),
         ("--resume --players random", ["agents"]),
-        ("--resume --players scripted*2,tests.study.gate:Gated*6", ["seats"]),
+        ("--resume --players scripted*2,tests.study.brains:Gated*6", ["seats"]),
         ("--resume --design fixed", ["design", '"fixed"', '"balanced"']),
         ("--resume --games 15", ["games", "15", "16", "only grow"]),
         ("--resume {other}", ["config.deadlines.bid: 5.0 is told, and the folder's study has 60.0"]),
@@ -326,7 +326,7 @@ def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midw
     ],
 )
 def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, brain, why):
-    study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.dying:{brain}*8"')
+    study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.brains:{brain}*8"')
     process = begin(study, "--out", out, gate=tmp_path / "dead")
     _, error = process.communicate(timeout=100)
     assert process.returncode == 1, error

@@ -14,7 +14,7 @@ from importlib import resources
 import pytest
 import redis
 
-from tests.study.gate import GATE
+from tests.study.brains import GATE
 from tests.study.runs import (
     ENVIRONMENT,
     STUDY,

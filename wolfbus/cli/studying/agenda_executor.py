@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from wolfbus.bus import open_bus
 from wolfbus.cli.studying.results import fetch_result
 from wolfbus.errors import BusError, WolfError
+from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import Spent
 from wolfbus.study.plan import PlannedGame
@@ -57,8 +58,7 @@ class AgendaExecutor:
         self._config = study.config
         self._news = news
         self._requested: dict[int, PlannedGame] = {}
-        self._unposted: list[int] = []
-        self._lock = threading.Lock()
+        self._unposted: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._ended = threading.Event()
         self._budget: RedisBudget | None = None
         self._spent = before
@@ -90,16 +90,13 @@ class AgendaExecutor:
 
     def submit(self, games: Iterable[PlannedGame]) -> None:
         """Have games put on the agenda."""
-        with self._lock:
-            for game in games:
-                self._requested[game.number] = game
-                self._unposted.append(game.number)
+        for game in games:
+            self._requested[game.number] = game
+            self._unposted.put(game.number)
 
     def cancel(self, reason: str) -> None:  # noqa: ARG002 - whoever resumes finds all on the agenda
         """Leave all games on the agenda, to the run that resumes."""
         self._ended.set()
-        with self._lock:
-            self._requested.clear()
 
     def close(self, *, hasty: bool) -> None:
         """Remove the agenda, so that its workers end; in haste, leave it to the run that resumes."""
@@ -128,9 +125,7 @@ class AgendaExecutor:
         after = "0-0"
         results: dict[int, FinishedGame] = {}
         while not self._ended.wait(_POLL_S):
-            with self._lock:
-                numbers, self._unposted = self._unposted, []
-            self._agenda.post(numbers)
+            self._agenda.post(drain(self._unposted, 0.0))
             for entry, finished in self._agenda.results(after):
                 after, results[finished.number] = entry, finished
             # an earlier run may have put games on the agenda that this one has not requested yet
@@ -147,14 +142,8 @@ class AgendaExecutor:
                 raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
 
     def _collect(self, finished: FinishedGame) -> None:
-        """Collect a game's record and report its result, unless the run has ended meanwhile."""
-        with self._lock:
-            planned = self._requested.get(finished.number)
-        if planned is None:
-            return
+        """Collect a game's record and report its result."""
+        planned = self._requested.pop(finished.number)
         result = fetch_result(self._bus, planned, finished, self._folder, self._config)
-        with self._lock:
-            is_requested = self._requested.pop(finished.number, None) is not None
-        if is_requested:
-            self._bus.expire(finished.house, planned.game, KEPT_S)
-            self._news.put(result)
+        self._bus.expire(finished.house, planned.game, KEPT_S)
+        self._news.put(result)

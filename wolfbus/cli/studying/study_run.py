@@ -238,7 +238,8 @@ class StudyRun:
             return False
         from wolfbus.cli.studying.house_executor import is_left_open
 
-        return any(is_left_open(address, folder.sessions()) for address in self.options.addresses())
+        sessions = folder.sessions()
+        return any(is_left_open(address, sessions) for address in self.options.addresses())
 
     # -- playing
 
