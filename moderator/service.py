@@ -112,16 +112,7 @@ def _term(
         tickets = Tickets(settings.url, settings.house) if settings.tickets else None
         if tickets is not None:
             stack.callback(tickets.close)
-        claim = stand_by(
-            bus,
-            settings.house,
-            holder,
-            settings.lease_s,
-            stopping,
-            health,
-            is_known=before is not None,
-            news_before=before.news_before if before is not None else None,
-        )
+        claim = stand_by(bus, settings, holder, stopping, health, before)
         if isinstance(claim, TermEnd):
             return claim
         if settings.agenda is not None and (other := _other_session(bus, settings.house, settings.agenda)):

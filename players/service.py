@@ -31,7 +31,7 @@ def serve(
             runs here.
         brain_context: what the brains share; whoever gives it closes it afterwards.
         stopping: asked when this process should end.
-        health: told how it goes.
+        health: where its state is published.
 
     Raises:
         ConfigError: the house does not take the agent, or another process has its name.
@@ -44,10 +44,10 @@ def serve(
         stopping.ask(str(error))
 
     brain_context.fatal = give_up
-    left = membership.run(
+    ended = membership.run(
         lambda member: Seats(member, lambda _: build(brain, brain_context), _THREADS), stopping, health
     )
     if fatal:
         raise fatal[0]
-    logger.info("%s leaves house %s: %s", membership.introduction.agent, membership.house, left.reason)
+    logger.info("%s leaves house %s: %s", membership.introduction.agent, membership.house, ended.reason)
     return 0

@@ -245,7 +245,7 @@ class BrainContext(Closable):
             raise PlayerError(f"{error}; {hint}") from error
 
     def settled(self, model: Model) -> Model:
-        """Return a model as another process should be told of it, with what was found out of its server."""
+        """Return a model as another process should ask it, with what was found out of its server."""
         return model if self._gateway is None else self._gateway.settled(model)
 
     def close(self) -> None:
@@ -296,7 +296,7 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
 
 
 def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
-    """Return the name of the language model that a brain asks, as its server is told; None for other brains.
+    """Return the name of the language model that a brain asks, as its server knows it; None for other brains.
 
     Args:
         brain_spec: as `build` takes it.
@@ -310,7 +310,7 @@ def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
 
 
 def check(brains: Iterable[str], brain_context: BrainContext) -> None:
-    """Make each brain once and close it again, so that a mistake is told before the game.
+    """Make each brain once and close it again, so that a mistake shows before the game.
 
     Raises:
         ConfigError: as `build` does, one cannot be closed, or two people would play at one terminal.

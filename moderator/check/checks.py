@@ -40,7 +40,7 @@ def roll_call(trial: Trial) -> str:
     return f"said join after {(answered_at - asked_at) * 1000:.0f} ms"
 
 
-def whole(place: int, role: Role, cast: Cast = DEFAULT_CAST) -> Callable[[Trial], str]:
+def whole_game(place: int, role: Role, cast: Cast = DEFAULT_CAST) -> Callable[[Trial], str]:
     """Return what plays a whole game by the rules, the agent in seat `place`, counted from 0."""
 
     def play(trial: Trial) -> str:
@@ -62,7 +62,7 @@ def game_over(trial: Trial) -> str:
 
 def two_seats(trial: Trial) -> str:
     """Seat it twice in one game."""
-    _see_that_it_takes_two(trial)
+    _require_two_seats(trial)
     game = trial.open((1, 4), "Villager")
     trial.play(game)
     return f"{game.request_count} requests to {game.opened.seats[1].name} and {game.opened.seats[4].name}"
@@ -70,13 +70,13 @@ def two_seats(trial: Trial) -> str:
 
 def two_games(trial: Trial) -> str:
     """Let it play two games at once."""
-    _see_that_it_takes_two(trial)
+    _require_two_seats(trial)
     games = [trial.open((0,), "Seer"), trial.open((3,), "Villager", Cast(names=PLAIN[::-1]))]
     trial.play(*games)
     return f"{sum(game.request_count for game in games)} requests"
 
 
-def _see_that_it_takes_two(trial: Trial) -> None:
+def _require_two_seats(trial: Trial) -> None:
     if trial.house.member.seats < 2:
         raise SkippedError("it takes one seat")
 
@@ -106,7 +106,7 @@ def every_kind(scene: Scene) -> Script[None]:
     yield from scene.ask("vote", (*scene.others, None))
 
 
-def hostile(scene: Scene) -> Script[None]:
+def hostile_words(scene: Scene) -> Script[None]:
     """Let it judge what may unsettle a parser, a terminal or a model."""
     for text in HOSTILE:
         yield from scene.ask("assess_other", about=(yield from scene.say(text)))
@@ -121,25 +121,25 @@ def one_answer(trial: Trial) -> str:
     return "one to inspect; a vote for one name or nobody"
 
 
-def last(scene: Scene) -> Script[None]:
+def last_standing(scene: Scene) -> Script[None]:
     """Take everybody else out of the game. By the rules no game gets there, but who copes with it copes with much."""
-    first, *rest = scene.others
+    first, *others = scene.others
     yield Dawn(round=1, died=first)
-    for number, seat in enumerate(rest, 1):
+    for number, seat in enumerate(others, 1):
         yield Exile(round=number, seat=seat)
     yield from scene.ask("bid")
     yield from scene.ask("speak")
     yield from scene.ask("vote", (None,))
 
 
-def twice(scene: Scene) -> Script[None]:
+def repeated_request(scene: Scene) -> Script[None]:
     """Put the same request twice."""
     scene.game.mailing = "twice"
     yield from scene.ask("bid")
     yield from scene.pause(scene.trial.terms.settle_s)
 
 
-def tight(trial: Trial) -> str:
+def tight_deadline(trial: Trial) -> str:
     """Leave it little time; that it is late is put up with, what it costs is said."""
     tight_s = trial.terms.tight_s
 
@@ -154,7 +154,7 @@ def tight(trial: Trial) -> str:
     return f"a bid within {tight_s:g} s"
 
 
-def unknown(scene: Scene) -> Script[None]:
+def unknown_messages(scene: Scene) -> Script[None]:
     """Send types and a version of message that nobody knows yet."""
     yield from scene.ask("bid")
     game = scene.game.name
@@ -163,17 +163,17 @@ def unknown(scene: Scene) -> Script[None]:
         {"v": 1, "type": "weather", "game": game, "seats": ["rain"]},
         {"v": 2, "type": "delivery", "game": game, "riddle": None},
     ):
-        beside = str(value.get("game", ""))
-        scene.trial.house.post(Entry(pack(value), str(value["type"]), "moderator", beside))
+        sent_game = str(value.get("game", ""))
+        scene.trial.house.post(Entry(pack(value), str(value["type"]), "moderator", sent_game))
     yield from scene.ask("bid")
 
 
-def grows(scene: Scene) -> Script[None]:
+def unknown_members(scene: Scene) -> Script[None]:
     """Send welcome, facts and requests with a member more in each of their maps, as a later build may."""
     house, again_s = scene.trial.house, scene.trial.terms.again_s
     welcome = Welcome(house=house.name, agent=house.agent, instance=house.member.instance, again_s=again_s)
     house.post(with_extra_members(house_entry(welcome)))
-    scene.game.grows = True
+    scene.game.adds_members = True
     # no more requests than may stay without an answer: what follows is to be tried too
     yield from scene.ask("inspect", scene.others)
     yield Dawn(round=1)
@@ -192,7 +192,7 @@ def caught_up(scene: Scene) -> Script[None]:
     yield from scene.ask("bid")
 
 
-def restarted(scene: Scene) -> Script[None]:
+def unknown_game(scene: Scene) -> Script[None]:
     """Tell it a long game from the beginning, as after its own restart."""
     yield Dawn(round=1)
     for number in range(150):
@@ -203,7 +203,7 @@ def restarted(scene: Scene) -> Script[None]:
     yield from scene.ask("speak")
 
 
-def otherwise(trial: Trial) -> str:
+def changed_facts(trial: Trial) -> str:
     """Tell it a game otherwise than before, and ask once more what it had answered, as after a loss of data."""
 
     def lose(scene: Scene) -> Script[None]:
@@ -228,7 +228,7 @@ def otherwise(trial: Trial) -> str:
     return "other facts under known numbers, and a request that it had answered"
 
 
-def gap(trial: Trial) -> str:
+def missing_facts(trial: Trial) -> str:
     """Keep a fact from it: the next one shows that something is missing."""
 
     def plot(scene: Scene) -> Script[None]:
@@ -264,7 +264,7 @@ def heartbeats(trial: Trial) -> str:
     return f"{len(house.joins)} joins, never more than {longest:.1f} s apart"
 
 
-def entries(trial: Trial) -> str:
+def stream_ids(trial: Trial) -> str:
     """Look at the ids of all that it wrote."""
     if (wrong := trial.house.faulty_ids()) is not None:
         trial.ledger.fault("ids", "warn", wrong)
@@ -294,18 +294,18 @@ CHECKS: Final = (
         Check(f"every kind alone, as {role}", scene(every_kind, "{scene.game.request_count} requests", role))
         for role in ROLES
     ),
-    Check("game 1, as Villager", whole(0, "Villager")),
+    Check("game 1, as Villager", whole_game(0, "Villager")),
     Check("game over", game_over),
-    Check("game 2, as Werewolf with a partner", whole(3, "Werewolf", Cast(pack=True))),
-    Check("game 3, as the only Werewolf", whole(5, "Werewolf")),
-    Check("game 4, as Seer, two rounds", whole(2, "Seer", Cast(rounds=2))),
-    Check("game 5, as Doctor among odd names", whole(4, "Doctor", Cast(names=ODD))),
+    Check("game 2, as Werewolf with a partner", whole_game(3, "Werewolf", Cast(pack=True))),
+    Check("game 3, as the only Werewolf", whole_game(5, "Werewolf")),
+    Check("game 4, as Seer, two rounds", whole_game(2, "Seer", Cast(rounds=2))),
+    Check("game 5, as Doctor among odd names", whole_game(4, "Doctor", Cast(names=ODD))),
     Check("two seats in one game", two_seats),
     Check("two games at once", two_games),
     Check(
         "hostile words",
         scene(
-            hostile,
+            hostile_words,
             f"{len(HOSTILE)} statements to judge, up to {max(len(text.encode()) for text in HOSTILE):,} bytes",
             cast=Cast(names=ODD),
         ),
@@ -313,26 +313,28 @@ CHECKS: Final = (
     Check("one legal answer", one_answer),
     Check(
         "the last one standing",
-        scene(last, "everybody else gone: a bid, a statement, a vote for nobody"),
+        scene(last_standing, "everybody else gone: a bid, a statement, a vote for nobody"),
         lenient=True,
     ),
-    Check("the same request twice", scene(twice, "one answer")),
-    Check("a tight deadline", tight),
-    Check("unknown messages", scene(unknown, "two types and a version it cannot know, passed over")),
+    Check("the same request twice", scene(repeated_request, "one answer")),
+    Check("a tight deadline", tight_deadline),
+    Check("unknown messages", scene(unknown_messages, "two types and a version it cannot know, passed over")),
     Check(
         "unknown members",
-        scene(grows, "a member it cannot know in every map of welcome, facts and requests, passed over", "Seer"),
+        scene(
+            unknown_members, "a member it cannot know in every map of welcome, facts and requests, passed over", "Seer"
+        ),
     ),
     Check("catch-up in mid-game", scene(caught_up, "known facts again, and an open request among them", "Seer")),
     Check(
         "catch-up on an unknown game",
-        scene(restarted, "a game that it never heard of, {scene.statements} statements long"),
+        scene(unknown_game, "a game that it never heard of, {scene.statements} statements long"),
     ),
-    Check("catch-up after a loss of data", otherwise),
-    Check("missing facts", gap),
-    Check("heartbeats", heartbeats, of_silent=True),
-    Check("ids on its stream", entries, of_silent=True),
-    Check("goodbye", goodbye, of_silent=True),
+    Check("catch-up after a loss of data", changed_facts),
+    Check("missing facts", missing_facts),
+    Check("heartbeats", heartbeats, even_if_silent=True),
+    Check("ids on its stream", stream_ids, even_if_silent=True),
+    Check("goodbye", goodbye, even_if_silent=True),
 )
 """Every check, in order."""
 

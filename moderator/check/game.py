@@ -59,7 +59,7 @@ class TrialGame:
     Attributes:
         mailing: how the agent is sent its mail of the next step: as it is, twice over, not at all ("lost"), or all
             from the beginning instead ("caught up").
-        grows: whether it is told so with members that no agent knows.
+        adds_members: whether it is told so with members that no agent knows.
         strict: whether requests should be answered in time.
         request_count: requests to the agent.
         unanswered: requests in a row that had no answer at all.
@@ -70,7 +70,7 @@ class TrialGame:
     def __init__(self, house: CheckHouse, opened: Opened, ledger: FindingLedger) -> None:
         self.opened = opened
         self.mailing: Literal["as it is", "twice", "lost", "caught up"] = "as it is"
-        self.grows = False
+        self.adds_members = False
         self.strict = True
         self.request_count = 0
         self.unanswered = 0
@@ -98,10 +98,10 @@ class TrialGame:
             mail = []
         elif mailing == "twice":
             mail *= 2
-        if self.grows:
+        if self.adds_members:
             mail = [with_extra_members(entry) for entry in mail]
         caught_up = mailing == "caught up"
-        self._house.queue(partial(self._note_step, commit.record, mail, time.monotonic(), self.strict, caught_up))
+        self._house.enqueue(partial(self._note_step, commit.record, mail, time.monotonic(), self.strict, caught_up))
         others = [post for post in commit.posts if post[0] != inbox]
         return replace(commit, posts=[*others, *((inbox, entry) for entry in mail)])
 

@@ -206,7 +206,7 @@ class CheckHouse:
             self._bus.expire(self.name, result.game, 0)
             over(result)
 
-        self._games.open(opened, None, lambda result: self.queue(partial(end, result)), None, play or by_the_rules)
+        self._games.open(opened, None, lambda result: self.enqueue(partial(end, result)), None, play or by_the_rules)
 
     def break_off(self, reason: str) -> None:
         """End every game where it stands."""
@@ -216,7 +216,7 @@ class CheckHouse:
         """Have the engine tell the agent all of every game that it plays."""
         self._games.catch_up(self.agent)
 
-    def queue(self, act: Callable[[], None]) -> None:
+    def enqueue(self, act: Callable[[], None]) -> None:
         """Have something done in `process`, after what came before; from any thread."""
         self._tasks.put(act)
 
@@ -255,11 +255,11 @@ class CheckHouse:
         def raise_it() -> None:
             raise error
 
-        self.queue(raise_it)
+        self.enqueue(raise_it)
 
     def _watch(self, stream: str, entries: list[Entry]) -> None:
         if stream not in {streams.outbox(self.name, RIVALS), streams.inbox(self.name, RIVALS)}:
-            self.queue(partial(self._receive, stream, entries, time.monotonic()))
+            self.enqueue(partial(self._receive, stream, entries, time.monotonic()))
 
     def _receive(self, stream: str, entries: list[Entry], now: float) -> None:
         for entry in entries:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from moderator.engine.seating import SeatPlayer
@@ -91,6 +91,7 @@ def opening(game: str, join: Join, places: Sequence[int], role: Role, deadline_s
     return deal_out(config, f"trial of {game}", players, game)
 
 
+@dataclass(slots=True)
 class Rivals:
     """What those who play all other seats know of a trial.
 
@@ -99,9 +100,8 @@ class Rivals:
         pause_s: seconds that a statement takes.
     """
 
-    def __init__(self) -> None:
-        self.spared: dict[str, Collection[SeatName]] = {}
-        self.pause_s = 0.0
+    spared: dict[str, Collection[SeatName]] = field(default_factory=dict)
+    pause_s: float = 0.0
 
 
 class Rival(Agent):

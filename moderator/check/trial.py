@@ -65,13 +65,13 @@ class Check:
         name: what is checked.
         make: makes it, and returns what was seen, in one line.
         lenient: whether no fault is worse than a warning: no game by the rules gets there.
-        of_silent: whether it can be made of an agent that answers no more.
+        even_if_silent: whether it can be made of an agent that answers no more.
     """
 
     name: str
     make: Callable[[Trial], str]
     lenient: bool = False
-    of_silent: bool = False
+    even_if_silent: bool = False
 
 
 class Trial:
@@ -95,7 +95,7 @@ class Trial:
     ) -> None:
         self.terms = terms
         self.ledger = FindingLedger(watch)
-        self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._take, self._send)
+        self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._receive, self._send)
         self.games: dict[str, TrialGame] = {}
         self._why_gone = why_gone
         self._run = f"check-{secrets.token_hex(3)}"
@@ -137,7 +137,7 @@ class Trial:
         silent = False
         for check in checks:
             with self.ledger.check(check.name, lenient=check.lenient) as finding:
-                if silent and not check.of_silent:
+                if silent and not check.even_if_silent:
                     finding.skip("it had stopped answering")
                     continue
                 try:
@@ -210,7 +210,7 @@ class Trial:
         game = self.games.get(commit.game)
         return commit if game is None else game.send(commit)
 
-    def _take(self, entry: Entry, at: float) -> None:
+    def _receive(self, entry: Entry, at: float) -> None:
         """Give a message to the game it is for; those for games of others are none of ours."""
         game = self.games.get(entry.game)
         if game is not None:

@@ -32,7 +32,7 @@ from moderator.rules.table import Answers
 from wolfbus.actors import PooledActor, Timer, tell_if_alive
 from wolfbus.audience import AudienceFilter
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus.protocol import Commit
 from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.base import slim
@@ -270,12 +270,9 @@ class ModeratorActor(PooledActor):
             # of a bus in memory, where a record is dropped behind its readers
             logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)
         else:
-            self._post(posts)
-
-    def _post(self, posts: list[tuple[str, Entry]]) -> None:
-        if posts:
-            self._landing = _Landing(self._builder.posts_only(posts), self._waits_for)
-            self._send(self._landing.commit)
+            if posts:
+                self._landing = _Landing(self._builder.posts_only(posts), self._waits_for)
+                self._send(self._landing.commit)
 
     def _commit_done(self, error: BusError | None) -> None:
         tell_if_alive(self.actor_ref, Committed(error))

@@ -60,12 +60,12 @@ class Cursors:
             for by_stream in (self._dispatched, self._sent, self._due, self._checked_at):
                 by_stream.pop(stream, None)
 
-    def enter(self, game: str) -> None:
+    def add_game(self, game: str) -> None:
         """Add a game: from here on its messages hold the cursors back until they are recorded."""
         with self._lock:
             self._games.add(game)
 
-    def leave(self, game: str) -> None:
+    def remove_game(self, game: str) -> None:
         """Remove a game: it is over, and its messages hold nothing back."""
         with self._lock:
             self._games.discard(game)

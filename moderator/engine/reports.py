@@ -88,7 +88,7 @@ class ReportShortener:
                 own, but for the end.
         """
         if not side_events:
-            self._note(step)
+            self._note_requests(step)
             return [], []
         self._names, self._texts = [], []
         waiting: set[str | None] = set()
@@ -113,11 +113,11 @@ class ReportShortener:
                 written.append(event)
         if segments:
             written.append(self._addition(segments))
-        written = [self._call(event, answers) if isinstance(event, ModelCall) else event for event in written]
-        self._note(step)
+        written = [self._shorten_call(event, answers) if isinstance(event, ModelCall) else event for event in written]
+        self._note_requests(step)
         return written, later
 
-    def _note(self, step: Sequence[AnyEvent]) -> None:
+    def _note_requests(self, step: Sequence[AnyEvent]) -> None:
         for event in step:
             if event.type == "asked":
                 self._requests.ask(event)
@@ -140,7 +140,7 @@ class ReportShortener:
             source=segments[-1].source,
         )
 
-    def _call(self, call: ModelCall, answers: Mapping[str | None, AnyAnswered]) -> ModelCall:
+    def _shorten_call(self, call: ModelCall, answers: Mapping[str | None, AnyAnswered]) -> ModelCall:
         self._calls += 1
         changes: dict[str, object] = {"prompt": tuple(self._numbers.get(str(name), name) for name in call.prompt)}
         like = self._settings.setdefault(_settings_of(call), self._calls)

@@ -94,7 +94,7 @@ class Closing:
         self._error: BusError | None = None
 
     def send_failed(self, error: BusError) -> None:
-        """Take note that something could not be told on the ``games`` stream."""
+        """Record that something could not be posted on the ``games`` stream."""
         self._error = error
 
     def advance(self, now: float) -> TermEnd | None:
@@ -105,11 +105,10 @@ class Closing:
         """
         self._session.catch_up(self._bus, self._house)
         self._began = now if self._began is None else self._began
-        if self._announced_at is None:
-            # what agents say now is accounted for, and can be cut away at the end
-            self._games.send_cursors()
         if self._announced_at is not None:
             return self._finish(now, self._announced_at)
+        # what agents say now is accounted for, and can be cut away at the end
+        self._games.send_cursors()
         if self._session.under_way:
             # the word that these have failed is still on its way
             return self._check_overdue(now, self._began)
@@ -184,7 +183,7 @@ class Closing:
         line = f"waiting until analytics has archived {counted(missing, 'game')}"
         if not present:
             line += "; no analytics service is here"
-        if self._waiting.due(line, now):
+        if self._waiting.is_due(line, now):
             logger.info("%s", line)
             # what it has said of them may have been lost with a Redis's last second
             for agent in present:

@@ -252,13 +252,13 @@ class Games:
                     del self._games[result.game]
             if not isinstance(result.error, Fenced):
                 # of a game that was fenced off the messages wait for whoever takes it up
-                self._cursors.leave(result.game)
+                self._cursors.remove_game(result.game)
             over(result)
 
         game = so_far.opened.game
         ref = ModeratorActor.start_in(self._context.pool, self._context, so_far, leave, file, number)
         with self._lock:
-            self._cursors.enter(game)
+            self._cursors.add_game(game)
             # before anybody can write to the game, it has been told to begin
             ref.tell(Begin())
             self._games[game] = ref

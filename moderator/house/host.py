@@ -270,9 +270,9 @@ class Host:
                 self._closing = self._closing_for(given_up or "all games are over", failed=given_up is not None)
         if self._closing is not None:
             self._term_end = self._term_end or self._closing.advance(now)
-        self._tell_health()
+        self._report_health()
 
-    def _tell_health(self) -> None:
+    def _report_health(self) -> None:
         running = len(self._scheduler.running)
         state = "closing" if self._closing is not None else "playing" if running else "waiting for agents"
         failed = self._session.failed + self._session.lost
@@ -352,12 +352,12 @@ class Host:
         self._lobby.admit_new_tickets()
         self._lobby.sum_up()
         self._games.send_cursors()
-        dealt = self._bus.cursors(self._name)
+        cursors = self._bus.cursors(self._name)
         self._session.catch_up(self._bus, self._name)
         self._summaries.update()
         news = max(self._session.news, NEWS_AT_LEAST)
         agents = set(self._lobby.names) - self._settings.local_agents
-        self._housekeeper.tidy_house(agents, dealt, news, self._settings.mailbox)
+        self._housekeeper.tidy_house(agents, cursors, news, self._settings.mailbox)
 
     # -- ending
 

@@ -27,14 +27,14 @@ Chore: TypeAlias = tuple[str, Callable[[], object]]
 """A stream, and what is to be done about it."""
 
 
-def trim_all(bus: Bus, dealt: Iterable[tuple[str, str | None]]) -> None:
+def trim_all(bus: Bus, ends: Iterable[tuple[str, str | None]]) -> None:
     """Cut streams when a house closes: nobody plays, and nothing will be read twice. What cannot be cut is only logged.
 
     Args:
         bus: where they are.
-        dealt: streams, each with the id up to which nobody will want it again, as far as somebody says so.
+        ends: streams, each with the id up to which nobody will want it again, as far as somebody says so.
     """
-    for stream, upto in dealt:
+    for stream, upto in ends:
         try:
             if _is_id(upto):
                 bus.trim(stream, upto)
@@ -86,12 +86,12 @@ class Housekeeper:
                     (stream, partial(self._cut_mailbox, stream, agent)), (stream, partial(self._count, stream, agent))
                 )
 
-    def tidy_house(self, agents: Collection[str], dealt: Mapping[str, str], news: int, mailbox: int) -> None:
+    def tidy_house(self, agents: Collection[str], cursors: Mapping[str, str], news: int, mailbox: int) -> None:
         """Cut everything that is to be cut from time to time.
 
         Args:
             agents: all that have a mailbox.
-            dealt: out stream to the id up to which nobody will want it again.
+            cursors: out stream to the id up to which nobody will want it again.
             news: entries of the games stream that must stay.
             mailbox: entries that a mailbox may hold at most, > 0.
         """
@@ -99,7 +99,7 @@ class Housekeeper:
         lobby, games = streams.lobby(self._house), streams.games(self._house)
         self._submit(
             *((box, partial(self._cap_mailbox, box, mailbox)) for box in boxes),
-            *(self._trim(stream, upto) for stream, upto in sorted(dealt.items())),
+            *(self._trim(stream, upto) for stream, upto in sorted(cursors.items())),
             (lobby, partial(self._bus.cap, lobby, LOBBY_AT_MOST)),
             (games, partial(self._bus.cap, games, news)),
         )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from moderator.house.settings import ModeratorSettings
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, BusError, BusUnsaved, HouseHeld
@@ -134,14 +135,11 @@ def has_news(bus: Bus, house: str) -> bool:
 
 def stand_by(
     bus: Bus,
-    house: str,
+    settings: ModeratorSettings,
     holder: str,
-    lease_s: float,
     stopping: Stopping,
     health: Health,
-    *,
-    is_known: bool = False,
-    news_before: str | None = None,
+    before: TermEnd | None = None,
 ) -> Claim | TermEnd:
     """Claim a house as soon as nobody else holds it, however often the bus is away meanwhile.
 
@@ -150,13 +148,11 @@ def stand_by(
 
     Args:
         bus: where the house is.
-        house: its name.
+        settings: its name, and how long the lease shall last.
         holder: who claims it; a name that no other process uses.
-        lease_s: seconds that the lease shall last.
         stopping: ends the wait.
         health: told whether the bus is there.
-        is_known: whether we have moderated this house before.
-        news_before: where another moderator took it from us, and went on with our session, that of our claim.
+        before: how our last term in this house ended, if we had one.
 
     Returns:
         The claim; or how we leave without one.
@@ -164,9 +160,12 @@ def stand_by(
     Raises:
         BusUnsaved: the server of the bus takes no writes: it is there, so waiting for it would mend nothing.
     """
+    house = settings.house
     waiting = away = False
-    session = fenced = news_before is not None
-    news = news_before
+    is_known = before is not None
+    # where another moderator took the house from us, and went on with our session
+    news = before.news_before if before is not None else None
+    had_session = fenced = news is not None
     while not stopping.requested:
         if not away:
             health.set("standing by")
@@ -177,9 +176,9 @@ def stand_by(
             if owner.epoch == 0 and last == NOTHING and is_known:
                 return TermEnd("lost", lost_data(house), failed=True)
             is_known = is_known or owner.epoch != 0 or last != NOTHING
-            session = session or last != NOTHING
-            epoch = bus.claim(house, holder, lease_s)
-            if session and not has_news(bus, house):
+            had_session = had_session or last != NOTHING
+            epoch = bus.claim(house, holder, settings.lease_s)
+            if had_session and not has_news(bus, house):
                 # it was lost since we looked, or another found that before us and has left its claim
                 bus.release(house, holder, epoch)
                 return TermEnd("lost", lost_data(house), failed=True)

@@ -254,8 +254,8 @@ class Lobby:
 
     def _refuse(self, agent: str, join: Join, reason: str) -> None:
         now = self._clock()
-        instance, before, at = self._refused.get(agent, ("", "", now - REFUSAL_S))
-        if (instance, before) == (join.instance, reason) or now - at < REFUSAL_S:
+        instance, before, refused_at = self._refused.get(agent, ("", "", now - REFUSAL_S))
+        if (instance, before) == (join.instance, reason) or now - refused_at < REFUSAL_S:
             return
         if len(self._refused) >= REFUSALS_KEPT:
             del self._refused[next(iter(self._refused))]
@@ -280,7 +280,7 @@ class Lobby:
 
     def _receive_archived(self, agent: str, archived: Archived) -> None:
         member = self.roster.members.get(agent)
-        if member is None and self.roster.may_be(agent, "analytics"):
+        if member is None and self.roster.may_serve_as(agent, "analytics"):
             # a moderator that has just come hears of records before it hears who is here; who is welcome says it again
             logger.debug("%s has not joined yet, so what it says of a record is not heard", agent)
         elif member is not None and member.join.service == "analytics":
@@ -299,7 +299,7 @@ def _read(entry: Entry) -> FromAgent:
 @dataclass(slots=True)
 class _LastWarning:
     at: float
-    more: int = 0
+    suppressed: int = 0
 
 
 class WarningLimiter:
@@ -318,24 +318,25 @@ class WarningLimiter:
         """
         last = self._last.get(agent)
         if last is not None and now - last.at < WARN_EVERY_S:
-            last.more += 1
+            last.suppressed += 1
             return
-        more = f" (and {last.more} more not taken since the last such line)" if last is not None and last.more else ""
+        suppressed = last.suppressed if last is not None else 0
+        also = f" (and {suppressed} more not taken since the last such line)" if suppressed else ""
         # the youngest stand last
         self._last.pop(agent, None)
         if len(self._last) >= WARNINGS_KEPT:
             del self._last[next(iter(self._last))]
         self._last[agent] = _LastWarning(now)
-        logger.warning("%s%s", complaint, more, extra={"agent": agent})
+        logger.warning("%s%s", complaint, also, extra={"agent": agent})
 
     def sum_up(self, now: float) -> None:
         """Tell how much was only counted, of those whose minute is over; that is a warning too."""
         for agent, last in list(self._last.items()):
             if now - last.at >= WARN_EVERY_S:
                 del self._last[agent]
-                if last.more:
-                    were = "messages were" if last.more > 1 else "message was"
-                    self.warn(agent, f"{agent}: {last.more} more {were} not taken", now)
+                if last.suppressed:
+                    were = "messages were" if last.suppressed > 1 else "message was"
+                    self.warn(agent, f"{agent}: {last.suppressed} more {were} not taken", now)
 
 
 def lobby_senders(bus: Bus, lobby: str) -> set[str]:

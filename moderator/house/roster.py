@@ -76,7 +76,7 @@ class Roster:
             return f"this is the stream of {agent}; {join.agent} cannot join on it"
         if not self.may_come(agent):
             return "this house is open to holders of a ticket only"
-        if not self.may_be(agent, join.service):
+        if not self.may_serve_as(agent, join.service):
             holder = "an analytics service, which plays no seats" if join.service == "player" else "an agent"
             return f"the ticket of {agent} is for {holder}; it cannot join as {with_article(join.service)} service"
         member = self.members.get(agent)
@@ -95,7 +95,7 @@ class Roster:
         """Return whether an agent of this name may join at all."""
         return self.tickets is None or agent in self.tickets
 
-    def may_be(self, agent: str, service: str) -> bool:
+    def may_serve_as(self, agent: str, service: str) -> bool:
         """Return whether an agent that may join may do so as this service."""
         return self.tickets is None or (self.tickets.get(agent) == "analytics") == (service == "analytics")
 
@@ -130,7 +130,7 @@ class Roster:
         """
         member = self.members.get(agent)
         is_here = member is not None and not member.left and now - member.heard_at <= AWAY_AFTER * self.again_s
-        return is_here and self.may_come(agent) and self.may_be(agent, self.members[agent].join.service)
+        return is_here and self.may_come(agent) and self.may_serve_as(agent, self.members[agent].join.service)
 
     def present(self, now: float, service: Literal["player", "analytics"]) -> tuple[str, ...]:
         """Return the names of all who are here to do this, sorted."""

@@ -212,15 +212,15 @@ class Scheduler:
         lagging, url = self._roster.lagging(now), self._bus.url
         if brains is None:
             line = waiting_line(seated, offers, lagging, archivist=archivist)
-            how = invitation_to_anybody(url, self._house, seated.count(None))
+            commands = invitation_to_anybody(url, self._house, seated.count(None))
         else:
             line = brains_line(brains, seated, offers, self._brain_of, lagging)
-            how = invitation(url, self._house, missing_brains(brains, seated))
-        if self._waiting.due(line, now):
+            commands = invitation(url, self._house, missing_brains(brains, seated))
+        if self._waiting.is_due(line, now):
             logger.info("%s", line)
             if self._settings.agenda is not None:
-                self._settings.agenda.report_waiting(line + how)
-        if self._waiting.spent(now):
+                self._settings.agenda.report_waiting(line + commands)
+        if self._waiting.is_over(now):
             self.given_up = f"not enough agents came within {self._settings.wait_s:g} s: {line.partition(': ')[2]}"
             logger.error("%s", self.given_up)
 
@@ -314,11 +314,8 @@ class Scheduler:
         playing = self.running.get(game)
         agents = {seat.agent for seat in playing.opened.seats} if playing else self._lobby.everybody
         dropped = Dropped(game=game, reason=GAVE_UP)
-        self._games.announce(self._failed(game, number, error), [(agent, dropped) for agent in sorted(agents)])
-
-    def _failed(self, game: str, number: int, reason: str) -> GameClosed:
-        """Return the news of a game that could not say itself that it failed."""
         head = self._bus.head(self._house, game)
         last = self._bus.last_id(streams.record(self._house, game)) if head else "0-0"
         lines = int(last.partition("-")[0])
-        return GameClosed(game=game, number=number, outcome="failed", lines=lines, hash=head, reason=reason[:300])
+        news = GameClosed(game=game, number=number, outcome="failed", lines=lines, hash=head, reason=error[:300])
+        self._games.announce(news, [(agent, dropped) for agent in sorted(agents)])

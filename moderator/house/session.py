@@ -150,7 +150,7 @@ class HouseSession(session.Session):
             if not remaining:
                 before = opened.id
             remaining.append(opened)
-        if self._standing_before(before) < at_least or any(number <= games for number in self.missing):
+        if self._count_before(before) < at_least or any(number <= games for number in self.missing):
             return None
         left = [opened.outcome for opened in remaining]
         return SessionSoFar(
@@ -165,7 +165,7 @@ class HouseSession(session.Session):
 
     def cut_at(self, before: str) -> None:
         """Forget what stood on the stream before this id: it is summed up, and is cut away."""
-        del self._ids[: self._standing_before(before)]
+        del self._ids[: self._count_before(before)]
         until = parse_id(before)
         for game, opened in list(self._opened_games.items()):
             if parse_id(opened.id) >= until:
@@ -173,7 +173,7 @@ class HouseSession(session.Session):
             self._cut_number = max(self._cut_number, opened.number)
             del self._opened_games[game]
 
-    def _standing_before(self, id_: str) -> int:
+    def _count_before(self, id_: str) -> int:
         """Return how many of the session's entries stand on the stream before this id."""
         return bisect_left(self._ids, parse_id(id_))
 

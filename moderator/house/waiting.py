@@ -124,10 +124,10 @@ def invitation(bus: str, house: str, missing: Mapping[str, int]) -> str:
         house: the house's name.
         missing: seats, by the brain that is to play them.
     """
-    where = f"--bus {shlex.quote(bus)} --house {house}"
-    commands = [_command(where, brain, seats) for brain, seats in sorted(missing.items())]
-    more = len(commands) - _COMMANDS_SHOWN
-    texts = [*commands[:_COMMANDS_SHOWN], *([f"{more} more like it"] if more > 0 else [])]
+    target = f"--bus {shlex.quote(bus)} --house {house}"
+    commands = [_command(target, brain, seats) for brain, seats in sorted(missing.items())]
+    hidden = len(commands) - _COMMANDS_SHOWN
+    texts = [*commands[:_COMMANDS_SHOWN], *([f"{hidden} more like it"] if hidden > 0 else [])]
     return f"; bring them with: {', and '.join(texts)}" if texts else ""
 
 
@@ -141,15 +141,15 @@ def invitation_to_anybody(bus: str, house: str, seats: int) -> str:
     """
     if seats < 1:
         return ""
-    where = f"--bus {shlex.quote(bus)} --house {house} --seats {seats}"
-    return f"; bring them with: wolfbus player {where} --brain BRAIN, or wolfbus join {where} -- COMMAND"
+    target = f"--bus {shlex.quote(bus)} --house {house} --seats {seats}"
+    return f"; bring them with: wolfbus player {target} --brain BRAIN, or wolfbus join {target} -- COMMAND"
 
 
-def _command(where: str, brain: str, seats: int) -> str:
+def _command(target: str, brain: str, seats: int) -> str:
     if brain.startswith(OUTSIDE):
         name = shlex.quote(printable(brain.removeprefix(OUTSIDE), _BRAIN_SHOWN))
-        return f"wolfbus join {where} --name {name} --seats {seats} -- COMMAND"
-    return f"wolfbus player {where} --brain {shlex.quote(printable(brain, _BRAIN_SHOWN))} --seats {seats}"
+        return f"wolfbus join {target} --name {name} --seats {seats} -- COMMAND"
+    return f"wolfbus player {target} --brain {shlex.quote(printable(brain, _BRAIN_SHOWN))} --seats {seats}"
 
 
 class WaitingNotice:
@@ -166,7 +166,7 @@ class WaitingNotice:
         self._line_at = 0.0
         self._again_s = AGAIN_S
 
-    def due(self, line: str, now: float) -> bool:
+    def is_due(self, line: str, now: float) -> bool:
         """Return whether to say this now: first, when it changed, and from time to time, ever more rarely."""
         if self._since is None:
             self._since = now
@@ -179,7 +179,7 @@ class WaitingNotice:
         self._line, self._line_at = line, now
         return True
 
-    def spent(self, now: float) -> bool:
+    def is_over(self, now: float) -> bool:
         """Return whether the wait has been longer than the limit."""
         return self._since is not None and self._limit_s is not None and now - self._since >= self._limit_s
 

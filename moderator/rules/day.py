@@ -78,14 +78,14 @@ def _floor(table: Table, turn: int, offers: Answers, overbids: Counter[SeatName]
             overbids[seat] += 1
     highest = max(effective.values())
     tied = [
-        (seat, table.config.mention_weight if names(previous, seat) else 1)
+        (seat, table.config.mention_weight if mentions(previous, seat) else 1)
         for seat, bid in effective.items()
         if bid == highest
     ]
     return choose_weighted(table.seed, "floor", tied, table.round, turn)
 
 
-def names(text: str, name: SeatName) -> bool:
+def mentions(text: str, name: SeatName) -> bool:
     """Return whether `text` mentions `name` as a whole word; case counts, for "Hope" is not "hope"."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 

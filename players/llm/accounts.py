@@ -61,7 +61,7 @@ class Accounts:
         """Count one call.
 
         Args:
-            model: the model, as the server was told.
+            model: the model, as its server knows it.
             purpose: what the call was for.
             completion: what came of it; its `cost_usd` is taken as it stands.
         """

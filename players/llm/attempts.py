@@ -116,7 +116,7 @@ class Attempts:
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_within(self._model.max_tokens)
         if reply.cut and not self._probes:
-            # should the second time bring nothing, half a reply is worth more than none
+            # should the second attempt fail, half a reply is worth more than none
             self._cut_reply = reply
             reply = await self._reply_within(2 * self._model.max_tokens)
         return reply
@@ -152,7 +152,7 @@ class Attempts:
         Raises:
             Failed: none does.
         """
-        left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
+        time_left, busy = self._question.deadline - loop_time(), failure.trouble == "busy"
         if busy and failure.wait is not None:
             # a server may ask for a day; others find out from time to time whether it means that
             self._server.gate.pause(min(failure.wait, LONGEST_PAUSE))
@@ -163,13 +163,15 @@ class Attempts:
             self._tries += 1
             if self._tries >= self._limit or not failure.again:
                 raise Failed(failure)
-        if failure.wait is not None and failure.wait >= left:
+        if failure.wait is not None and failure.wait >= time_left:
             raise Failed(_too_long(failure, failure.wait))
         wait = failure.wait or 0.0
         # in a queue never nothing, as a draw in other cases may be: there is no bound on these attempts but time
-        least = self._backoff.bound(1) / 2 if queued else 0.0
-        delay = min(max(least, self._backoff.delay(self._busy_replies if queued else self._tries)), (left - wait) / 2)
-        if delay < least and wait < least:
+        shortest = self._backoff.bound(1) / 2 if queued else 0.0
+        delay = min(
+            max(shortest, self._backoff.delay(self._busy_replies if queued else self._tries)), (time_left - wait) / 2
+        )
+        if delay < shortest and wait < shortest:
             raise Failed(failure)
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
         await asyncio.sleep(delay if busy else wait + delay)

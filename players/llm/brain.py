@@ -228,13 +228,13 @@ class ModelBrain(Agent):
             note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in unread))
             prompt = self._writer.reask(turn.prompt, reply, note)
             outlet.segments(prompt.fresh)
-            again, read = await self._ask(turn, prompt, outlet, reask=True)
-            if again.error is None and not again.timed_out:
+            completion, second = await self._ask(turn, prompt, outlet, reask=True)
+            if completion.error is None and not completion.timed_out:
                 # a label goes with the words that it came with
                 answers.pop("label", None)
                 answers |= {
                     name: replace(answer, reading="reasked") if answer.content is not None else answer
-                    for name, answer in read.items()
+                    for name, answer in second.items()
                     if name in unread or name == "label"
                 }
         self._submit(turn, answers, outlet, unread)

@@ -29,7 +29,7 @@ from wolfbus.errors import BudgetSpent, ConfigError
 logger = logging.getLogger(__name__)
 
 FIRST_GUESS: Final = 0.5
-"""Tokens per byte of a prompt before a model was heard of; English text has about 0.25."""
+"""Tokens per byte of a prompt before a model's server counted any; English text has about 0.25."""
 
 LEAST_GUESS: Final = 0.25
 """Tokens per byte that a guess never goes below."""
@@ -72,13 +72,13 @@ NOTHING: Final = Amount(Decimal(0), 0)
 class BudgetLedger(Protocol):
     """Keeps what is spent and reserved, and so decides which calls may go out."""
 
-    def reserve(self, key: int, worst: Amount, what: str) -> bool:
+    def reserve(self, key: int, worst: Amount, call: str) -> bool:
         """Reserve the most that a call could take, if it fits beside those in flight; safe to repeat.
 
         Args:
             key: names the call among those of this process.
             worst: the most that it could take, from what is known by now.
-            what: the call, for what is said of it.
+            call: the call, for what is said of it.
 
         Returns:
             Whether it fits, and may go out.
@@ -103,7 +103,7 @@ class LocalBudget:
         before: what was spent before.
 
     Attributes:
-        spent: what is spent, as far as holders have told.
+        spent: what is spent, as far as holders have settled.
         reserved: what is reserved for calls in flight.
     """
 
@@ -116,13 +116,13 @@ class LocalBudget:
         self._refusal: str | None = None
         self._lock = threading.RLock()
 
-    def reserve(self, key: int, worst: Amount, what: str, holder: int = 0) -> bool:
+    def reserve(self, key: int, worst: Amount, call: str, holder: int = 0) -> bool:
         """Reserve the most that a call of a holder could take, if it fits; see `BudgetLedger`."""
         with self._lock:
             if (holder, key) in self._reservations:
                 return True
             if self._refusal is None and not self._fits(self.spent + worst):
-                self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, what)
+                self._refusal = refusal_of(self.spent, self._limit_usd, self._limit_tokens, worst, call)
             if self._refusal is not None:
                 raise BudgetSpent(self._refusal)
             fits = self._fits(self.spent + self.reserved + worst)
@@ -152,7 +152,7 @@ class LocalBudget:
         )
 
 
-def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Amount, what: str) -> str:
+def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Amount, call: str) -> str:
     """Return why a budget ends with a call, in one line.
 
     Args:
@@ -160,13 +160,13 @@ def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Am
         usd: limit in US dollars; None for none.
         tokens: limit on tokens; None for none.
         worst: the most that the call could take.
-        what: the call.
+        call: the call.
     """
     if usd is not None and spent.usd + worst.usd > usd:
         before, limit, more = (dollars(amount, 4) for amount in (spent.usd, usd, worst.usd))
     else:
         before, limit, more = f"{spent.tokens:,}", f"{tokens:,} tokens", f"{worst.tokens:,}"
-    return f"the budget ends here: {before} of {limit} spent, and the next call could take up to {more} ({what})"
+    return f"the budget ends here: {before} of {limit} spent, and the next call could take up to {more} ({call})"
 
 
 class Budget:
@@ -249,10 +249,10 @@ class Budget:
         self.check({question.model.model: question.model})
         key = next(self._keys)
         reservation = Reservation(question, self._guess, partial(self._settle, key))
-        what = f"{question.label}: {question.purpose}, {question.model.model}"
+        call = f"{question.label}: {question.purpose}, {question.model.model}"
         try:
             async with self._turn:
-                while not await self._fits(key, reservation.worst(), what):
+                while not await self._fits(key, reservation.worst(), call):
                     self._settled.clear()
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._settled.wait(), None if self._thread is None else _RETRY_S)
@@ -266,10 +266,10 @@ class Budget:
         if self._thread is not None:
             self._thread.shutdown()
 
-    async def _fits(self, key: int, worst: Amount, what: str) -> bool:
+    async def _fits(self, key: int, worst: Amount, call: str) -> bool:
         if self._thread is None:
-            return self._ledger.reserve(key, worst, what)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._ledger.reserve, key, worst, what)
+            return self._ledger.reserve(key, worst, call)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._ledger.reserve, key, worst, call)
 
     def _settle(self, key: int, used: Amount) -> None:
         if self._thread is None:
@@ -307,8 +307,8 @@ class Reservation:
         """Count what the request took, and release the rest. Must be called once, whatever came of it.
 
         Args:
-            reply: what came of it; it counts with the tokens that the server told, and with as many as were reserved
-                for those that it did not tell.
+            reply: what came of it; it counts with the tokens that the server counted, and with as many as were
+                reserved for those that it did not.
             charged: whether it may have been charged without a reply, as after a time-out: it then counts as much as
                 was reserved for it.
         """

@@ -182,7 +182,7 @@ class Cassette(Closable):
         return completion
 
     def close(self) -> None:
-        """Bring what was recorded to the disk and close the file, which goes if it holds none; twice, nothing is done.
+        """Write what was recorded to the disk and close the file, which is removed if it is empty; twice is no error.
 
         Raises:
             CassetteError: the disk failed; the file is closed all the same.

@@ -103,7 +103,7 @@ class Circuit:
         return math.inf if self._opened_at is None else self._opened_at + self._patience
 
     def down(self) -> Failed:
-        """Return what calls are told for which patience is over."""
+        """Return the failure of calls whose patience is over."""
         line = f"{self._url} is down since {self._since}: {self._reason}"
         return Failed(Failure("connection", line, again=False))
 

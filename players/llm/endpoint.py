@@ -159,7 +159,7 @@ def probe_question(model: Model) -> ModelQuestion:
 
 
 def keeps_form(mode: str, completion: Completion) -> bool | None:
-    """Return whether a reply keeps to how it was to be held to its form; None where nothing can be told of that."""
+    """Return whether a reply keeps to how it was to be held to its form; None where that cannot be known."""
     text = completion.text or ""
     if mode == "text" or completion.refusal is not None or completion.finish == "length" or not text.strip():
         return None

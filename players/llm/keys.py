@@ -50,7 +50,7 @@ class Keys:
     What ``.env`` holds never gets into `os.environ`: child processes have no business with it.
 
     Args:
-        environment: stands in for `os.environ`.
+        environment: read instead of `os.environ`.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -92,7 +92,7 @@ class Keys:
     def name(self, endpoint: Endpoint) -> str | None:
         """Return the variable that holds an endpoint's key; None if it gets none.
 
-        A key is told to nobody whom it was not meant for: a server elsewhere gets one only if the settings name it.
+        A key goes to nobody whom it was not meant for: a server elsewhere gets one only if the settings name it.
         """
         if endpoint.key_env is not None:
             return endpoint.key_env
@@ -145,7 +145,7 @@ def redacted(text: str, key: str | None) -> str:
     """
     text = without_key(text[: 8 * _ERROR_SHOWN + 64], key)
     if key is not None:
-        text = _WORD.sub(lambda word: _HIDDEN if word[0] in key else word[0], text)
+        text = _WORD.sub(lambda match: _HIDDEN if match[0] in key else match[0], text)
     # a key that was masked in its middle is found in parts
     return printable(_HIDDEN_TWICE.sub(_HIDDEN, _LIKE_A_KEY.sub(_HIDDEN, text)), _ERROR_SHOWN)
 

@@ -46,7 +46,7 @@ class Window:
             over -= spent.amount
             if over <= 0:
                 break
-        return spent.at + MINUTE
+        return spent.spent_at + MINUTE
 
     def spend(self, amount: float, now: float) -> Spending:
         """Count an amount; what is returned can be corrected."""
@@ -62,7 +62,7 @@ class Window:
             spent.amount = amount
 
     def _expire(self, now: float) -> None:
-        while self._spent and self._spent[0].at + MINUTE <= now:
+        while self._spent and self._spent[0].spent_at + MINUTE <= now:
             spent = self._spent.popleft()
             spent.expired = True
             self._sum -= spent.amount
@@ -74,7 +74,7 @@ class Window:
 class Spending:
     """An amount that counts for a while."""
 
-    at: float
+    spent_at: float
     amount: float
     expired: bool = False
 
@@ -141,8 +141,8 @@ class Gate:
     @property
     def waits_for(self) -> str:
         """What calls wait for, in words; for a call that was cancelled, to be asked at once."""
-        what = self._limit_texts.get(self._limit)
-        return f"{self._url}, which is down" if what is None else f"{what} of {self._url}"
+        limit = self._limit_texts.get(self._limit)
+        return f"{self._url}, which is down" if limit is None else f"{limit} of {self._url}"
 
     async def acquire(self, urgency: int, number: int, tokens: float, deadline: float) -> Permit:
         """Wait for a permit to make a request.
@@ -209,7 +209,7 @@ class Gate:
         self._admit()
 
     def pause(self, seconds: float) -> None:
-        """Leave the server alone for so long; who cannot wait for its end is told at once."""
+        """Send nothing to the server for so long; calls that cannot wait for the end of that fail at once."""
         self._paused_until = max(self._paused_until, loop_time() + seconds)
         for waiter in self._queue:
             if waiter.deadline < self._paused_until and not waiter.permit.done():
@@ -241,7 +241,7 @@ class Gate:
         logger.warning("%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._limit_texts[self._limit])
 
     def _admit(self) -> None:
-        """Let through who may go, tell who waits in vain, and come back when that may change."""
+        """Give permits to the calls that may go, fail those that wait for nothing, and return when that may change."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

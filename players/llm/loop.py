@@ -124,7 +124,7 @@ class Loop:
 
 
 def log_failure(job: Future[Any]) -> None:
-    """Log what a job failed of, which nobody else would hear of."""
+    """Log what a job failed of; nobody else sees it."""
     if not job.cancelled() and (error := job.exception()) is not None:
         logger.error("a job of model calls failed", exc_info=error)
 

@@ -92,23 +92,23 @@ class RedisBudget:
             self._heartbeat.join()
         self._links.close()
 
-    def reserve(self, key: int, worst: Amount, what: str) -> bool:
+    def reserve(self, key: int, worst: Amount, call: str) -> bool:
         """Reserve the most that a call could take, if it fits; see `BudgetLedger`."""
         if self._heartbeat is None:
             self._heartbeat = threading.Thread(target=self._send_heartbeats, name="budget", daemon=True)
             self._heartbeat.start()
-        state = self._run_as_holder("reserve", str(key), *_whole(worst), what)
+        state = self._run_as_holder("reserve", str(key), *_whole(worst), call)
         if state is None:
             return False
-        word, _, ended = state
-        if word == "refused":
+        verdict, _, ended = state
+        if verdict == "refused":
             raise BudgetSpent(self._refusal(ended))
-        if word != "gone":
+        if verdict != "gone":
             self._seen_at = time.monotonic()
         elif time.monotonic() - self._seen_at >= self._lease_s:
             # until then, who runs the study may be about to open it
             raise BudgetSpent("the budget is gone, and the agenda with it")
-        return word == "done"
+        return verdict == "done"
 
     def settle(self, key: int, used: Amount) -> None:
         """Count what a call took and release the rest; see `BudgetLedger`."""
@@ -122,8 +122,8 @@ class RedisBudget:
 
     def _refusal(self, ended: str) -> str:
         """Return why a budget ended, from the sums and the call that the script kept of it."""
-        *sums, what = ended.split(" ", 4)
-        return refusal_of(_amount(*sums[:2]), self._usd, self._tokens, _amount(*sums[2:]), what)
+        *sums, call = ended.split(" ", 4)
+        return refusal_of(_amount(*sums[:2]), self._usd, self._tokens, _amount(*sums[2:]), call)
 
     def _run_as_holder(self, act: str, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str] | None:
         """Run a command as this holder, who lives; None, and a line in the log, where the bus is in the way."""
@@ -147,8 +147,8 @@ class RedisBudget:
             return reply
 
         reply = self._links.run(self._keys[0], call, patience_s)
-        word, usd, tokens, ended = (value.decode(errors="replace") for value in reply)
-        return word, _amount(usd, tokens), ended
+        verdict, usd, tokens, ended = (value.decode(errors="replace") for value in reply)
+        return verdict, _amount(usd, tokens), ended
 
 
 def _whole(amount: Amount) -> tuple[str, str]:

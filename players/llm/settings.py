@@ -265,20 +265,20 @@ def model_of(words: str, models: Mapping[str, Model]) -> Model:
     if words in models:
         return models[words]
     name = table_of(words, models)
-    at, url = words[len(name) :][:1], words[len(name) + 1 :]
-    if not at and "://" in words:
+    separator, url = words[len(name) :][:1], words[len(name) + 1 :]
+    if not separator and "://" in words:
         # a URL of another kind, or none before it; it may hold a secret, so it is not shown
         raise ConfigError("llm: write MODEL@URL, and a URL like http://localhost:8000/v1")
     if not name.strip():
-        raise ConfigError(f"llm:{at and '@…'}: no model is named; write llm:MODEL, llm:ALIAS or llm:MODEL@URL")
+        raise ConfigError(f"llm:{separator and '@…'}: no model is named; write llm:MODEL, llm:ALIAS or llm:MODEL@URL")
     try:
-        if not at:
+        if not separator:
             model = Model(model=name)
             _refuse_near_miss(name, models)
             return model
         endpoint = Endpoint(url=url)
     except ValidationError as error:
-        raise ConfigError(f"llm:{reprlib.repr(name)}{at and '@…'}: {fault_of_table(error, Endpoint)}") from None
+        raise ConfigError(f"llm:{reprlib.repr(name)}{separator and '@…'}: {fault_of_table(error, Endpoint)}") from None
     if (aliased := models.get(name)) is not None:
         base, changed = aliased.endpoint, {"url": endpoint.url}
         if base.url is None or origin_of(base.url) != origin_of(url):

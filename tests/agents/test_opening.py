@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.parts import HOUSE, Awaited, Bidder, Moderator, served
-from tests.ops.heard import run
+from tests.ops.commands import run
 from wolfbus.errors import BusDown
 from wolfbus.service.lifecycle import Stopping, await_bus
 from wolfbus.testing.redis_server import RedisServer

@@ -127,13 +127,13 @@ class Chaos:
         reader = self._watch.reader()
         try:
             reader.follow(streams.games(HOUSE), after)
-            found = reader.read(0.25, 1)
+            news = reader.read(0.25, 1)
         except BusError:
-            found = []
+            news = []
         finally:
             reader.close()
         assert time.monotonic() < until, "\n".join(f"--- {c.name}: …{c.tail()}" for c in self.children.values())
-        return [entry for _, entries in found for entry in entries]
+        return [entry for _, entries in news for entry in entries]
 
     def _break_something(self) -> None:
         deeds: dict[str, Callable[[], object]] = {

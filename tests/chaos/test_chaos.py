@@ -30,7 +30,7 @@ def check(chaos: Chaos, seed: int) -> None:
     seeds = [game_seed(str(seed), number) for number in range(1, chaos.games + 1)]
     assert sorted(digests) == sorted(seeds)
     quiet = play_many(chaos.folder / "quiet", seeds[:SAMPLE], ["scripted"] * 8, GameConfig())
-    assert [digests[each] for each in seeds[:SAMPLE]] == [proof.digest for proof in quiet]
+    assert [digests[game] for game in seeds[:SAMPLE]] == [proof.digest for proof in quiet]
     metrics = json.loads((chaos.runs / "metrics.json").read_text())
     assert metrics["games"] == chaos.games
 

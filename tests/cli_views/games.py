@@ -122,19 +122,19 @@ def is_harmless(text: str) -> bool:
 
 def state_of(records: Sequence[Recorded], until: int | None = None) -> GameState:
     state = GameState()
-    for each in records[:until]:
-        state.feed(each.event)
+    for entry in records[:until]:
+        state.feed(entry.event)
     return state
 
 
 def view_of(records: Sequence[Recorded], seat: str, until: int | None = None) -> SeatView:
     """Return what a seat knows after so many events, from what it is told."""
     audiences, view = AudienceFilter(), SeatView(seat)
-    for each in records[:until]:
-        told = audiences.feed(each.event)
-        for public in told.public:
+    for entry in records[:until]:
+        facts = audiences.feed(entry.event)
+        for public in facts.public:
             view.hear_public(public)
-        for private in (fact for name, fact in told.private if name == seat):
+        for private in (fact for name, fact in facts.private if name == seat):
             view.hear_private(private)
     return view
 
@@ -162,16 +162,16 @@ def at_terminal(width: int, height: int, **environment: str) -> Iterator[tuple[T
 def lines_of(records: Sequence[Recorded]) -> list[str]:
     """Return a game in plain lines."""
     with contextlib.redirect_stderr(io.StringIO()) as stream, open_display(quiet=False, plain=True) as display:
-        for each in records:
-            display.show(each)
+        for entry in records:
+            display.show(entry)
     return stream.getvalue().splitlines()
 
 
 def drawn(records: Sequence[Recorded], width: int = 120, height: int = 40) -> list[str]:
     """Return the last frame of the live view, which fits."""
     with at_terminal(width, height) as (terminal, display):
-        for each in records:
-            display.show(each)
+        for entry in records:
+            display.show(entry)
     lines = terminal.getvalue().splitlines()
     assert len(lines) <= max(1, height - 1)
     assert max(map(cell_len, lines)) <= width

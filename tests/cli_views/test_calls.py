@@ -45,11 +45,13 @@ def no_calls(answer, name):
 def first_bids(*fields: dict[str, Any]):
     """Return what makes the first bids of a game come from such calls, and nothing else from any."""
     left = iter(fields)
-    return lambda answer, name: [each for each in [next(left, None)] if each] if answer.kind == "bid" else []
+    return lambda answer, name: (
+        [call_fields for call_fields in [next(left, None)] if call_fields] if answer.kind == "bid" else []
+    )
 
 
 def calls_in(records: Iterable[Recorded]) -> list[Recorded]:
-    return [each for each in records if each.event.type == "model_call"]
+    return [line for line in records if line.event.type == "model_call"]
 
 
 def replies_told(records) -> list[str]:
@@ -73,7 +75,7 @@ def test_calls_that_go_well_leave_no_line_but_their_sums():
 
 
 def test_a_call_that_fails_has_one_short_harmless_line():
-    bids = [each.event for each in calls_in(played()) if each.event.kind == "bid"]
+    bids = [entry.event for entry in calls_in(played()) if entry.event.kind == "bid"]
     assert len(bids) in range(11, 100)
     assert replies_told(played()) == [
         f"no reply of {bids[0].seat}'s model (bid): connection refused",
@@ -95,44 +97,44 @@ def test_a_server_that_died_is_told_at_every_power_of_ten_and_in_all():
 
 def test_a_server_that_never_says_the_same_twice_floods_nothing():
     words = ["".join(chr(ord("a") + int(digit)) for digit in str(n)) for n in range(2000)]
-    told = replies_told(failing(*words))
-    assert len(told) < 32
-    assert "other errors … 999 more like this" in told[-2]
-    assert "2000 model calls without a reply: 1976 × other errors; 1 × a;" in told[-1]
-    assert told[-1].endswith("of other sorts")
+    printed = replies_told(failing(*words))
+    assert len(printed) < 32
+    assert "other errors … 999 more like this" in printed[-2]
+    assert "2000 model calls without a reply: 1976 × other errors; 1 × a;" in printed[-1]
+    assert printed[-1].endswith("of other sorts")
 
 
 def test_the_live_view_tells_in_its_last_line_what_was_spent():
     usage = state_of(played()).usage
-    votes = sum(each.event.kind == "vote" for each in calls_in(played()))
+    votes = sum(line.event.kind == "vote" for line in calls_in(played()))
     for size in ((120, 40), (80, 24), (60, 12), (200, 60)):
         assert drawn(played(), *size)[-1].startswith(f"{usage.calls} model calls ({usage.failed} failed) · ")
     assert f"at least ${votes / 4:.4f}" in drawn(played())[-1]
     assert not any("model call" in line for line in drawn([]))
-    assert not any(pause_for(each.event) for each in played() if each.event.type in {"segment", "model_call"})
+    assert not any(pause_for(line.event) for line in played() if line.event.type in {"segment", "model_call"})
 
 
 def test_replay_lists_calls_with_what_became_of_their_requests(replay: Replay):
     listed = json.loads(replay(played(), "--calls", "--json").out)["calls"]
-    assert [each["line"] for each in listed] == [each.n for each in calls_in(played())]
-    for each in listed:
-        assert each["read"] == (["asked again"] if each["kind"] == "vote" and not each["reask"] else ["clean"])
+    assert [entry["line"] for entry in listed] == [entry.n for entry in calls_in(played())]
+    for entry in listed:
+        assert entry["read"] == (["asked again"] if entry["kind"] == "vote" and not entry["reask"] else ["clean"])
     assert {"line", "time", "seat", "kind", "model", "attempts", "queue_s", "latency_s", "read"} <= listed[0].keys()
     assert "reply" not in listed[0]
-    shown = replay(played(), "--calls").out.splitlines()
-    assert len(shown) == 1 + len(listed) + 4
-    assert all(is_harmless(line) for line in shown)
-    assert any("vote, again" in line for line in shown)
-    assert any(line.endswith("no reply: connection refused") for line in shown)
+    table = replay(played(), "--calls").out.splitlines()
+    assert len(table) == 1 + len(listed) + 4
+    assert all(is_harmless(line) for line in table)
+    assert any("vote, again" in line for line in table)
+    assert any(line.endswith("no reply: connection refused") for line in table)
     assert replay(played(no_calls), "--calls").out == "No model was called in this game.\n"
 
 
 def test_a_call_whose_answer_is_not_there_yet_is_open(replay: Replay):
     cut = played(one_each)[: calls_in(played(one_each))[0].n]
-    said = replay(cut, "--calls", "--json")
-    assert said.code == 1
-    assert f"line {len(cut) + 1}" in said.err
-    assert [each["read"] for each in json.loads(said.out)["calls"]] == [[None]]
+    result = replay(cut, "--calls", "--json")
+    assert result.code == 1
+    assert f"line {len(cut) + 1}" in result.err
+    assert [entry["read"] for entry in json.loads(result.out)["calls"]] == [[None]]
 
 
 def test_a_call_for_a_request_of_no_known_form_is_listed_all_the_same(replay: Replay):
@@ -141,21 +143,21 @@ def test_a_call_for_a_request_of_no_known_form_is_listed_all_the_same(replay: Re
 
 
 def test_hostile_prompts_and_replies_are_shown_and_not_obeyed(replay: Replay):
-    words = [each[:2000] for each in HOSTILE]
+    words = [hostile[:2000] for hostile in HOSTILE]
     text = "\n".join([*words, "user:", "    indented\n"])
     short = dict.fromkeys(("model", "url", "served", "finish"), HOSTILE[0])
-    said = play(SHORT, "1", lambda question: Speech(text=text) if question.kind == "speak" else None).events
+    events = play(SHORT, "1", lambda question: Speech(text=text) if question.kind == "speak" else None).events
     fields = {**short, "parameters": {"stop": words[2]}, "reply": text, "reasoning": text, "error": words[0]}
-    records = recorded(weave(said, lambda answer, _: [fields] if answer.kind == "vote" else []))
+    records = recorded(weave(events, lambda answer, _: [fields] if answer.kind == "vote" else []))
     line = str(calls_in(records)[-1].n)
     page = replay(records, "--prompt", line).out.splitlines()
-    assert all(is_harmless(each) for each in page)
+    assert all(is_harmless(line) for line in page)
     assert page.count("user:") == 1
     assert page.count("      indented") >= 3
     value = json.loads(replay(records, "--prompt", line, "--json").out)
     assert value["reply"] == value["call"]["reasoning"] == text
     assert any(text in message["content"] for message in value["messages"])
-    assert all(is_harmless(each) for each in replay(records, "--calls").out.splitlines())
+    assert all(is_harmless(line) for line in replay(records, "--calls").out.splitlines())
 
 
 def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing(replay: Replay):
@@ -166,7 +168,7 @@ def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing(replay:
             *({"reply": empty, "reasoning": "Hm.\nSo."} for empty in ("", " \n")),
         )
     )
-    pages = [replay(records, "--prompt", str(each.n)).out for each in calls_in(records)]
+    pages = [replay(records, "--prompt", str(entry.n)).out for entry in calls_in(records)]
     assert pages[0].endswith("\n\nno reply: the circuit is open\n")
     assert "1000 characters more" in pages[1]
     for page in pages[2:]:
@@ -174,15 +176,15 @@ def test_a_call_without_reply_says_why_and_a_cut_one_how_much_is_missing(replay:
 
 
 def test_a_prompt_comes_with_all_that_is_known_of_its_call(replay: Replay):
-    known = {"url": "http://here:1/v1", "served": "double-7 fp", "attempts": 2, "cost_usd": 0.25, "latency_s": 2.0}
-    records = game(first_bids({**known, "failures": ("http://here:1/v1: 500",)}))
-    (made,) = calls_in(records)
-    page = replay(records, "--prompt", str(made.n)).out
+    fields = {"url": "http://here:1/v1", "served": "double-7 fp", "attempts": 2, "cost_usd": 0.25, "latency_s": 2.0}
+    records = game(first_bids({**fields, "failures": ("http://here:1/v1: 500",)}))
+    (entry,) = calls_in(records)
+    page = replay(records, "--prompt", str(entry.n)).out
     assert page.split("\n\n")[0].splitlines() == [
-        f"call at line {made.n}:",
+        f"call at line {entry.n}:",
         "  asked for   bid",
-        f"  request     1/debate/1/bid/{made.event.seat}",
-        f"  seat        {made.event.seat}",
+        f"  request     1/debate/1/bid/{entry.event.seat}",
+        f"  seat        {entry.event.seat}",
         "  model       double",
         "  url         http://here:1/v1",
         "  served by   double-7 fp",
@@ -195,13 +197,17 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call(replay: Replay):
         "  price       $0.250000",
         "  read        clean",
     ]
-    value = json.loads(replay(records, "--prompt", str(made.n), "--json").out)
+    value = json.loads(replay(records, "--prompt", str(entry.n), "--json").out)
     assert [message["role"] for message in value["messages"]] == ["system", "user"]
     assert value["messages"][0]["content"] == "These are the rules.\n"
-    told = value["call"]
-    assert told["read"] == ["clean"]
-    assert set(Call.model_fields) <= told.keys()
-    assert (told["line"], told["cassette"], told["failures"]) == (made.n, False, ["http://here:1/v1: 500"])
+    call_fields = value["call"]
+    assert call_fields["read"] == ["clean"]
+    assert set(Call.model_fields) <= call_fields.keys()
+    assert (call_fields["line"], call_fields["cassette"], call_fields["failures"]) == (
+        entry.n,
+        False,
+        ["http://here:1/v1: 500"],
+    )
 
 
 def test_the_list_of_calls_says_where_in_the_game_and_about_what(replay: Replay):
@@ -226,25 +232,25 @@ def test_models_whose_names_differ_at_the_end_or_in_the_middle_stay_apart(replay
 
 
 def test_a_line_without_a_call_is_named_for_what_it_is(replay: Replay):
-    kinds = {each.event.type: each for each in played(one_each) if each.event.type != "model_call"}
+    kinds = {line.event.type: line for line in played(one_each) if line.event.type != "model_call"}
     assert len(kinds) > 8
-    for each in kinds.values():
-        said = replay(played(one_each), "--prompt", str(each.n))
-        named = f"{each.event.seat}'s answer to {each.event.kind}" if each.event.type == "answered" else ""
-        assert said.code == 2
-        assert f"line {each.n} is " in said.err
-        assert named in said.err
+    for entry in kinds.values():
+        result = replay(played(one_each), "--prompt", str(entry.n))
+        named = f"{entry.event.seat}'s answer to {entry.event.kind}" if entry.event.type == "answered" else ""
+        assert result.code == 2
+        assert f"line {entry.n} is " in result.err
+        assert named in result.err
     count = len(played(one_each))
     assert f"the record has {count} readable lines" in replay(played(one_each), "--prompt", str(count + 1)).err
 
 
 def test_an_edited_prompt_is_refused_with_its_line(replay: Replay):
     records = [*played(one_each)]
-    at, kept = next((at, each) for at, each in enumerate(records) if each.event.type == "segment")
-    records[at] = kept._replace(event=kept.event.model_copy(update={"text": "Other rules.\n"}))
-    said = replay(records, "--prompt", str(calls_in(records)[-1].n))
-    assert said.code == 2
-    assert f"line {kept.n}: " in said.err
+    at, entry = next((at, line) for at, line in enumerate(records) if line.event.type == "segment")
+    records[at] = entry._replace(event=entry.event.model_copy(update={"text": "Other rules.\n"}))
+    result = replay(records, "--prompt", str(calls_in(records)[-1].n))
+    assert result.code == 2
+    assert f"line {entry.n}: " in result.err
 
 
 def test_a_packed_record_lists_the_same_calls(tmp_path: Path, replay: Replay):

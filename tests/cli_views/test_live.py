@@ -67,14 +67,14 @@ def test_the_matrix_shows_two_digits_for_every_judged_pair():
 
 def test_who_is_waited_for_and_what_was_rejected_is_told():
     rejected = [Rejected(sender="a", reason=reason, size=1, note=reason) for reason in ("closed", "sender")]
-    frame = drawn(recorded([*(each.event for each in lively("1")[:2]), *rejected]))
+    frame = drawn(recorded([*(entry.event for entry in lively("1")[:2]), *rejected]))
     assert re.search(r"waiting for .* · 1 answer came too late · 1 message rejected", "\n".join(frame))
 
 
 def test_events_from_another_thread_are_drawn_while_the_game_goes_on():
     began = time.monotonic()
     with at_terminal(100, 30, **ABLE) as (terminal, display):
-        feeder = threading.Thread(target=lambda: [display.show(each) for each in lively("7")])
+        feeder = threading.Thread(target=lambda: [display.show(entry) for entry in lively("7")])
         feeder.start()
         while "Transcript" not in terminal.getvalue():
             assert time.monotonic() - began < 20
@@ -85,7 +85,7 @@ def test_events_from_another_thread_are_drawn_while_the_game_goes_on():
     _, _, after = terminal.getvalue().rpartition("\x1b[?1049l")
     assert re.search(r"(win|wins) after \d+ rounds", after)
     assert "Transcript" in after
-    assert all(each.name != "live-view" for each in threading.enumerate())
+    assert all(thread.name != "live-view" for thread in threading.enumerate())
 
 
 def broken() -> Iterator[Recorded]:
@@ -110,8 +110,8 @@ def test_there_is_colour_where_it_is_wanted_and_a_terminal_that_can_do_nothing_g
     environment, coloured
 ):
     with at_terminal(100, 30, **environment) as (terminal, display):
-        for each in lively("7"):
-            display.show(each)
+        for entry in lively("7"):
+            display.show(entry)
     sent = terminal.getvalue()
     assert (COLOUR.search(sent) is not None) == coloured
     if environment["TERM"] == "dumb":
@@ -125,7 +125,7 @@ def test_the_clock_goes_by_the_record_in_a_replay_and_by_the_wall_in_a_game():
     def clock(*records: Recorded) -> str:
         return drawn(records, 100, 30)[0].split()[-1]
 
-    for seconds, told in ((-1, "0:00"), (7.9, "0:07"), (750, "12:30"), (3723, "1:02:03")):
-        assert clock(opened, ended._replace(time=seconds)) == told
+    for seconds, expected in ((-1, "0:00"), (7.9, "0:07"), (750, "12:30"), (3723, "1:02:03")):
+        assert clock(opened, ended._replace(time=seconds)) == expected
     now = opened.event.model_copy(update={"started": time.time() - 25})
     assert re.fullmatch("0:2[5-9]", clock(opened._replace(event=now)))

@@ -26,19 +26,19 @@ def test_a_page_holds_no_other_seats_private_words_and_names_only_the_roles_that
     wolves = {name for name in NAMES if roles[name] == "Werewolf"}
     assert records[-1].event.type == "ended"
     # a word that was said and that nobody has heard yet among them
-    own = [each for each in records if each.event.type == "answered" and each.event.seat == seat]
-    said = [each.n for each in own if each.event.kind == "speak" and each.event.content is not None][:1]
-    for until in (*range(1, len(records), 120), *said, len(records)):
+    answers = [entry for entry in records if entry.event.type == "answered" and entry.event.seat == seat]
+    spoken = [entry.n for entry in answers if entry.event.kind == "speak" and entry.event.content is not None][:1]
+    for until in (*range(1, len(records), 120), *spoken, len(records)):
         view = view_of(records, seat, until)
         page = replay(f"lively-{seed}", "--as", seat, "--until", str(until)).out
         assert set(re.findall(r"secret-of-(\w+)", page)) <= {seat}
         assert "raw-of-" not in page
         assert set(re.findall(r"whisper-of-(\w+)", page)) <= (wolves if seat in wolves else set())
-        known = {seat: roles[seat], **dict.fromkeys(view.partners, "Werewolf"), **view.inspections}
+        known_roles = {seat: roles[seat], **dict.fromkeys(view.partners, "Werewolf"), **view.inspections}
         for line in page.splitlines() if until < len(records) else ():
             if ROLES.search(line) and not line.startswith(f"What {seat} knows · {roles[seat]}"):
                 name, role = re.match(r"  (\w+) +(?:alive|killed at night|exiled) +(\w+), ", line).groups()
-                assert known[name] == role
+                assert known_roles[name] == role
         assert (f"secret-of-{seat}" in page) == bool(view.answers or view.judgements)
         assert page.count("own judgement: ") == len(view.judgements)
         for target in NAMES:
@@ -47,7 +47,7 @@ def test_a_page_holds_no_other_seats_private_words_and_names_only_the_roles_that
 
 
 def test_a_page_ends_where_it_is_told_to(replay: Replay):
-    until = [each.n for each in lively("7") if each.event.type == "statement"][4]
+    until = [entry.n for entry in lively("7") if entry.event.type == "statement"][4]
     assert replay("lively-7", "--as", "Mona", "--until", str(until)).out.count("“") == 5
     assert replay("lively-7", "--as", "Mona", "--until", str(until - 1)).out.count("“") == 4
     whole = replay("lively-7", "--as", "Mona").out
@@ -61,25 +61,25 @@ def test_a_page_ends_where_it_is_told_to(replay: Replay):
     [("ada", r"no seat 'ada' .*Ada, Hugo, .* and Bartholomew"), ("x\x1b[2J\ny", "no seat 'x y'")],
 )
 def test_what_nobody_can_know_is_refused_in_one_line(replay: Replay, seat: str, words: str):
-    said = replay("lively-1", "--as", seat)
-    assert said.code == 2
-    assert re.search(words, said.err)
+    result = replay("lively-1", "--as", seat)
+    assert result.code == 2
+    assert re.search(words, result.err)
 
 
 def test_of_a_record_whose_opening_does_not_hold_nobody_knows_anything(replay: Replay):
-    opened, *rest = (each.event for each in lively("1"))
-    said = replay(recorded([opened.model_copy(update={"seed": "another"}), *rest]), "--as", "Ada")
-    assert said.code == 2
-    assert "the game has not been opened" in said.err
+    opened, *rest = (entry.event for entry in lively("1"))
+    result = replay(recorded([opened.model_copy(update={"seed": "another"}), *rest]), "--as", "Ada")
+    assert result.code == 2
+    assert "the game has not been opened" in result.err
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_researchers_page_tells_everything(replay: Replay, seed: str):
     records = lively(seed)
     page = replay(f"lively-{seed}", "--until", str(len(records))).out
-    kinds = Counter(each.event.phase if each.event.type == "statement" else each.event.type for each in records)
+    kinds = Counter(line.event.phase if line.event.type == "statement" else line.event.type for line in records)
     for name, role in roles_of(records).items():
         assert re.search(rf"  {name} +{role} ", page)
-    said = {"“Look at": "debate", "says nothing": "silence", "is exiled": "exile", "wolves go for": "night_outcome"}
-    assert {words: page.count(words) for words in said} == {words: kinds[kind] for words, kind in said.items()}
+    phrases = {"“Look at": "debate", "says nothing": "silence", "is exiled": "exile", "wolves go for": "night_outcome"}
+    assert {words: page.count(words) for words in phrases} == {words: kinds[kind] for words, kind in phrases.items()}
     assert "secret-of" not in page

@@ -12,24 +12,24 @@ from wolfbus.errors import ConfigError
 from wolfbus.messages.events import Rejected, Statement, Stopped
 
 GAME = lively("1")
-ALL = [each.n for each in GAME]
+ALL = [entry.n for entry in GAME]
 
 
 def played(records=GAME, speed: float = 1.0, *, until: int | None = None, pressed=()):
     """Play back under these keys, one a pause; return what was shown and for how long there was a wait."""
-    shown: list[int] = []
+    shown_lines: list[int] = []
     waited: list[float | None] = []
     stops: list[int] = []
     left = iter(pressed)
 
     def wait(seconds: float | None) -> str | None:
         waited.append(seconds)
-        stops.append(shown[-1])
+        stops.append(shown_lines[-1])
         return next(left, None)
 
-    last = play_back(records, lambda each: shown.append(each.n), speed, until, wait, shown.clear)
-    assert last == (shown[-1] if shown else 0)
-    return shown, waited, stops
+    last = play_back(records, lambda recorded: shown_lines.append(recorded.n), speed, until, wait, shown_lines.clear)
+    assert last == (shown_lines[-1] if shown_lines else 0)
+    return shown_lines, waited, stops
 
 
 @pytest.mark.parametrize(("length", "pause"), [(250, 10), (3, 1), (50_000, 24)])
@@ -38,19 +38,19 @@ def test_a_statement_stays_as_long_as_it_takes_to_read_what_is_shown_of_it(lengt
 
 
 def test_what_is_seen_gets_a_glance_and_what_is_not_gets_none():
-    pauses = {each.event.type: pause_for(each.event) for each in lively("7")}
+    pauses = {entry.event.type: pause_for(entry.event) for entry in lively("7")}
     assert {pauses[kind] for kind in ("asked", "answered", "claim_truth")} == {0}
     assert {pauses[kind] for kind in ("tally", "exile", "dawn")} == {0.5}
     assert pause_for(Stopped(reason="spent")) == 0.5
     assert pause_for(Rejected(sender="a", reason="closed", size=1, note="")) == 0
-    assert max(pause_for(each.event) for each in hostile("1")) <= 24
+    assert max(pause_for(entry.event) for entry in hostile("1")) <= 24
 
 
 def test_every_event_is_shown_before_its_pause_and_speed_divides_the_pauses():
-    shown, waited, stops = played()
-    assert shown == ALL
-    assert stops == [each.n for each in GAME if pause_for(each.event)]
-    assert sum(waited) == pytest.approx(sum(pause_for(each.event) for each in GAME))
+    shown_lines, waited, stops = played()
+    assert shown_lines == ALL
+    assert stops == [entry.n for entry in GAME if pause_for(entry.event)]
+    assert sum(waited) == pytest.approx(sum(pause_for(entry.event) for entry in GAME))
     assert sum(played(speed=4.0)[1]) == pytest.approx(sum(waited) / 4)
 
 
@@ -60,8 +60,8 @@ def test_playback_ends_where_it_is_told_to():
 
 
 def test_q_shows_the_rest_at_once_and_space_stays_until_the_next_key():
-    shown, waited, _ = played(pressed=["quit"])
-    assert (shown, len(waited)) == (ALL, 1)
+    shown_lines, waited, _ = played(pressed=["quit"])
+    assert (shown_lines, len(waited)) == (ALL, 1)
     _, waited, _ = played(pressed=["pause", "pause"])
     assert waited[1] is None
     assert None not in waited[2:]
@@ -69,9 +69,9 @@ def test_q_shows_the_rest_at_once_and_space_stays_until_the_next_key():
 
 def test_arrows_go_from_sentence_to_sentence_and_back():
     beats = beat_lines(GAME)
-    shown, _, stops = played(pressed=["on", "on", "on", "back", "quit"])
+    shown_lines, _, stops = played(pressed=["on", "on", "on", "back", "quit"])
     assert stops == [beats[0], beats[1], beats[2], beats[3], beats[2]]
-    assert shown == ALL
+    assert shown_lines == ALL
 
 
 @pytest.mark.parametrize("speed", [0, -1, math.nan])

@@ -9,21 +9,21 @@ from tests.cli_views.games import SEEDS, lively, state_of, view_of
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_statement_is_there_with_what_was_said_of_it(seed: str):
-    events = [each.event for each in lively(seed)]
+    events = [line.event for line in lively(seed)]
     state = state_of(lively(seed))
     statements = [event for event in events if event.type == "statement"]
-    told = [moment.spoken.text for moment in state.transcript if hasattr(moment, "spoken")]
-    assert told == [each.text for each in statements]
+    texts = [moment.spoken.text for moment in state.transcript if hasattr(moment, "spoken")]
+    assert texts == [statement.text for statement in statements]
     answered = [event for event in events if event.type == "answered"]
-    for each in statements:
-        said = state.statements[each.statement]
-        judged = [e.content for e in answered if e.kind == "assess_other" and e.about == each.statement]
+    for statement in statements:
+        utterance = state.statements[statement.statement]
+        judged = [e.content for e in answered if e.kind == "assess_other" and e.about == statement.statement]
         usable = [content for content in judged if content is not None]
-        assert (said.judged, said.missing) == (len(usable), len(judged) - len(usable))
-        assert said.flagged == sum(content.deceptive for content in usable)
-        assert said.suspicions == pytest.approx(sum(content.suspicion for content in usable))
-        assert said.label is not None
-        assert said.assessed
+        assert (utterance.judged, utterance.missing) == (len(usable), len(judged) - len(usable))
+        assert utterance.flagged == sum(content.deceptive for content in usable)
+        assert utterance.suspicions == pytest.approx(sum(content.suspicion for content in usable))
+        assert utterance.label is not None
+        assert utterance.assessed
     assert state.outcomes.total() == len(answered)
     timed_out = [event for event in answered if event.kind == "speak" and event.outcome == "timed_out"]
     assert state.outcomes["speak", "timed_out"] == len(timed_out)
@@ -39,6 +39,6 @@ def test_the_matrix_is_made_of_the_rows_that_seats_know_and_what_is_met_of_those
     rows = {observer: view_of(lively(seed), observer).suspicion for observer in state.seats}
     for target in state.seats:
         assert {o: state.suspicion.of(o, target) for o in rows} == {o: row.of(o, target) for o, row in rows.items()}
-        here = [o for o in rows if target in state.left or o in state.living]
-        judges = [state.suspicion.of(o, target) for o in here if state.suspicion.judged(o, target)]
+        observers = [o for o in rows if target in state.left or o in state.living]
+        judges = [state.suspicion.of(o, target) for o in observers if state.suspicion.judged(o, target)]
         assert state.suspicion_of(target) == (pytest.approx(sum(judges) / len(judges)) if judges else None)

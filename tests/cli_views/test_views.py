@@ -23,16 +23,16 @@ from wolfbus.messages.content import Speech
 from wolfbus.messages.events import Absent, Rejected, Returned, Stopped
 
 REASON = "the budget of $1 is spent"
-CUT = max(at for at, each in enumerate(lively("1")) if each.event.type == "exile")
+CUT = max(at for at, entry in enumerate(lively("1")) if entry.event.type == "exile")
 """Lines of a record that ends when a day is over, but for its vote."""
 ROUND = lively("1")[CUT].event.round
 PLAYED_BACK = ("--speed", "1000000", "--plain")
 
 
 def test_whatever_is_said_no_view_is_wide_long_or_dangerous(replay: Replay):
-    said = replay("hostile", *PLAYED_BACK)
-    assert said.code == 0, said.err[-300:]
-    plain, ending = said.err.splitlines(), said.out.splitlines()
+    result = replay("hostile", *PLAYED_BACK)
+    assert result.code == 0, result.err[-300:]
+    plain, ending = result.err.splitlines(), result.out.splitlines()
     assert max(map(len, plain)) < 800
     assert len(ending) <= 30
     pages = [("--until", "60"), ("--until", str(len(hostile("1")))), ("--until", "200")]
@@ -44,9 +44,9 @@ def test_whatever_is_said_no_view_is_wide_long_or_dangerous(replay: Replay):
 
 
 def test_nothing_in_a_name_or_a_statement_is_taken_for_markup():
-    shown = "\n".join(line for until in range(50, len(hostile("1")), 50) for line in drawn(hostile("1")[:until]))
-    assert "[red]Ada[b]" in shown
-    assert "[bold red]markup[/]" in shown
+    text = "\n".join(line for until in range(50, len(hostile("1")), 50) for line in drawn(hostile("1")[:until]))
+    assert "[red]Ada[b]" in text
+    assert "[bold red]markup[/]" in text
 
 
 def test_whole_escape_sequences_go_and_ordinary_words_of_any_language_stay():
@@ -55,48 +55,48 @@ def test_whole_escape_sequences_go_and_ordinary_words_of_any_language_stay():
         "one\r\n\ttwo\u2028three": "one two three",
         "\u200b\x1b[2J": "(nothing that can be printed)",
         "x" * 50_000: "x" * 599 + "…",
-        **{each: each for each in ("Zoë said: “no” – why?", "漢字 and кириллица", "e\u0301 ở tiếng Việt", "2 < [x]")},
+        **{text: text for text in ("Zoë said: “no” – why?", "漢字 and кириллица", "e\u0301 ở tiếng Việt", "2 < [x]")},
     }
-    said = iter(words)
-    events = [each.event for each in lively("1")]
+    texts = iter(words)
+    events = [entry.event for entry in lively("1")]
     spoken = [event for event in events if event.type == "statement"][: len(words)]
-    told = [event.model_copy(update={"text": next(said)}) if event in spoken else event for event in events]
-    found = [line.partition("“")[2] for line in lines_of(recorded(told)) if "“" in line]
-    assert found[: len(words)] == [f"{shown}”" for shown in words.values()]
+    replaced = [event.model_copy(update={"text": next(texts)}) if event in spoken else event for event in events]
+    quoted = [line.partition("“")[2] for line in lines_of(recorded(replaced)) if "“" in line]
+    assert quoted[: len(words)] == [f"{text}”" for text in words.values()]
 
 
 def test_a_record_with_holes_is_shown_as_far_as_it_goes(tmp_path: Path):
     draws = random.Random(5)
-    for each in lively("7"):
-        lines_of([each])
+    for entry in lively("7"):
+        lines_of([entry])
     for _ in range(5):
-        records = [each for each in lively("7") if draws.random() < 0.5]
+        records = [line for line in lively("7") if draws.random() < 0.5]
         draws.shuffle(records)
         assert lines_of(records)
         assert drawn(records)
-        there = [each.event for each in lively("7") if each.n == 1 or draws.random() < 0.5]
-        (tmp_path / "holes.ndjson").write_bytes(lines(recorded(there)))
+        events = [line.event for line in lively("7") if line.n == 1 or draws.random() < 0.5]
+        (tmp_path / "holes.ndjson").write_bytes(lines(recorded(events)))
         assert wolfbus(tmp_path, "page", "holes.ndjson").code in {0, 1}
         assert "</html>" in (tmp_path / "holes.html").read_text("utf-8")[-20:]
 
 
 @pytest.mark.parametrize("reason", [REASON, *HOSTILE])
 def test_a_game_that_was_broken_off_says_so_and_why_and_waits_for_nobody(replay: Replay, reason: str):
-    cut = recorded([*(each.event for each in lively("1")[:CUT]), Stopped(reason=reason)])
-    said, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", str(CUT + 1)).out.splitlines()
-    plain, live = said.err.splitlines(), drawn(cut)
-    assert said.code == 1
-    assert all(is_harmless(line) for line in (*plain, *page, *live, *said.out.splitlines()))
+    cut = recorded([*(entry.event for entry in lively("1")[:CUT]), Stopped(reason=reason)])
+    result, page = replay(cut, *PLAYED_BACK), replay(cut, "--until", str(CUT + 1)).out.splitlines()
+    plain, live = result.err.splitlines(), drawn(cut)
+    assert result.code == 1
+    assert all(is_harmless(line) for line in (*plain, *page, *live, *result.out.splitlines()))
     assert page[1].startswith(f"broken off in round {ROUND} · ")
     assert not any("waiting for" in line for line in page)
-    assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}")
+    assert result.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}")
     if reason == REASON:
         assert plain[-3] == f"stopped      the game was broken off: {REASON}"
         assert " answers: " in plain[-2]
         assert f"line {CUT + 1}: the game was stopped before its end: {REASON}" in plain[-1]
         assert any(f"The game was broken off: {REASON}" in line for line in live)
         assert f"  stopped  the game was broken off: {REASON}" in page
-        assert said.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}: {REASON}")
+        assert result.out.startswith(f"THE GAME WAS BROKEN OFF in round {ROUND}: {REASON}")
 
 
 def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
@@ -108,46 +108,46 @@ def test_of_a_day_that_was_broken_off_its_lies_are_told(replay: Replay):
 
 
 def test_an_ending_counts_judgements_of_those_who_are_no_werewolves(replay: Replay):
-    rows = fold(each.event for each in lively("1"))
-    said, heard = {each.number: each.d for each in rows.statements}, Counter()
-    for each in rows.judgements:
-        if rows.seats[each.observer].role != "Werewolf":
-            heard[said[each.statement], each.d] += 1
-    lies, truths = (f"{heard[d, True]} of {heard[d, True] + heard[d, False]}" for d in (True, False))
-    told = " ".join(replay("lively-1", *PLAYED_BACK).out.split())
-    assert f"The village flagged deceptive* statements in {lies} judgements, honest ones in {truths} (*" in told
-    assert "Most suspected (mean; the living by the living, others by all): " in told
+    rows = fold(line.event for line in lively("1"))
+    labels, judged = {statement.number: statement.d for statement in rows.statements}, Counter()
+    for judgement in rows.judgements:
+        if rows.seats[judgement.observer].role != "Werewolf":
+            judged[labels[judgement.statement], judgement.d] += 1
+    lies, truths = (f"{judged[d, True]} of {judged[d, True] + judged[d, False]}" for d in (True, False))
+    printed = " ".join(replay("lively-1", *PLAYED_BACK).out.split())
+    assert f"The village flagged deceptive* statements in {lies} judgements, honest ones in {truths} (*" in printed
+    assert "Most suspected (mean; the living by the living, others by all): " in printed
 
 
 def test_a_record_that_stops_before_its_game_does_is_no_proof_and_has_no_digest(replay: Replay):
     events = weave(play(SHORT, "1").events)
-    told = json.loads(replay(recorded(events[:100]), "--json").out)
-    assert told["problems"] == ["line 101: missing: the record stops before its game ended"]
-    assert (told["verified"], told["digest"], told["rounds"]) == (False, None, None)
+    proof = json.loads(replay(recorded(events[:100]), "--json").out)
+    assert proof["problems"] == ["line 101: missing: the record stops before its game ended"]
+    assert (proof["verified"], proof["digest"], proof["rounds"]) == (False, None, None)
     one_round = play(SHORT.model_copy(update={"max_rounds": 1}), "1").events
     assert " after 1 round (" in replay(recorded(one_round), "--tables").out
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_statement_has_its_plain_line_and_the_line_of_its_assessment(seed: str):
-    told = lines_of(lively(seed))
-    kinds = [each.event.type for each in lively(seed)]
+    printed = lines_of(lively(seed))
+    kinds = [entry.event.type for entry in lively(seed)]
     for words, kind in (("“", "statement"), ("self: ", "statement"), ("says nothing (timed out)", "silence")):
-        assert sum(words in line for line in told) == kinds.count(kind)
+        assert sum(words in line for line in printed) == kinds.count(kind)
 
 
 def test_events_out_of_the_ordinary_have_their_lines():
     note = "\x1b[2Jno such request was ever made"
     late = Rejected(sender="a", reason="closed", size=1, note="closed")
     odd = Rejected(sender="agent-\x1b[1m3", reason="unknown", size=214, note=note)
-    opened, *_, ended = (each.event for each in lively("1"))
-    told = lines_of(recorded([opened, Absent(seat="Ada"), Returned(seat="Ada"), odd, *[late] * 5, ended]))
-    assert [line.strip() for line in told[-10:-7]] == [
+    opened, *_, ended = (entry.event for entry in lively("1"))
+    printed = lines_of(recorded([opened, Absent(seat="Ada"), Returned(seat="Ada"), odd, *[late] * 5, ended]))
+    assert [line.strip() for line in printed[-10:-7]] == [
         "Ada has stopped answering",
         "Ada answers again",
         "rejected a message of agent-3 (214 bytes): no such request was ever made",
     ]
-    assert told[-1].endswith("; 5 answers came too late; 1 message rejected")
+    assert printed[-1].endswith("; 5 answers came too late; 1 message rejected")
     assert lines_of(recorded([opened, late, ended]))[-1].endswith("; 1 answer came too late")
 
 
@@ -170,16 +170,20 @@ def test_only_calls_that_a_server_may_have_worked_on_lack_tokens():
             {**lost, **slow, "error": "http://a: no reply within 3 s (2 attempts)"},
         )
     ]
-    opened, *_, ended = (each.event for each in lively("1"))
-    told = lines_of(recorded([opened, *calls, ended]))[-1].strip()
-    assert told == "8 model calls (5 failed) · 1 from a cassette · 1,050 tokens (without 2 uncounted calls)"
+    opened, *_, ended = (entry.event for entry in lively("1"))
+    printed = lines_of(recorded([opened, *calls, ended]))[-1].strip()
+    assert printed == "8 model calls (5 failed) · 1 from a cassette · 1,050 tokens (without 2 uncounted calls)"
     fold = GameFold()
     for event in (opened, *calls):
         fold.feed(event)
     (sums,) = fold.rows().calls.values()
-    found = sums.result()
-    assert (found["calls"], found["failed"], found["cassette"]) == (8, 5, 1)
-    assert [found[f"{name}_missing"] for name in ("prompt_tokens", "completion_tokens", "cost_usd")] == [2, 2, 3]
+    sums_of_calls = sums.result()
+    assert (sums_of_calls["calls"], sums_of_calls["failed"], sums_of_calls["cassette"]) == (8, 5, 1)
+    assert [sums_of_calls[f"{name}_missing"] for name in ("prompt_tokens", "completion_tokens", "cost_usd")] == [
+        2,
+        2,
+        3,
+    ]
 
 
 class Gone(io.StringIO):
@@ -193,14 +197,14 @@ class Gone(io.StringIO):
 
 
 def test_a_stream_without_our_characters_gets_question_marks_and_one_whose_reader_has_gone_is_left_alone(monkeypatch):
-    raw, gone = io.BytesIO(), Gone()
-    for stream in (io.TextIOWrapper(raw, encoding="ascii"), gone):
+    raw, closed = io.BytesIO(), Gone()
+    for stream in (io.TextIOWrapper(raw, encoding="ascii"), closed):
         monkeypatch.setattr("sys.stderr", stream)
         with open_display(quiet=False, plain=True) as display:
-            for each in lively("1"):
-                display.show(each)
+            for entry in lively("1"):
+                display.show(entry)
     assert b"): ?Look at " in raw.getvalue()
-    assert gone.tried == 1
+    assert closed.tried == 1
 
 
 def test_what_needs_no_heavy_library_loads_none(tmp_path: Path):

@@ -62,8 +62,8 @@ class Game(Outside):
     @property
     def inbox(self) -> dict[str, list[bytes]]:
         return {
-            seat: [entry.body for entry in heard.entries if entry.type != "welcome"]
-            for seat, heard in self.heard.items()
+            seat: [entry.body for entry in mailbox.entries if entry.type != "welcome"]
+            for seat, mailbox in self.mailboxes.items()
         }
 
     def play(self) -> None:

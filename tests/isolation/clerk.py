@@ -25,8 +25,8 @@ class Clerk:
         """Run a command, with the ticket of somebody or as the user `default`; return all that it says."""
         bus = f"@{self._folder / by}.ticket" if by else self._url
         command, *rest = shlex.split(words)
-        given = ["--bus", bus, *([] if command == "list" else ["--out", str(self._folder)])]
-        assert run(["tickets", command, *given, *rest]) == status
+        options = ["--bus", bus, *([] if command == "list" else ["--out", str(self._folder)])]
+        assert run(["tickets", command, *options, *rest]) == status
         return "".join(self._capsys.readouterr())
 
 

@@ -47,7 +47,7 @@ class Clock:
         self._alarms: list[tuple[float, int, Alarm]] = []
         self._numbers = itertools.count()
         self._turns: deque[Callable[[], None]] = deque()
-        self.heard: Callable[[str, Entry], None] = lambda _stream, _entry: None
+        self.on_post: Callable[[str, Entry], None] = lambda _stream, _entry: None
 
     # -- timers
 
@@ -83,7 +83,7 @@ class Clock:
         self.steps.append(tuple(commit.record))
         for stream, entry in commit.posts:
             self.posts.append((self.now, stream, entry))
-            self.heard(stream, entry)
+            self.on_post(stream, entry)
         done(None)
 
     def run(self) -> None:
@@ -130,7 +130,7 @@ def play(opened: Opened, plan: Plan, takes: Takes) -> Played:
         out = streams.outbox(HOUSE, agent)
         clock.followed[out](out, [Entry(body, "reply", agent, opened.game, 1, f"1-{next(sent)}")])
 
-    clock.heard = hear
+    clock.on_post = hear
     for agent in boxes.values():
         games.listen(agent, "0-0")
     games.open(opened, None, overs.append)
@@ -145,9 +145,9 @@ def nights(played: Played, agent: str) -> list[float]:
     """
     box = streams.inbox(HOUSE, agent)
     mail = [(at, entry) for at, stream, entry in played.posts if stream == box]
-    told = [(at, [one.fact.type for one in decode_mail(entry.body).facts]) for at, entry in mail]
+    facts = [(at, [one.fact.type for one in decode_mail(entry.body).facts]) for at, entry in mail]
     return [
         dawn - dusk
-        for (dusk, before), (dawn, after) in itertools.pairwise(told)
-        if "dawn" in after and ("exile" in before or (dusk, before) == told[0])
+        for (dusk, before), (dawn, after) in itertools.pairwise(facts)
+        if "dawn" in after and ("exile" in before or (dusk, before) == facts[0])
     ]

@@ -55,7 +55,7 @@ class Guarded:
 
     server: RedisServer
     folder: Path
-    gone: str
+    revoked: str
 
     def url(self, name: str) -> str:
         """Return the address in a ticket of the house."""
@@ -82,7 +82,7 @@ def guarded(redis_there: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
         settle(server.url, HOUSE, folder, "issue", *WHO.split())
         admin = guarded.url("admin")
         settle(admin, "other", folder, "issue", "--agents", "ada")
-        guarded.gone = guarded.url("gone")
+        guarded.revoked = guarded.url("gone")
         settle(admin, HOUSE, folder, "revoke", "gone")
         yield guarded
 

@@ -67,8 +67,8 @@ class Plan:
             return Judgement(deceptive=deceptive, suspicion=place / 8, confidence=0.5, kind=kind)
         legal = ask.legal or ()
         if ask.kind == "vote":
-            wanted = self.exiles[ask.round - 1] if ask.round <= len(self.exiles) else None
-            return Ballot(target=wanted if wanted in legal else None, reason="So be it." if place % 4 == 0 else None)
+            target = self.exiles[ask.round - 1] if ask.round <= len(self.exiles) else None
+            return Ballot(target=target if target in legal else None, reason="So be it." if place % 4 == 0 else None)
         if ask.kind == "inspect":
             return Choice(target=next((name for name in self.sights if name in legal), legal[0]))
         if ask.kind == "protect":
@@ -82,7 +82,7 @@ class Plan:
 
 
 @dataclass
-class Heard:
+class Mailbox:
     """What one agent received, in order.
 
     Attributes:
@@ -126,8 +126,8 @@ class Outside:
     plan: Plan
     catch_up: bool = False
     mischief: Mischief | None = None
-    heard: dict[str, Heard] = field(default_factory=dict)
-    told: set[tuple[str, str]] = field(default_factory=set)
+    mailboxes: dict[str, Mailbox] = field(default_factory=dict)
+    caught_up: set[tuple[str, str]] = field(default_factory=set)
     over: GameOver | None = None
     record: list[dict[str, Any]] = field(default_factory=list)
     news: list[Entry] = field(default_factory=list)
@@ -160,7 +160,7 @@ def play(tables: Sequence[Outside], bus_url: str = "memory://") -> None:
         agents = {seat.agent: (table, seat.name) for table in tables for seat in table.opened.seats}
         reader = bus.reader()
         for agent, (table, seat) in agents.items():
-            table.heard[seat] = Heard(seat)
+            table.mailboxes[seat] = Mailbox(seat)
             reader.follow(streams.inbox(HOUSE, agent))
             house.listen(agent)
         house.tell([(agent, Welcome(house=HOUSE, agent="you", instance="i", again_s=5.0)) for agent in agents])
@@ -192,17 +192,17 @@ def _answer_all(bus: Bus, house: Games, read: Read, agents: dict[str, tuple[Outs
             table, seat = agents[agent]
             replies = []
             for entry in entries:
-                if (asks := _hear(table, table.heard[seat], entry)) is None:
+                if (asks := _receive(table, table.mailboxes[seat], entry)) is None:
                     playing.discard(agent)
                     continue
                 for ask in asks:
-                    if table.mischief is not None and (seat, ask.id) not in table.told:
+                    if table.mischief is not None and (seat, ask.id) not in table.caught_up:
                         for extra in table.mischief(table, seat, ask):
                             numbers[agent] += 1
                             replies.append(extra._replace(id=f"1-{numbers[agent]}"))
-                    if table.catch_up and ask.kind == "vote" and (seat, ask.id) not in table.told:
+                    if table.catch_up and ask.kind == "vote" and (seat, ask.id) not in table.caught_up:
                         # everybody's vote is waited for, so nothing but the catch-up can come before this reply
-                        table.told.add((seat, ask.id))
+                        table.caught_up.add((seat, ask.id))
                         house.catch_up(agent)
                         continue
                     numbers[agent] += 1
@@ -212,15 +212,15 @@ def _answer_all(bus: Bus, house: Games, read: Read, agents: dict[str, tuple[Outs
                 bus.append(streams.outbox(HOUSE, agent), replies)
 
 
-def _hear(table: Outside, heard: Heard, entry: Entry) -> list[Ask] | None:
+def _receive(table: Outside, mailbox: Mailbox, entry: Entry) -> list[Ask] | None:
     """Take in a message and return what it asks; None if the game is over."""
-    heard.entries.append(entry)
+    mailbox.entries.append(entry)
     if entry.type == "welcome":
         return []
     delivery = decode_mail(entry.body)
-    assert all(part.seat == heard.seat for part in delivery.seats)
+    assert all(part.seat == mailbox.seat for part in delivery.seats)
     if is_end(entry):
-        heard.ended = len(heard.entries) - 1
+        mailbox.ended = len(mailbox.entries) - 1
         return None
     return [ask for part in delivery.seats for ask in part.asks]
 

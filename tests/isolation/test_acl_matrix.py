@@ -91,21 +91,21 @@ def test_the_server_lists_no_command_for_an_agent_but_these(guarded: Guarded) ->
     assert "nopass" not in facts["flags"]
 
 
-@pytest.mark.parametrize("own", ["out:ada", "in:ada"])
+@pytest.mark.parametrize("key", ["out:ada", "in:ada"])
 @pytest.mark.parametrize("other", ["in:bruno", "record:G", "lobby", "tickets"])
-def test_a_foreign_stream_beside_ones_own_spoils_the_whole_call(own: str, other: str, links: dict[str, Redis]) -> None:
-    mine, theirs = streams.house_key(HOUSE, own), streams.house_key(HOUSE, other)
+def test_a_foreign_stream_beside_ones_own_spoils_the_whole_call(key: str, other: str, links: dict[str, Redis]) -> None:
+    own_stream, theirs = streams.house_key(HOUSE, key), streams.house_key(HOUSE, other)
     for block in ("", "BLOCK 1 "):
-        assert allowed(links["ada"], [f"XREAD {block}STREAMS {mine} {theirs} 0-0 0-0"]) == set()
-        assert allowed(links["ada"], [f"XREAD {block}STREAMS {theirs} {mine} $ $"]) == set()
+        assert allowed(links["ada"], [f"XREAD {block}STREAMS {own_stream} {theirs} 0-0 0-0"]) == set()
+        assert allowed(links["ada"], [f"XREAD {block}STREAMS {theirs} {own_stream} $ $"]) == set()
 
 
 def test_a_script_of_the_moderators_reaches_no_other_house(links: dict[str, Redis]) -> None:
     script = "return redis.pcall('XADD', ARGV[1], '*', 'type', 'x')"
     sha = links["moderator"].script_load(script)
-    own, foreign = streams.inbox(HOUSE, "ada"), streams.inbox("other", "ada")
+    own_stream, foreign = streams.inbox(HOUSE, "ada"), streams.inbox("other", "ada")
     # the key is no KEYS[], so the check of the call itself does not see it
-    landed, refused = exchange(links["moderator"], [("EVALSHA", sha, 0, own), ("EVALSHA", sha, 0, foreign)])
+    landed, refused = exchange(links["moderator"], [("EVALSHA", sha, 0, own_stream), ("EVALSHA", sha, 0, foreign)])
     assert isinstance(landed, bytes)
     assert isinstance(refused, ResponseError)
     assert "can't access" in str(refused)
@@ -127,10 +127,10 @@ def test_nobody_gets_in_without_a_ticket(guarded: Guarded) -> None:
 
 
 def test_a_revoked_ticket_no_longer_opens(guarded: Guarded) -> None:
-    with pytest.raises(AuthenticationError), client(guarded.gone) as gone:
-        gone.ping()
+    with pytest.raises(AuthenticationError), client(guarded.revoked) as revoked:
+        revoked.ping()
     with pytest.raises(BusError, match="does not accept this user"):
-        open_bus(guarded.gone)
+        open_bus(guarded.revoked)
 
 
 def test_a_connection_that_is_reset_is_nobodys(guarded: Guarded) -> None:
@@ -150,24 +150,24 @@ def test_a_ticket_of_another_house_opens_only_that_house(guarded: Guarded) -> No
 def test_no_refusal_tells_whether_a_stream_exists(guarded: Guarded, links: dict[str, Redis]) -> None:
     with guarded.login("moderator") as moderator:
         moderator.xadd(streams.record(HOUSE, "there"), {"type": "x"})
-    there, nowhere = (
+    existing, nowhere = (
         exchange(
             links["ada"],
             [("XLEN", streams.record(HOUSE, game)), ("XADD", streams.record(HOUSE, game), "*", "a", "b")],
         )
         for game in ("there", "nowhere")
     )
-    assert list(map(str, there)) == list(map(str, nowhere))
+    assert list(map(str, existing)) == list(map(str, nowhere))
 
 
 def test_an_agent_that_trims_its_own_replies_away_harms_itself_alone(guarded: Guarded, links: dict[str, Redis]) -> None:
     # XADD cannot be granted without MAXLEN; what is lost that way are the agent's own replies, and they time out
-    own, other = streams.outbox(HOUSE, "ada"), streams.outbox(HOUSE, "bruno")
-    for name, stream in (("ada", own), ("bruno", other)):
+    own_stream, other = streams.outbox(HOUSE, "ada"), streams.outbox(HOUSE, "bruno")
+    for name, stream in (("ada", own_stream), ("bruno", other)):
         exchange(links[name], [("XADD", stream, "*", "type", "reply")] * 3)
     before = links["bruno"].xlen(other)
-    links["ada"].execute_command("XADD", own, "MAXLEN", 0, "*", "type", "reply")
-    assert links["ada"].xlen(own) == 0
+    links["ada"].execute_command("XADD", own_stream, "MAXLEN", 0, "*", "type", "reply")
+    assert links["ada"].xlen(own_stream) == 0
     assert links["bruno"].xlen(other) == before
 
 

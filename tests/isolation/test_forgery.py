@@ -24,7 +24,7 @@ def forge(table: Outside, seat: str, ask: Ask) -> list[Entry]:
     game, me, other = table.opened.game, f"{table.opened.game}-{seat}", f"{table.opened.game}-{FORGED}"
     theirs = ask.id.replace(f"/{FORGER}", f"/{FORGED}")
     content: dict[str, object] = {"bid": 10} if ask.kind == "bid" else {"target": FORGER}
-    there = theirs.replace(game, ELSEWHERE, 1)
+    moved_id = theirs.replace(game, ELSEWHERE, 1)
     return [
         Entry(reply(table, FORGED, ask, request=theirs, content=content), "reply", me, game),
         Entry(reply(table, FORGED, ask, request=theirs, content=content), "reply", other, game),
@@ -32,7 +32,7 @@ def forge(table: Outside, seat: str, ask: Ask) -> list[Entry]:
         Entry(reply(table, FORGER, ask, request=theirs, content=content), "reply", me, game),
         Entry(reply(table, FORGER, ask, game=ELSEWHERE, content=content), "reply", me, game),
         Entry(reply(table, FORGER, ask, content=content), "reply", "moderator", game),
-        Entry(reply(table, FORGED, ask, game=ELSEWHERE, request=there, content=content), "reply", me, ELSEWHERE),
+        Entry(reply(table, FORGED, ask, game=ELSEWHERE, request=moved_id, content=content), "reply", me, ELSEWHERE),
     ]
 
 
@@ -44,10 +44,10 @@ def test_what_an_agent_writes_in_anothers_name_is_rejected_and_changes_nothing(r
     play([honest, forged, elsewhere, undisturbed], redis_url)
 
     rejected = [line for line in forged.record if line["type"] == "rejected"]
-    asked = sum(1 for entry in forged.heard[FORGER].deliveries() for part in entry.seats for ask in part.asks
-                if ask.kind in {"bid", "vote"})  # fmt: skip
-    assert asked > 5
-    assert Counter(line["reason"] for line in rejected) == {"sender": 6 * asked}
+    parts = (part for entry in forged.mailboxes[FORGER].deliveries() for part in entry.seats)
+    request_count = sum(ask.kind in {"bid", "vote"} for part in parts for ask in part.asks)
+    assert request_count > 5
+    assert Counter(line["reason"] for line in rejected) == {"sender": 6 * request_count}
     assert {line["sender"] for line in rejected} == {f"forged-{FORGER}"}
     assert {line["sender"] for line in elsewhere.record if line["type"] == "rejected"} == {f"forged-{FORGER}"}
     assert not [line for line in (*honest.record, *undisturbed.record) if line["type"] == "rejected"]
@@ -55,5 +55,5 @@ def test_what_an_agent_writes_in_anothers_name_is_rejected_and_changes_nothing(r
     assert honest.over.digest == forged.over.digest
     assert elsewhere.over.digest == undisturbed.over.digest
     for seat in NAMES:
-        mine = [entry.body.replace(b"forged", b"a-game") for entry in forged.heard[seat].entries]
-        assert mine == [entry.body for entry in honest.heard[seat].entries]
+        bodies = [entry.body.replace(b"forged", b"a-game") for entry in forged.mailboxes[seat].entries]
+        assert bodies == [entry.body for entry in honest.mailboxes[seat].entries]

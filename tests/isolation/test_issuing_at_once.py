@@ -29,11 +29,11 @@ class Crossing:
 
         self._cross(where, crossed)
 
-    def within(self, where: str, others: Callable[[], object], there: str) -> None:
+    def within(self, where: str, others: Callable[[], object], until: str) -> None:
         """Have others act, and the call be made just before they get to another function."""
 
         def crossed(call: Callable[[], object]) -> object:
-            self.before(there, call)
+            self.before(until, call)
             return others()
 
         self._cross(where, crossed)
@@ -42,9 +42,9 @@ class Crossing:
         place = f"wolfbus.tickets.issuing.{where}"
         function = resolve_name(place)
 
-        def once(*given: Any, **named: Any) -> object:
+        def once(*arguments: Any, **named: Any) -> object:
             self._patch.setattr(place, function)
-            return crossed(lambda: function(*given, **named))
+            return crossed(lambda: function(*arguments, **named))
 
         self._patch.setattr(place, once)
 

@@ -54,10 +54,10 @@ def knowledge(seat: str, roles: Roles, plan: Plan) -> object:
         return role
     seen: list[str] = []
     for night in range(2):
-        gone = {*plan.victims[:night], *plan.exiles[:night], seat, *seen}
+        excluded = {*plan.victims[:night], *plan.exiles[:night], seat, *seen}
         if seat in plan.victims[: night + 1] or seat in plan.exiles[:night]:
             break
-        seen.append(next(name for name in plan.sights if name not in gone))
+        seen.append(next(name for name in plan.sights if name not in excluded))
     return role, tuple((name, by_name[name]) for name in seen)
 
 
@@ -90,21 +90,21 @@ def worlds(plan: Plan) -> list[Roles]:
 def test_all_worlds_that_a_seat_cannot_tell_apart_send_it_the_same_bytes(
     plan: Plan, config: GameConfig, games: int
 ) -> None:
-    told: dict[tuple[str, object], list[list[bytes]]] = defaultdict(list)
+    mails_by_view: dict[tuple[str, object], list[list[bytes]]] = defaultdict(list)
     played = worlds(plan)
     played = played[:: len(played) // games]
     assert len(played) >= games
     for roles in played:
         for seat, mail in mail_of(opening("game", roles, FRESH, config, plan), plan).items():
-            told[seat, knowledge(seat, roles, plan)].append(mail)
-    assert sum(len(mails) == 1 for mails in told.values()) <= len(told) // 4
-    for (seat, known), mails in told.items():
+            mails_by_view[seat, knowledge(seat, roles, plan)].append(mail)
+    assert sum(len(mails) == 1 for mails in mails_by_view.values()) <= len(mails_by_view) // 4
+    for (seat, view), mails in mails_by_view.items():
         longest = max(mails, key=len)
         for mail in mails:
             # a game may end earlier in one world than in another: that is public
-            assert mail == longest[: len(mail)], (seat, known)
+            assert mail == longest[: len(mail)], (seat, view)
     # and it is the worlds that differ, not the plan that is blind: what the rules do tell shows
-    assert len({tuple(mails[0]) for mails in told.values()}) == len(told)
+    assert len({tuple(mails[0]) for mails in mails_by_view.values()}) == len(mails_by_view)
 
 
 @pytest.mark.parametrize("plan", [NOBODY_DIES, TWO_DIE], ids=["nobody dies", "two die"])
@@ -117,28 +117,28 @@ def test_so_it_is_on_a_bus_with_ids_clear_fields_welcome_and_catch_ups(plan: Pla
     ]
     assert 8 <= len(tables) <= 12
     play(tables)
-    told: dict[tuple[str, object], list[list[bytes]]] = defaultdict(list)
+    mails_by_view: dict[tuple[str, object], list[list[bytes]]] = defaultdict(list)
     for table in tables:
-        for seat, heard in table.heard.items():
+        for seat, mailbox in table.mailboxes.items():
             voted = seat not in plan.victims[:1]
-            assert voted == any(entry.type == "catch_up" for entry in heard.before_the_end())
-            mail = [shown.replace(table.opened.game.encode(), b"the-game") for shown in heard.bytes()]
-            told[seat, knowledge(seat, tuple(table.roles.values()), plan)].append(mail)
-    for (seat, known), mails in told.items():
+            assert voted == any(entry.type == "catch_up" for entry in mailbox.before_the_end())
+            mail = [text.replace(table.opened.game.encode(), b"the-game") for text in mailbox.bytes()]
+            mails_by_view[seat, knowledge(seat, tuple(table.roles.values()), plan)].append(mail)
+    for (seat, view), mails in mails_by_view.items():
         longest = max(mails, key=len)
-        assert all(mail == longest[: len(mail)] for mail in mails), (seat, known)
-    assert len(told["Bruno", "Villager"]) == len(tables)
+        assert all(mail == longest[: len(mail)] for mail in mails), (seat, view)
+    assert len(mails_by_view["Bruno", "Villager"]) == len(tables)
 
 
 def test_a_mailbox_counts_its_own_messages_and_nobody_elses(redis_url: str) -> None:
     table = Outside(opening("game", ALL[400], FRESH, SHORT, TWO_DIE), TWO_DIE)
     play([table], redis_url)
     counts = set()
-    for heard in table.heard.values():
-        numbers = [int(entry.id.partition("-")[2]) for entry in heard.entries]
+    for mailbox in table.mailboxes.values():
+        numbers = [int(entry.id.partition("-")[2]) for entry in mailbox.entries]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
         assert numbers[0] <= 1
-        assert {entry.number for entry in heard.entries} == {0}
+        assert {entry.number for entry in mailbox.entries} == {0}
         counts.add(len(numbers))
     assert len(counts) > 1, "boxes of equal length would prove nothing"
 
@@ -159,12 +159,12 @@ class Haystack:
 
     def holds(self, digest: bytes) -> bool:
         """Tell whether a digest, or its beginning or end, was received as bytes, hex digits or base64."""
-        shown = digest.hex().encode()
+        text = digest.hex().encode()
         return (
             digest[:6] in self._raw
             or digest[-6:] in self._raw
-            or shown[:10] in self._text
-            or shown[-10:] in self._text
+            or text[:10] in self._text
+            or text[-10:] in self._text
             or base64.b64encode(digest)[:10].lower() in self._text
         )
 
@@ -224,11 +224,11 @@ def fresh() -> Outside:
 
 
 def test_no_hash_of_any_assignment_or_seed_was_received_before_the_end(fresh: Outside) -> None:
-    haystack = Haystack(piece for heard in fresh.heard.values() for piece in heard.bytes())
+    haystack = Haystack(piece for mailbox in fresh.mailboxes.values() for piece in mailbox.bytes())
     assert not haystack.says(FRESH)
     names = list(fresh.roles)
-    found = [seed for seed in (FRESH, *map(str, range(1000))) if any(map(haystack.holds, of_seed(seed, names)))]
-    assert not found
+    seeds = [seed for seed in (FRESH, *map(str, range(1000))) if any(map(haystack.holds, of_seed(seed, names)))]
+    assert not seeds
     for roles in ALL:
         seats = tuple(
             seat.model_copy(update={"role": role}) for seat, role in zip(fresh.opened.seats, roles, strict=True)
@@ -242,18 +242,18 @@ def test_no_hash_of_any_assignment_or_seed_was_received_before_the_end(fresh: Ou
 
 def test_the_search_finds_what_is_there_to_be_found(fresh: Outside) -> None:
     # after the end the seed is told; an in-house seat is given its brain's; and any one hash would show
-    after = Haystack(entry.body for heard in fresh.heard.values() for entry in heard.entries)
+    after = Haystack(entry.body for mailbox in fresh.mailboxes.values() for entry in mailbox.entries)
     assert after.says(FRESH)
-    own = next(iter(fresh.roles))
-    told = played_with("7").heard
-    outsider = Haystack(told[next(iter(told))].bytes())
-    inside = played_with("7", in_house=tuple(told))
-    mine = Haystack(inside.heard[next(iter(told))].bytes())
-    assert [seed for seed in map(str, range(1000)) if any(map(mine.holds, of_seed(seed, told)))] == ["7"]
-    assert not any(outsider.holds(digest) for seed in map(str, range(1000)) for digest in of_seed(seed, told))
+    seat = next(iter(fresh.roles))
+    mailboxes = played_with("7").mailboxes
+    outsider = Haystack(mailboxes[next(iter(mailboxes))].bytes())
+    inside = played_with("7", in_house=tuple(mailboxes))
+    insider = Haystack(inside.mailboxes[next(iter(mailboxes))].bytes())
+    assert [seed for seed in map(str, range(1000)) if any(map(insider.holds, of_seed(seed, mailboxes)))] == ["7"]
+    assert not any(outsider.holds(digest) for seed in map(str, range(1000)) for digest in of_seed(seed, mailboxes))
     seal_of_it = bytes.fromhex(fresh.record[50]["hash"])
-    for shown in (seal_of_it, seal_of_it[:8], seal_of_it.hex().encode(), seal_of_it.hex()[:12].encode()):
-        assert Haystack([b"x" + shown + b"y", fresh.heard[own].bytes()[0]]).holds(seal_of_it)
+    for text in (seal_of_it, seal_of_it[:8], seal_of_it.hex().encode(), seal_of_it.hex()[:12].encode()):
+        assert Haystack([b"x" + text + b"y", fresh.mailboxes[seat].bytes()[0]]).holds(seal_of_it)
 
 
 def test_a_short_seed_is_found_from_the_names_alone_and_a_fresh_one_is_not(fresh: Outside) -> None:
@@ -261,7 +261,7 @@ def test_a_short_seed_is_found_from_the_names_alone_and_a_fresh_one_is_not(fresh
     config = fresh.opened.config
 
     def seeds_that_fit(table: Outside) -> list[str]:
-        names = table.heard[next(iter(table.heard))].deliveries()[0].seats[0].facts[0].fact.names
+        names = table.mailboxes[next(iter(table.mailboxes))].deliveries()[0].seats[0].facts[0].fact.names
         return [seed for seed in map(str, range(1000)) if tuple(name for name, _ in deal(config, seed)) == names]
 
     short = played_with("7")
@@ -271,20 +271,20 @@ def test_a_short_seed_is_found_from_the_names_alone_and_a_fresh_one_is_not(fresh
 
 
 def test_the_end_of_one_game_says_nothing_of_the_next_whether_or_not_the_session_was_given_a_seed() -> None:
-    own = "the session's own, and long enough"
-    given, drawn = (ModeratorSettings("memory://", games=None, seed=seed) for seed in (own, None))
-    told = [given.seed_of(number) for number in range(1, 20)]
+    session_seed = "the session's own, and long enough"
+    seeded, drawn = (ModeratorSettings("memory://", games=None, seed=seed) for seed in (session_seed, None))
+    game_seeds = [seeded.seed_of(number) for number in range(1, 20)]
     # the session's seed is no game's, and no game's seed is computed from another's
-    assert own not in told
-    assert not {game_seed(seed, number) for seed in told for number in range(1, 20)}.intersection(told)
-    for seeds in (given, drawn):
+    assert session_seed not in game_seeds
+    assert not {game_seed(seed, number) for seed in game_seeds for number in range(1, 20)}.intersection(game_seeds)
+    for seeds in (seeded, drawn):
         assert len({seeds.seed_of(number) for number in range(1, 100)}) == 99
         assert all(len(bytes.fromhex(seeds.seed_of(number))) == 16 for number in (1, 2, 3))
 
 
 def test_outsiders_get_no_seed_and_nobody_the_roles(fresh: Outside) -> None:
-    for heard in fresh.heard.values():
-        first = heard.deliveries()[0].seats[0].facts[0].fact
-        assert (first.type, first.seat) == ("seated", heard.seat)
+    for mailbox in fresh.mailboxes.values():
+        first = mailbox.deliveries()[0].seats[0].facts[0].fact
+        assert (first.type, first.seat) == ("seated", mailbox.seat)
         assert first.brain_seed is None
         assert first.config.roles is None

@@ -82,9 +82,9 @@ def test_a_lone_werewolf_and_its_dead_partner_take_two_turns() -> None:
     assert nights(night_2("Greta", takes), WATCHING)[1] == 40.0
     assert nights(night_2("Ada", takes), WATCHING)[1] == pytest.approx(40.0)
     # of the dead nobody is asked: it is only dawn that waits
-    asked = [entry for *_, entry in night_2("Ada", takes).posts if b"/2/night/" in entry.body]
-    assert all(b"/2/night/2/" not in entry.body for entry in asked)
-    assert asked
+    entries = [entry for *_, entry in night_2("Ada", takes).posts if b"/2/night/" in entry.body]
+    assert all(b"/2/night/2/" not in entry.body for entry in entries)
+    assert entries
 
 
 def test_nights_that_nobody_can_measure_end_with_the_last_answer() -> None:

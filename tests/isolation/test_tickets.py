@@ -31,22 +31,22 @@ pytestmark = pytest.mark.usefixtures("redis_there")
 ADA, BRUNO = Holder("main", "agent", "ada").user, Holder("main", "agent", "bruno").user
 
 
-def is_cut_off(held: redis.Redis) -> bool:
+def is_cut_off(connection: redis.Redis) -> bool:
     """Return whether the very connection that a client has was ended: another might be refused all the same."""
     try:
-        held.ping()
+        connection.ping()
     except Disconnected as error:
         return not isinstance(error, AuthenticationError)
     return False
 
 
 def test_the_command_line_issues_lists_and_revokes(server: RedisServer, folder: Path, tickets: Clerk) -> None:
-    said = tickets("issue --agents 'ada, bruno' --players own --analytics keeper --spectator watcher")
+    output = tickets("issue --agents 'ada, bruno' --players own --analytics keeper --spectator watcher")
     for name in ("ada", "bruno", "own", "keeper", "watcher", "moderator", "admin"):
-        assert f"{name}.ticket" in said
+        assert f"{name}.ticket" in output
         assert opens(url_of(folder, name))
-    assert "`default` is switched off" in said
-    assert "no aclfile" in said
+    assert "`default` is switched off" in output
+    assert "no aclfile" in output
     assert server.command("PING").startswith(b"-NOAUTH")
 
     with contextlib.closing(open_bus(url_of(folder, "ada"))):
@@ -72,14 +72,14 @@ def test_a_password_stands_in_its_ticket_and_nowhere_else(
 ) -> None:
     caplog.set_level("DEBUG")
     server.command("CONFIG", "SET", "slowlog-log-slower-than", "0")
-    said = tickets("issue --agents ada")
+    output = tickets("issue --agents ada")
     passwords = [password_of(folder, name) for name in ("ada", "moderator", "admin")]
     assert len(set(passwords)) == 3
     assert all(len(bytes.fromhex(password)) == 32 for password in passwords)
     with client(url_of(folder, "admin")) as admin:
-        kept = f"{admin.slowlog_get(1000)} {admin.acl_list()} {admin.client_list()}"
+        server_state = f"{admin.slowlog_get(1000)} {admin.acl_list()} {admin.client_list()}"
     for password in passwords:
-        assert password not in said + caplog.text + kept
+        assert password not in output + caplog.text + server_state
     for path in folder.glob("*.ticket"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -108,10 +108,10 @@ def test_a_ticket_that_is_there_is_replaced_only_by_force_and_then_cuts_its_hold
     assert not (folder / "bruno.ticket").exists()
     for other in ("analytics", "players", "spectator"):
         assert "for something else" in tickets(f"issue --{other} ada --force", "admin", status=2)
-    with client(old) as held:
-        assert held.ping()
+    with client(old) as connection:
+        assert connection.ping()
         tickets("issue --agents ada --force", "admin")
-        assert is_cut_off(held)
+        assert is_cut_off(connection)
     assert not opens(old)
     assert opens(url_of(folder, "ada"))
 
@@ -179,11 +179,11 @@ def test_who_holds_an_old_ticket_is_cut_off_though_redis_has_no_memory_left_for_
     folder: Path, tickets: Clerk
 ) -> None:
     tickets("issue --agents ada")
-    with client(url_of(folder, "ada")) as held, client(url_of(folder, "admin")) as admin:
-        assert held.ping()
+    with client(url_of(folder, "ada")) as connection, client(url_of(folder, "admin")) as admin:
+        assert connection.ping()
         admin.config_set("maxmemory", 1)
         assert "out of memory" in tickets("issue --agents ada --force", "admin", status=1)
-        assert is_cut_off(held)
+        assert is_cut_off(connection)
 
 
 def test_an_administrator_that_is_there_is_used_or_asked_for_and_never_replaced_unasked(
@@ -194,8 +194,8 @@ def test_an_administrator_that_is_there_is_used_or_asked_for_and_never_replaced_
     with client(old) as admin:
         admin.execute_command("ACL", "SETUSER", "default", "on")
     other = tmp_path / "second"
-    said = tickets(f"issue --agents ada --house second --out {other}", status=2)
-    assert "wolf-admin is there already: come with its ticket" in said
+    output = tickets(f"issue --agents ada --house second --out {other}", status=2)
+    assert "wolf-admin is there already: come with its ticket" in output
     assert opens(server.url)
     assert "`default` is switched off" in tickets("issue --agents bruno")
     assert url_of(folder, "admin") == old
@@ -209,10 +209,10 @@ def test_default_stays_on_if_it_is_to_and_is_told_of(server: RedisServer, folder
 
 
 def test_connections_that_were_open_before_are_ended_with_default(server: RedisServer, tickets: Clerk) -> None:
-    with client(server.url) as early:
-        early.ping()
+    with client(server.url) as connection:
+        connection.ping()
         assert "(1 other connection of it ended)" in tickets("issue --agents ada")
-        assert is_cut_off(early)
+        assert is_cut_off(connection)
 
 
 def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(
@@ -225,14 +225,14 @@ def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(
     assert password_of(folder, "ada") not in aclfile.read_text()
     with RedisServer("--aclfile", str(aclfile)) as second:
 
-        def there(name: str) -> str:
+        def url_at(name: str) -> str:
             return url_of(folder, name).replace(f":{server.port}", f":{second.port}")
 
-        old = there("bruno")
-        assert opens(there("ada"))
-        assert "saved in the server's aclfile" in tickets(f"revoke bruno --bus {there('admin')}")
+        old = url_at("bruno")
+        assert opens(url_at("ada"))
+        assert "saved in the server's aclfile" in tickets(f"revoke bruno --bus {url_at('admin')}")
         second.restart()
-        assert opens(there("ada"))
+        assert opens(url_at("ada"))
         assert not opens(old)
         assert second.command("PING").startswith(b"-NOAUTH")
 
@@ -241,13 +241,13 @@ def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(
 def test_tickets_lead_to_the_database_of_their_house_over_a_unix_socket_and_under_tls(
     way: str, begins: str, tmp_path: Path, folder: Path
 ) -> None:
-    with contextlib.ExitStack() as around:
-        server = around.enter_context(RedisServer(tls=certificate(tmp_path) if way == "tls" else None))
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(RedisServer(tls=certificate(tmp_path) if way == "tls" else None))
         urls = {"database": f"{server.url}/2", "unix": server.unix_url, "tls": server.url}
         assert run(["tickets", "issue", "--bus", urls[way], "--out", str(folder), "--agents", "ada"]) == 0
         assert url_of(folder, "ada").startswith(begins)
         agent, moderator = (
-            around.enter_context(contextlib.closing(open_bus(url_of(folder, name)))) for name in ("ada", "moderator")
+            stack.enter_context(contextlib.closing(open_bus(url_of(folder, name)))) for name in ("ada", "moderator")
         )
         sent = Entry(b"hello", "reply", "ada", id="1-1")
         agent.append(streams.outbox("main", "ada"), [sent])
@@ -261,11 +261,11 @@ def certificate(folder: Path) -> tuple[Path, Path, Path]:
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("openssl is not installed")
-    key, made = folder / "key.pem", folder / "made of a CA's own.pem"
+    key, certificate_file = folder / "key.pem", folder / "made of a CA's own.pem"
     words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=wolfbus"
-    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(made)]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate_file)]
     subprocess.run([openssl, *words.split(), *names], check=True, capture_output=True)
-    return made, key, made
+    return certificate_file, key, certificate_file
 
 
 def test_users_of_different_houses_and_services_never_collide() -> None:
@@ -292,7 +292,7 @@ def test_a_house_has_one_moderator_whose_ticket_is_no_others(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (["issue", "--agents", "ada,Ada"], "twice"),
         (["issue", "--agents", "ada", "--bus", "memory://"], "tickets are for a Redis"),
@@ -304,11 +304,11 @@ def test_a_house_has_one_moderator_whose_ticket_is_no_others(name: str) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(
-    arguments: list[str], said: str, redis_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], output: str, redis_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bus = [] if "--bus" in arguments else ["--bus", redis_url]
     assert run(["tickets", *arguments, *bus, "--out", str(tmp_path)]) == 2
-    assert said in capsys.readouterr().err
+    assert output in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -44,11 +44,11 @@ class MortalBus:
         told: whether the process still hears that the last one landed.
     """
 
-    def __init__(self, url: str, steps: int | None = None, *, told: bool = False) -> None:
+    def __init__(self, url: str, steps: int | None = None, *, acknowledged: bool = False) -> None:
         self.bus: Bus = open_bus(url)
         self.url = url
         self.left = steps
-        self.told = told
+        self.acknowledged = acknowledged
         self.died = threading.Event()
         self.landed: list[Commit] = []
         self.before: Callable[[Commit], BusError | None] = lambda _: None
@@ -73,7 +73,7 @@ class MortalBus:
                     if self.left <= 0:
                         self.died.set()
                         self.on_death()
-                        if not self.told:
+                        if not self.acknowledged:
                             raise BusDown("this process died before it heard that its step landed")
         return results
 
@@ -93,10 +93,10 @@ class Process:
         url: str,
         steps: int | None = None,
         *,
-        told: bool = False,
+        acknowledged: bool = False,
         bus: MortalBus | None = None,
     ) -> None:
-        self.bus = bus or MortalBus(url, steps, told=told)
+        self.bus = bus or MortalBus(url, steps, acknowledged=acknowledged)
         self.overs: queue.SimpleQueue[GameOver | None] = queue.SimpleQueue()
         self.bus.on_death = lambda: self.overs.put(None)
         self.failures: queue.SimpleQueue[BusError] = queue.SimpleQueue()
@@ -169,10 +169,10 @@ def events_of(bus: Bus, game: str = "g") -> list[AnyEvent]:
 
 def replies_of(bus: Bus, agents: Sequence[str]) -> Counter[str]:
     """How often each request was answered on the agents' out streams."""
-    found: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
     for agent in agents:
         for entry in bus.entries(streams.outbox(HOUSE, agent), limit=100_000):
             value = unpack(entry.body)
             if value["type"] == "reply":
-                found[value["request"]] += 1
-    return found
+                answers[value["request"]] += 1
+    return answers

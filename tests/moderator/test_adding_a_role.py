@@ -48,8 +48,8 @@ def test_it_takes_no_more_than_six_files():
 
 
 def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
-    told = run_in(grown, PLAY)
-    assert "The Gravedigger exhumes a player" in told
+    output = run_in(grown, PLAY)
+    assert "The Gravedigger exhumes a player" in output
     (record,) = (grown / "runs").glob("*.ndjson")
     events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     (digger,) = (seat["name"] for seat in events[0]["seats"] if seat["role"] == "Gravedigger")
@@ -57,7 +57,7 @@ def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
     learned = [event for event in events if event["type"] == "inspection" and event["seat"] == digger]
     assert learned
     assert all(event["audience"] == [digger] for event in learned)
-    assert "RoleClaim(claim='role', target='Ada', role='Gravedigger')" in told
-    assert "You are Ada, a Gravedigger." in told
-    assert "Choose whom to exhume." in told
+    assert "RoleClaim(claim='role', target='Ada', role='Gravedigger')" in output
+    assert "You are Ada, a Gravedigger." in output
+    assert "Choose whom to exhume." in output
     assert "Gravedigger" in (grown / "runs" / "report.html").read_text("utf-8")

@@ -36,7 +36,7 @@ news = {sum(beat.kind == "news" for beat in GameFeed(viewer, records).beats) for
 print("beats of it:", *news)
 for view in table.views.values():
     story = Story()
-    story.grow(view)
+    story.update(view)
     print(story.text, *UnreadNews().since(view), sep="\\n")
 """
 
@@ -71,7 +71,7 @@ with Stage() as stage:
     (fresh,) = stage.agents(url, "two", joins=True)
     over = process.over()
     assert (over.error, over.digest) == (None, whole("memory://undisturbed"))
-    catch_up = fresh.heard[0]
+    catch_up = fresh.deliveries[0]
     print(catch_up.type, *(fact.fact.type for fact in catch_up.facts))
     print(*(fact.fact.type for part in catch_up.seats for fact in part.facts))
     audiences = AudienceFilter()
@@ -99,15 +99,15 @@ def test_agents_that_come_back_are_told_of_it_and_the_game_is_the_same(grown: Pa
 
 
 def test_whoever_may_know_it_has_a_plain_line_of_it(grown: Path):
-    told = run_in(grown, PLAY)
+    output = run_in(grown, PLAY)
     (record,) = (grown / "runs").glob("*.ndjson")
     events = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     assert {"howl", "omen"} <= {event["type"] for event in events}
     seer = next(event["seat"] for event in events if event["type"] == "omen")
-    assert "\nhowl: round 1.\n" in told
-    assert f"\nbeats of it: {sum(event['type'] == 'howl' for event in events)}\n" in told
-    assert f"- Only you know: omen: round 1, seat {seer}, about {seer}.\n" in told
-    assert f"Only you learn: omen: round 1, seat {seer}, about {seer}.\n" in told
+    assert "\nhowl: round 1.\n" in output
+    assert f"\nbeats of it: {sum(event['type'] == 'howl' for event in events)}\n" in output
+    assert f"- Only you know: omen: round 1, seat {seer}, about {seer}.\n" in output
+    assert f"Only you learn: omen: round 1, seat {seer}, about {seer}.\n" in output
 
 
 def test_nothing_that_is_told_is_left_out_of_what_catch_ups_are_made_of():

@@ -30,11 +30,11 @@ def after(steps: int, then: threading.Event, go: threading.Event):
 def test_a_moderator_that_was_fenced_off_writes_nothing_more(url, stage, whole_digest):
     bus = stage.watch(url)
     stage.agents(url, *AGENTS)
-    held, go = threading.Event(), threading.Event()
+    holding, go = threading.Event(), threading.Event()
     late = stage.process(url)
-    late.bus.before = after(6, held, go)
+    late.bus.before = after(6, holding, go)
     late.open(opened(AGENTS))
-    assert held.wait(20)
+    assert holding.wait(20)
     heir = stage.process(url)
     heir.take_over(AGENTS)
     assert heir.over().digest == whole_digest
@@ -61,16 +61,16 @@ def test_the_durable_cursor_never_passes_a_reply_that_is_in_no_record(url, stage
         assert process.over().error is None
 
     recorded: set[str] = set()
-    asked: dict[tuple[str, int], tuple[str, str]] = {}
+    request_ids: dict[tuple[str, int], tuple[str, str]] = {}
     carried = 0
     for commit in process.bus.landed:
         for entry in commit.record:
             event = unpack(entry.body)
             if event["type"] == "asked":
                 place = f"{entry.game}/{event['round']}/{event['phase']}/{event['turn']}"
-                asked[entry.game, event["batch"]] = place, f"/{event['about']}" if "about" in event else ""
+                request_ids[entry.game, event["batch"]] = place, f"/{event['about']}" if "about" in event else ""
             elif event["type"] == "answered":
-                place, about = asked[entry.game, event["batch"]]
+                place, about = request_ids[entry.game, event["batch"]]
                 recorded.add(f"{place}/{event['kind']}/{event['seat']}{about}")
         for stream, cursor in (commit.cursors or {}).items():
             carried += 1
@@ -130,8 +130,8 @@ def test_what_the_house_has_to_say_lands_whole_and_in_order_although_the_bus_was
     news = [validate(HOUSE_NEWS, unpack(entry.body)) for entry in bus.entries(streams.games(HOUSE))]
     assert news == [HouseOpened(session="s"), closed]
     for agent in AGENTS:
-        told = [validate(TO_AGENT, unpack(entry.body)) for entry in bus.entries(streams.inbox(HOUSE, agent))]
-        assert told == [RollCall(), Goodbye(reason="done")]
+        messages = [validate(TO_AGENT, unpack(entry.body)) for entry in bus.entries(streams.inbox(HOUSE, agent))]
+        assert messages == [RollCall(), Goodbye(reason="done")]
 
 
 def test_a_stopped_game_says_so_on_the_record_and_in_the_news_and_is_over_at_once_when_taken_up(url, stage):
@@ -160,12 +160,12 @@ def test_a_stopped_game_says_so_on_the_record_and_in_the_news_and_is_over_at_onc
 
 def test_an_agent_that_joins_where_records_are_forgotten_is_not_told_and_the_game_goes_on(memory_url, stage, caplog):
     bus = stage.watch(memory_url)
-    held, go = threading.Event(), threading.Event()
+    holding, go = threading.Event(), threading.Event()
     stage.agents(memory_url, *AGENTS)
     process = stage.process(memory_url)
-    process.bus.before = after(4, held, go)
+    process.bus.before = after(4, holding, go)
     process.open(opened(AGENTS))
-    assert held.wait(20)
+    assert holding.wait(20)
     bus.trim(streams.record(HOUSE, "g"), "20-0")
     process.house.catch_up("one")
     process.house.catch_up("nobody")
@@ -183,5 +183,5 @@ def test_a_full_memory_is_waited_for_like_an_outage_and_said_once(memory_url, st
     process.bus.before = lambda commit: next(refusals, None) if commit.record else None
     process.open(opened(AGENTS))
     assert process.over().digest == whole_digest
-    told = [record.getMessage() for record in caplog.records if "memory" in record.getMessage()]
-    assert told == ["the memory is full; trying again until there is room"]
+    messages = [record.getMessage() for record in caplog.records if "memory" in record.getMessage()]
+    assert messages == ["the memory is full; trying again until there is room"]

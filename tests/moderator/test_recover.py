@@ -115,8 +115,8 @@ def test_a_missing_event_and_one_that_the_rules_do_not_give_are_named_by_their_l
 )
 def test_a_recorded_answer_must_be_one_that_the_referee_could_have_given(events, kind, outcome, content, possible):
     place = next(number for number, event in enumerate(events) if event.type == "answered" and event.kind == kind)
-    told = {name: getattr(events[place], name) for name in ("batch", "seat", "about")}
-    lines = recorded([*events[:place], ANSWERED[kind](outcome=outcome, content=content, **told)])
+    values = {name: getattr(events[place], name) for name in ("batch", "seat", "about")}
+    lines = recorded([*events[:place], ANSWERED[kind](outcome=outcome, content=content, **values)])
     if possible:
         assert recover(lines).count <= place
     else:
@@ -133,8 +133,8 @@ def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_ha
     for event in (rules, old):
         reports.recall(event)
     question = segment("user", "How urgent is it?", old.segment)
-    made = call("1/debate/1/bid/Wim", prompt=(rules.segment, question.segment))
-    (addition, short), _ = reports.write([question, made], STEP, ())
+    new_call = call("1/debate/1/bid/Wim", prompt=(rules.segment, question.segment))
+    (addition, short), _ = reports.write([question, new_call], STEP, ())
     assert addition.chains == (ChainAddition(after=old.segment, texts=("How urgent is it?",)),)
     assert short.prompt == (rules.segment, 0)
     book = PromptBook()

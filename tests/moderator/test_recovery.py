@@ -24,17 +24,17 @@ AGENTS = ("one", "two")
 
 
 @pytest.mark.parametrize(
-    ("kind", "fresh", "told"),
+    ("kind", "fresh", "acknowledged"),
     [("memory", False, False), ("memory", True, True), ("redis", False, True), ("redis", True, False)],
 )
 def test_a_moderator_that_died_at_any_commit_of_a_game_goes_on_to_the_same_digest(
-    request, stage, whole_digest, kind, fresh, told
+    request, stage, whole_digest, kind, fresh, acknowledged
 ):
     """Agents live on or die too; the moderator heard that its last step landed, or did not."""
     url = url_of(request, kind)
     bus = stage.watch(url)
     agents = stage.agents(url, *AGENTS)
-    process = stage.process(url, 1, told=told)
+    process = stage.process(url, 1, acknowledged=acknowledged)
     process.open(opened(AGENTS), number=1)
     deaths = 0
     while process.dies() and not has_ended(bus):
@@ -43,7 +43,7 @@ def test_a_moderator_that_died_at_any_commit_of_a_game_goes_on_to_the_same_diges
         if fresh:
             stage.end(*agents)
             agents = stage.agents(url, *AGENTS, joins=True)
-        process = stage.process(url, 1, told=told)
+        process = stage.process(url, 1, acknowledged=acknowledged)
         process.take_over(AGENTS, number=1)
     assert deaths > 20
 
@@ -91,11 +91,11 @@ def test_an_agent_that_died_is_told_all_again_when_it_comes_back_and_the_game_is
     (fresh,) = stage.agents(url, "two", joins=True)
     assert process.over().digest == whole_digest
     assert max(replies_of(bus, AGENTS).values()) == 1
-    catch_up = fresh.heard[0]
+    catch_up = fresh.deliveries[0]
     assert catch_up.type == "catch_up"
     assert {part.seat for part in catch_up.seats} == {seat.name for seat in opened(AGENTS).seats if seat.agent == "two"}
     assert [fact.n for fact in catch_up.facts] == list(range(1, len(catch_up.facts) + 1))
-    assert all(delivery.type == "delivery" for delivery in fresh.heard[1:])
+    assert all(delivery.type == "delivery" for delivery in fresh.deliveries[1:])
 
 
 def test_replies_that_came_while_nobody_moderated_are_used_and_not_asked_again(url, stage, whole_digest):
@@ -111,22 +111,22 @@ def test_replies_that_came_while_nobody_moderated_are_used_and_not_asked_again(u
     process.open(opened(AGENTS))
     assert process.dies()
     stage.end(process)
-    asked = sum(
+    request_count = sum(
         len(part.asks)
         for agent in AGENTS
         for entry in bus.entries(streams.inbox(HOUSE, agent))
         for part in decode_mail(entry.body).seats
     )
-    for _ in range(asked):
+    for _ in range(request_count):
         assert waiting.acquire(timeout=20)
-    while sum(replies_of(bus, AGENTS).values()) < asked:
+    while sum(replies_of(bus, AGENTS).values()) < request_count:
         assert not waiting.acquire(timeout=0.001)
     stage.end(*agents)
     fresh = stage.agents(url, *AGENTS, joins=True)
     process = stage.process(url)
     process.take_over(AGENTS)
     assert process.over().digest == whole_digest
-    asks = [ask.id for one in fresh for part in one.heard[0].seats for ask in part.asks]
+    asks = [ask.id for one in fresh for part in one.deliveries[0].seats for ask in part.asks]
     assert not asks or not set(asks) & {name for one in agents for name in one.asks}
 
 
@@ -139,17 +139,17 @@ WRITTEN = (
 )
 
 
-def noisy(said: dict[str, str], name: str, ask: Ask, reply: bytes) -> list[bytes]:
+def noisy(sent_replies: dict[str, str], name: str, ask: Ask, reply: bytes) -> list[bytes]:
     """A call that is reported twice, with its prompt, a doubled reply, and something wrong."""
     game, _, request = ask.id.partition("/")
     seat = ask.id.split("/")[5]
     rules = segment_hash(None, "system", RULES)
     question = {"after": rules, "role": "user", "text": f"{ask.id} for {name}"}
-    said[request] = WRITTEN[len(said) % 4](unpack(reply)["content"])
+    sent_replies[request] = WRITTEN[len(sent_replies) % 4](unpack(reply)["content"])
     call = {
         "requests": (request,), "seat": seat, "kind": ask.kind, "model": "dice", "prompt": (segment_hash(**question),),
         "url": f"http://{name}/v1", "served": "d6", "parameters": {"temperature": 0.7}, "attempts": 1, "queue_s": 0.0,
-        "latency_s": 0.0, "reply": said[request],
+        "latency_s": 0.0, "reply": sent_replies[request],
     }  # fmt: skip
     texts = ({"role": "system", "text": RULES}, question)
     return [
@@ -164,8 +164,8 @@ def noisy(said: dict[str, str], name: str, ask: Ask, reply: bytes) -> list[bytes
 
 def test_segments_calls_and_rejections_stand_once_after_any_number_of_deaths(url, stage, whole_digest):
     bus = stage.watch(url)
-    said: dict[str, str] = {}
-    stage.agents(url, *AGENTS, answers=partial(noisy, said))
+    sent_replies: dict[str, str] = {}
+    stage.agents(url, *AGENTS, answers=partial(noisy, sent_replies))
     process = stage.process(url, 3)
     process.open(opened(AGENTS))
     while process.dies() and not has_ended(bus):
@@ -188,10 +188,10 @@ def test_segments_calls_and_rejections_stand_once_after_any_number_of_deaths(url
         whole.feed(event, line)
     for line, event in enumerate(events, 1):
         if event.type == "model_call":
-            told, name, (request,) = whole.whole(event, line), agent_of[event.seat], event.requests
+            call, name, (request,) = whole.whole(event, line), agent_of[event.seat], event.requests
             assert book.messages(event) == [("system", RULES), ("user", f"g/{request} for {name}")]
-            assert (told.url, told.served, told.parameters) == (f"http://{name}/v1", "d6", {"temperature": 0.7})
-            assert told.reply == said[request]
+            assert (call.url, call.served, call.parameters) == (f"http://{name}/v1", "d6", {"temperature": 0.7})
+            assert call.reply == sent_replies[request]
     styles = {event.answered_as for event in events if event.type == "model_call"}
     assert styles == {"spaced", "dense", "indented", None}
     rejected = [(event.sender, event.source) for event in events if event.type == "rejected"]
@@ -199,8 +199,8 @@ def test_segments_calls_and_rejections_stand_once_after_any_number_of_deaths(url
     for agent in AGENTS:
         # of six messages to a request the fifth is a second reply, which may pass for the first one read again; of
         # what comes sixth none is missing before the last that was recorded
-        said = bus.entries(streams.outbox(HOUSE, agent), limit=100_000)
-        sent = [entry.id for entry in said if entry.type != "join"]
+        entries = bus.entries(streams.outbox(HOUSE, agent), limit=100_000)
+        sent = [entry.id for entry in entries if entry.type != "join"]
         wrong = [source for place, source in enumerate(sent) if place % 6 > 3]
         recorded = [source for sender, source in rejected if sender == agent]
         assert set(recorded) <= set(wrong)

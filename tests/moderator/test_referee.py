@@ -42,7 +42,9 @@ def opened(declines: tuple[Kind, ...] = (), in_house: bool = True, **config: Any
     return Opened(game="g", version="0", started=0.0, seed="1", config=GameConfig(**config), seats=seats)
 
 
-def asked(kind: Kind, *seats: str, batch: int = 1, turn: int = 1, legal: tuple[str | None, ...] | None = None) -> Asked:
+def batch_of(
+    kind: Kind, *seats: str, batch: int = 1, turn: int = 1, legal: tuple[str | None, ...] | None = None
+) -> Asked:
     about = 1 if kind.startswith("assess") else None
     asks = (Asking(kind=kind, seats=seats, legal=legal),)
     return Asked(batch=batch, round=1, phase=PHASES.get(kind, "debate"), turn=turn, about=about, asks=asks)
@@ -61,7 +63,7 @@ class Desk:
         self, kind: Kind = "bid", seat: str = "Wim", legal: tuple[str | None, ...] | None = None, **config: Any
     ) -> None:
         self.referee = referee_of(**config)
-        (self.request,) = self.referee.ask(asked(kind, seat, legal=legal), set())
+        (self.request,) = self.referee.ask(batch_of(kind, seat, legal=legal), set())
 
     def reply(self, **fields: Any) -> dict[str, Any]:
         """Return a good reply as plain values, with `fields` in place of its own."""
@@ -204,19 +206,19 @@ def test_bid_max_is_the_highest_bid(bid, outcome):
 
 def test_only_absent_seats_have_the_shorter_time():
     referee = referee_of(absent_grace=0.5, deadlines=Deadlines(bid=30.0))
-    requests = referee.ask(asked("bid", "Wim", "Vic", "Von"), {"Vic"})
+    requests = referee.ask(batch_of("bid", "Wim", "Vic", "Von"), {"Vic"})
     assert {request.seat: request.deadline_s for request in requests} == {"Wim": 30.0, "Vic": 0.5, "Von": 30.0}
     assert {request.seat: request.ask().deadline_s for request in requests}["Vic"] == 0.5
     # which never lengthens a deadline
     referee = referee_of(absent_grace=90.0, deadlines=Deadlines(bid=30.0))
-    assert [request.deadline_s for request in referee.ask(asked("bid", "Vic"), {"Vic"})] == [30.0]
+    assert [request.deadline_s for request in referee.ask(batch_of("bid", "Vic"), {"Vic"})] == [30.0]
 
 
 def test_a_kind_that_an_agent_declines_is_closed_at_once_for_its_seats_only():
     referee = referee_of(declines=("assess_other",))
-    requests = referee.ask(asked("assess_other", "Vic", "Von"), set())
+    requests = referee.ask(batch_of("assess_other", "Vic", "Von"), set())
     assert [referee.is_declined(request) for request in requests] == [False, True]
-    (other,) = referee.ask(asked("bid", "Von", batch=2), set())
+    (other,) = referee.ask(batch_of("bid", "Von", batch=2), set())
     assert not referee.is_declined(other)
     answer = referee.decline(requests[1])
     assert (answer.seat, answer.outcome, answer.content) == ("Von", "declined", None)
@@ -234,9 +236,13 @@ LABELS = [
 
 
 @pytest.mark.parametrize("kind", ["assess_own", "assess_other"])
-@pytest.mark.parametrize(("deceptive", "given", "becomes", "stated"), LABELS)
-def test_deceptive_decides_over_the_kind_and_what_was_stated_is_kept(kind, deceptive, given, becomes, stated):
-    content = CONTENTS[kind] | {"deceptive": deceptive, "kind": given}
+@pytest.mark.parametrize(("deceptive", "stated_kind", "becomes", "kept_kind"), LABELS)
+def test_deceptive_decides_over_the_kind_and_what_was_stated_is_kept(kind, deceptive, stated_kind, becomes, kept_kind):
+    content = CONTENTS[kind] | {"deceptive": deceptive, "kind": stated_kind}
     answer = Desk(kind).send(content=content)
     assert isinstance(answer.content, Label | Judgement)
-    assert (answer.content.deceptive, answer.content.kind, answer.content.stated_kind) == (deceptive, becomes, stated)
+    assert (answer.content.deceptive, answer.content.kind, answer.content.stated_kind) == (
+        deceptive,
+        becomes,
+        kept_kind,
+    )

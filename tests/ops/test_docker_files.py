@@ -52,10 +52,10 @@ def test_every_service_knows_the_machine_around_it_by_name():
 
 
 def test_every_player_has_its_own_name_place_and_brain():
-    found = services(COMPOSE)
+    blocks = services(COMPOSE)
     for place, name in enumerate(PLAYERS, start=1):
-        assert f'["--name", "{name}", "--place", "{place}"]' in found[name]
-        assert f"${{WOLFBUS_BRAIN_{place}:-}}" in found[name]
+        assert f'["--name", "{name}", "--place", "{place}"]' in blocks[name]
+        assert f"${{WOLFBUS_BRAIN_{place}:-}}" in blocks[name]
 
 
 def test_every_player_offers_a_seat_in_each_game_under_way():
@@ -136,25 +136,25 @@ def keep(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_killed_service_is_started_again_or_given_up_and_its_exit_code_is_the_container_s(tmp_path):
     mark = tmp_path / "mark"
-    kept = keep(f"[ -e {mark} ] && exit 1; touch {mark}; kill -9 $$")
-    assert (kept.returncode, kept.stderr.count("starting it again")) == (1, 1)
-    kept = keep("echo on; kill -9 $$")
-    assert (kept.returncode, kept.stdout.count("on")) == (137, 6)
-    kept = keep("echo first; exit 3", KEEP_UNTIL="echo then")
-    assert (kept.returncode, kept.stdout.split()) == (3, ["first", "then"])
-    kept = keep("exit 2", KEEP_UNTIL="echo then")
-    assert (kept.returncode, kept.stdout) == (2, ""), "a service that was called wrongly has begun nothing"
+    done = keep(f"[ -e {mark} ] && exit 1; touch {mark}; kill -9 $$")
+    assert (done.returncode, done.stderr.count("starting it again")) == (1, 1)
+    done = keep("echo on; kill -9 $$")
+    assert (done.returncode, done.stdout.count("on")) == (137, 6)
+    done = keep("echo first; exit 3", KEEP_UNTIL="echo then")
+    assert (done.returncode, done.stdout.split()) == (3, ["first", "then"])
+    done = keep("exit 2", KEEP_UNTIL="echo then")
+    assert (done.returncode, done.stdout) == (2, ""), "a service that was called wrongly has begun nothing"
 
 
 @pytest.mark.usefixtures("redis_there")
 def test_redis_stops_when_the_last_one_is_out_and_not_before():
-    with RedisServer() as redis, contextlib.ExitStack() as around:
-        somebody = around.enter_context(socket.create_connection(("127.0.0.1", redis.port)))
+    with RedisServer() as redis, contextlib.ExitStack() as stack:
+        somebody = stack.enter_context(socket.create_connection(("127.0.0.1", redis.port)))
         words = ["bash", str(ROOT / "docker" / "last-out"), "127.0.0.1", str(redis.port)]
-        leaving = around.enter_context(subprocess.Popen(words))
-        asked = 0
-        while f"cmdstat_info:calls={asked}," in redis.command("INFO", "commandstats").decode() or not asked:
-            asked += 1  # by us: one call more stands there than we made once it has asked too
+        leaving = stack.enter_context(subprocess.Popen(words))
+        calls = 0
+        while f"cmdstat_info:calls={calls}," in redis.command("INFO", "commandstats").decode() or not calls:
+            calls += 1  # by us: one call more stands there than we made once it has asked too
             assert leaving.poll() is None
         somebody.sendall(b"PING\r\n")
         assert somebody.recv(64) == b"+PONG\r\n"

@@ -83,9 +83,9 @@ def test_a_traceback_stays_in_one_json_line(begin, lines):
 
 @pytest.mark.parametrize("style", ["json", "text"])
 def test_words_of_a_model_cannot_forge_a_line_or_reach_the_terminal(begin, capsys, style):
-    said = "hello\n{}\x1b[2J\u202e"
+    text = "hello\n{}\x1b[2J\u202e"
     begin(style)
-    log.info("%s", said, extra={"reason": said})
+    log.info("%s", text, extra={"reason": text})
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert err.isascii()
@@ -97,9 +97,9 @@ def test_a_text_line_is_short_and_a_traceback_is_indented_below(begin, capsys):
     log.info("the game begins", extra={"game": "g1", "agent": "player-2"})
     log.info("hello", extra={"agent": "mine"})
     log_failure("no such thing")
-    first, own, second, *trace = capsys.readouterr().err.splitlines()
+    first, bound_line, second, *trace = capsys.readouterr().err.splitlines()
     assert first[8:] == " the game begins (agent player-2, game g1)"
-    assert own[8:] == " hello", "what is bound is the same on every line"
+    assert bound_line[8:] == " hello", "what is bound is the same on every line"
     assert second[8:].startswith(" ERROR it failed")
     assert trace[0].endswith("| Traceback (most recent call last):")
     assert all(line.startswith("  | ") for line in trace)
@@ -114,8 +114,8 @@ def test_only_what_is_as_grave_as_asked_for_is_logged(begin, lines, monkeypatch)
     log.warning("much")
     assert [(line["event"], line["service"]) for line in lines()] == [("much", "player")]
     monkeypatch.setenv("WOLFBUS_LOG_LEVEL", "loud")
-    told = "wolfbus: WOLFBUS_LOG_LEVEL: 'loud' is none of debug, info, warning, error\n"
-    assert begin("json") == (2, told)
+    expected = "wolfbus: WOLFBUS_LOG_LEVEL: 'loud' is none of debug, info, warning, error\n"
+    assert begin("json") == (2, expected)
 
 
 def test_warnings_and_what_nobody_catches_are_logged_too(begin, lines):
@@ -131,12 +131,12 @@ def test_warnings_and_what_nobody_catches_are_logged_too(begin, lines):
     thread.join()
     sys.excepthook(ValueError, ValueError("at last"), None)
     sys.excepthook(ConfigError, ConfigError("no such house"), None)
-    warned, threaded, last, ours = lines()
+    warned, threaded, last, friendly = lines()
     assert "old ways" in str(warned["event"])
     assert threaded["event"] == "thread reader ended unexpectedly: in a thread"
     assert "ValueError" in str(threaded["exception"])
     assert (last["level"], last["event"]) == ("critical", "this was not expected: at last")
-    assert ours["event"] == "no such house"
-    assert [line.get("exception") is None for line in (last, ours)] == [False, True], (
+    assert friendly["event"] == "no such house"
+    assert [line.get("exception") is None for line in (last, friendly)] == [False, True], (
         "a line of ours needs no traceback"
     )

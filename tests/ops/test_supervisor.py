@@ -31,7 +31,7 @@ class Run:
     """A supervised run: what was said, and how it ended."""
 
     def __init__(self, *programs, done=True, grace_s=WAIT_S, pause_s=0.0):
-        self.said: list[tuple[str, str]] = []
+        self.lines: list[tuple[str, str]] = []
         self.stopping = Stopping()
         self.done = done
         self.ask_after: str | None = None
@@ -40,7 +40,7 @@ class Run:
         )
 
     def _tell(self, name, line):
-        self.said.append((name, line))
+        self.lines.append((name, line))
         if line == self.ask_after:
             self.stopping.ask("SIGTERM")
 
@@ -48,10 +48,10 @@ class Run:
         return self.supervisor.run()
 
     def of(self, name):
-        return [line for who, line in self.said if who == name]
+        return [line for who, line in self.lines if who == name]
 
 
-def gone(pid):
+def has_ended(pid):
     """Tell whether a process has ended; one that nobody has buried yet counts as ended."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -64,7 +64,7 @@ def wait_until_gone(pid):
     """Wait for a process that is no child of ours."""
     ended = threading.Event()
     for _ in range(WAIT_S * 100):
-        if gone(pid):
+        if has_ended(pid):
             return
         ended.wait(0.01)
     pytest.fail(f"process {pid} is still there")
@@ -97,28 +97,28 @@ def test_what_dies_before_its_work_is_done_is_started_again(tmp_path):
 
 
 def test_what_the_others_rest_on_is_started_again_before_it_is_asked_whether_they_were_to_end(tmp_path):
-    asked: list[bool] = []
+    was_running: list[bool] = []
     run = Run(
         sh("redis", f"echo $$ > {tmp_path}/pid; exec sleep 60", is_base=True),
         leader(f"until [ -s {tmp_path}/pid ]; do :; done; kill -9 $(cat {tmp_path}/pid)"),
         pause_s=0.2,
     )
-    run.supervisor._finished = lambda: asked.append(run.supervisor._children["redis"].running) or True
+    run.supervisor._finished = lambda: was_running.append(run.supervisor._children["redis"].running) or True
     assert run.go() == RunOutcome(codes={"moderator": 0}, restarts={"redis": 1})
-    assert asked == [True]
+    assert was_running == [True]
 
 
 @pytest.mark.parametrize(
-    ("leads", "player", "reason", "restarts"),
+    ("leader_script", "player", "reason", "restarts"),
     [
         ("exit 1", "exec sleep 60", "moderator ended with exit code 1; it was started 3 times and is given up", True),
         ("exec sleep 60", "exit 2", "player-1 ended with exit code 2: it cannot run like this", False),
     ],
 )
 def test_what_dies_again_and_again_or_was_started_wrongly_is_given_up_and_takes_all_with_it(
-    leads, player, reason, restarts
+    leader_script, player, reason, restarts
 ):
-    ended = Run(leader(leads), sh("player-1", player), done=False).go()
+    ended = Run(leader(leader_script), sh("player-1", player), done=False).go()
     assert ended.reason == reason
     assert bool(ended.restarts) == restarts
     assert -signal.SIGTERM in ended.codes.values()
@@ -144,7 +144,7 @@ def test_what_does_not_stop_is_killed_with_all_that_it_started():
     waiting = {"player-1", "moderator"}
 
     def tell(name, line):
-        run.said.append((name, line))
+        run.lines.append((name, line))
         waiting.discard(name)
         if not waiting:
             run.stopping.ask("SIGINT")
@@ -173,14 +173,14 @@ def test_an_error_within_the_supervisor_leaves_no_process_behind():
     run.supervisor._tell = tell
     with pytest.raises(KeyboardInterrupt):
         run.go()
-    assert gone(pids[0])
+    assert has_ended(pids[0])
 
 
 def test_a_program_that_is_not_there_is_told_in_one_line():
-    said: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
-    child = Child(Program("odd", ("no-such-program-anywhere",)), said)
+    lines: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+    child = Child(Program("odd", ("no-such-program-anywhere",)), lines)
     child.start()
-    assert said.get(timeout=WAIT_S) == ("odd", "no-such-program-anywhere cannot be started: no such file or directory")
+    assert lines.get(timeout=WAIT_S) == ("odd", "no-such-program-anywhere cannot be started: no such file or directory")
     child.kill()
 
 
@@ -207,6 +207,6 @@ def test_a_supervisor_that_is_killed_takes_its_processes_with_it():
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as supervisor:
         pid = int(re.sub(r"\D", "", supervisor.stdout.readline()))
-        assert not gone(pid)
+        assert not has_ended(pid)
         os.kill(supervisor.pid, signal.SIGKILL)
     wait_until_gone(pid)

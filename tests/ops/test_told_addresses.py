@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ops.heard import run
+from tests.ops.commands import run
 from wolfbus import cli
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets.holders import redis_address
@@ -51,16 +51,16 @@ COMMANDS = {
 
 def words_of(text):
     """Return what tells whether these words were said."""
-    return lambda said: text in said
+    return lambda output: text in output
 
 
 def with_secret(url):
     return url.replace("://", f"://{USER}:{PASSWORD}@", 1)
 
 
-def assert_untold(said, folder=None):
+def assert_untold(output, folder=None):
     """No line that was said tells a secret, and no file below a folder, by name or within."""
-    assert not [line for line in said.splitlines() if USER in line or PASSWORD in line]
+    assert not [line for line in output.splitlines() if USER in line or PASSWORD in line]
     paths = [path for path in folder.rglob("*") if path.is_file()] if folder is not None else []
     assert not [path for path in paths if PASSWORD in str(path) or PASSWORD.encode() in path.read_bytes()]
 
@@ -102,20 +102,20 @@ def test_every_command_is_tried():
 def test_no_command_tells_the_password_of_a_bus_that_is_away(command, words, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         place = f"127.0.0.1:{listener.getsockname()[1]}"
-    code, said = run(*words(command, with_secret(f"redis://{place}?patience=0.1")))
-    assert code == 1, said
-    assert f"Redis at {place} cannot be reached" in said
-    assert_untold(said, tmp_path)
+    code, output = run(*words(command, with_secret(f"redis://{place}?patience=0.1")))
+    assert code == 1, output
+    assert f"Redis at {place} cannot be reached" in output
+    assert_untold(output, tmp_path)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, words, tmp_path):
-    _, said = run(*words(command, guarded), until=words_of(WAITING[command]) if command in WAITING else None)
-    assert WAITING.get(command, "") in said
-    assert said
-    assert "Traceback" not in said
-    assert "cannot be reached" not in said
-    assert_untold(said, tmp_path)
+    _, output = run(*words(command, guarded), until=words_of(WAITING[command]) if command in WAITING else None)
+    assert WAITING.get(command, "") in output
+    assert output
+    assert "Traceback" not in output
+    assert "cannot be reached" not in output
+    assert_untold(output, tmp_path)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -131,63 +131,63 @@ def test_no_command_tells_the_password_of_a_bus_that_is_there(command, guarded, 
     ],
 )
 def test_no_command_repeats_the_password_of_an_address_that_is_wrong(command, url, words, tmp_path):
-    code, said = run(*words(command, url))
-    assert code == 2, said
-    assert "Traceback" not in said
-    assert_untold(said, tmp_path)
+    code, output = run(*words(command, url))
+    assert code == 2, output
+    assert "Traceback" not in output
+    assert_untold(output, tmp_path)
 
 
 @pytest.mark.parametrize("command", sorted(cli.COMMANDS))
 def test_no_command_repeats_the_password_of_an_address_that_stands_where_none_is_wanted(command):
     for more in ((), ("--no-such-option",)):
-        code, said = run(command, with_secret("redis://localhost"), *more)
+        code, output = run(command, with_secret("redis://localhost"), *more)
         assert code != 0
-        assert_untold(said)
+        assert_untold(output)
     assert code == 2
 
 
 @pytest.mark.parametrize("command", ["moderator", "player", "analytics --out {out}", "status", "watch"])
 def test_an_address_without_a_scheme_is_told_the_right_form_in_one_line(tmp_path, command):
-    for given, shown in (("localhost:6379", "localhost:6379"), ("u:p@h:6379", "***@h:6379")):
-        told = f"wolfbus: bus address: '{shown}' has no scheme; write redis://{shown}/0\n"
-        assert run(*command.format(out=tmp_path).split(), "--bus", given) == (2, told)
+    for address, shown_as in (("localhost:6379", "localhost:6379"), ("u:p@h:6379", "***@h:6379")):
+        expected = f"wolfbus: bus address: '{shown_as}' has no scheme; write redis://{shown_as}/0\n"
+        assert run(*command.format(out=tmp_path).split(), "--bus", address) == (2, expected)
 
 
 def test_the_hint_how_to_go_on_shows_the_bus_without_its_password(guarded, tmp_path):
     out = tmp_path / "out"
     # nobody has joined, and it is ended while it waits
     words = f"run --games 1 --house h --bus {guarded}?patience=7 --out {out}".split()
-    code, said = run(*words, until=words_of("waiting for agents"))
+    code, output = run(*words, until=words_of("waiting for agents"))
     assert code == 130
     bus = f"redis://***@{guarded.partition('@')[2]}?patience=7"
-    assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in said
-    assert_untold(said, tmp_path)
+    assert f"go on with: wolfbus run --resume --out {out} --house h --bus '{bus}'" in output
+    assert_untold(output, tmp_path)
 
 
 def started(house):
     """Return command, command line and environment of the processes that this one has started for a house."""
-    found = []
+    processes = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == os.getpid():
                 words = (folder / "cmdline").read_text().split("\0")
                 if house in words:
                     command = words[words.index("wolfbus") + 1]
-                    found.append((command, " ".join(words), (folder / "environ").read_text().split("\0")))
-    return found
+                    processes.append((command, " ".join(words), (folder / "environ").read_text().split("\0")))
+    return processes
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the command lines of others")
 def test_up_starts_its_processes_and_asks_others_in_without_telling_seed_and_password(guarded, tmp_path):
     processes = []
 
-    def look(said):
-        if "2 of 8 seats covered" in said:
+    def look(output):
+        if "2 of 8 seats covered" in output:
             processes.extend(started("up-1"))
         return bool(processes)
 
     game = "--players scripted*2,open*6 --games 3 --at-once 2 --seed long-s33d-of-mine"
-    _, said = run("up", *game.split(), "--house", "up-1", "--redis", guarded, "--out", str(tmp_path), until=look)
+    _, output = run("up", *game.split(), "--house", "up-1", "--redis", guarded, "--out", str(tmp_path), until=look)
     assert sorted(name for name, *_ in processes) == ["analytics", "moderator", *["player"] * 2]
     for name, words, variables in processes:
         assert not re.search(f"{PASSWORD}|s33d", words)
@@ -195,11 +195,11 @@ def test_up_starts_its_processes_and_asks_others_in_without_telling_seed_and_pas
         assert f"WOLFBUS_BUS={guarded}?patience=30" in variables
         assert ("WOLFBUS_MODERATOR_SEED=long-s33d-of-mine" in variables) == (name == "moderator")
     where = f"redis://***@{guarded.partition('@')[2]}"
-    told = f"a password is needed: type {where}, user and password in place of the stars; it is not shown"
-    assert f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({told})\n" in said
+    expected = f"a password is needed: type {where}, user and password in place of the stars; it is not shown"
+    assert f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({expected})\n" in output
     # who takes a seat plays as many games at a time as the others
     for way in ("-- COMMAND ", "--human "):
-        assert f"  wolfbus join --house up-1 --place 3 --seats 2 {way}" in said
+        assert f"  wolfbus join --house up-1 --place 3 --seats 2 {way}" in output
 
 
 def test_an_address_does_not_tell_its_password_when_it_is_printed():
@@ -207,7 +207,7 @@ def test_an_address_does_not_tell_its_password_when_it_is_printed():
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "shown_as"),
     [
         ("memory://", "memory://"),
         ("redis://h:1/2?patience=3", "redis://h:1/2?patience=3"),
@@ -229,5 +229,5 @@ def test_an_address_does_not_tell_its_password_when_it_is_printed():
         ),
     ],
 )
-def test_an_address_is_shown_without_user_and_password(url, shown):
-    assert run("replay", url) == (2, f"wolfbus: {shown}: no such file or directory\n")
+def test_an_address_is_shown_without_user_and_password(url, shown_as):
+    assert run("replay", url) == (2, f"wolfbus: {shown_as}: no such file or directory\n")

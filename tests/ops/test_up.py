@@ -17,7 +17,7 @@ import pytest
 from redis import Redis
 
 from tests.golden.running import wolfbus
-from tests.ops.heard import run
+from tests.ops.commands import run
 from wolfbus.bus import open_bus
 from wolfbus.bus.protocol import Entry
 
@@ -49,7 +49,7 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
 
 @with_redis
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "line"),
     [
         ("scripted*7,open", "seat 8 is open; in another terminal:"),
         ("open *2, scripted*6", "seats 1, 2 are open, one such line takes each"),
@@ -57,31 +57,31 @@ def test_a_process_for_every_actor_plays_the_game_that_one_process_plays(tmp_pat
         ("exec:open,open,reopen:open,scripted*5", "seat 2 is open"),
     ],
 )
-def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_this_users_alone(tmp_path, spec, told):
+def test_open_stands_in_a_players_spec_like_any_brain_and_the_redis_of_a_run_is_this_users_alone(tmp_path, spec, line):
     sockets = []
 
-    def look(said):
-        if told not in said:
+    def look(output):
+        if line not in output:
             return False
-        (path,) = re.findall(r"bus unix://(\S+),", said)
+        (path,) = re.findall(r"bus unix://(\S+),", output)
         sockets.append(Path(path))
         assert sockets[0].parent.stat().st_mode & 0o077 == 0
         with contextlib.closing(Redis(unix_socket_path=path)) as redis:
             assert redis.config_get("port")["port"] == "0"
         return True
 
-    code, said = run("up", "--json", "--players", spec, "--out", str(tmp_path / "out"), until=look)
-    assert sockets, said
+    code, output = run("up", "--json", "--players", spec, "--out", str(tmp_path / "out"), until=look)
+    assert sockets, output
     assert code == 130
     assert not sockets[0].parent.exists()
 
 
 def test_without_a_redis_server_one_line_says_what_to_install_and_no_folder_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    code, said = run("up", "--out", str(tmp_path / "runs" / "out"))
+    code, output = run("up", "--out", str(tmp_path / "runs" / "out"))
     assert code == 1
     assert not list(tmp_path.iterdir())
-    assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", said)
+    assert re.search(r"apt install redis-server.* --redis redis://HOST:PORT", output)
 
 
 def test_a_house_that_somebody_moderates_is_left_alone_and_told_in_one_line(tmp_path, redis_url):
@@ -90,10 +90,10 @@ def test_a_house_that_somebody_moderates_is_left_alone_and_told_in_one_line(tmp_
         # a moderator that died would not
         renewal = threading.Timer(0.1, bus.renew, ("taken", "somebody", epoch, 60))
         renewal.start()
-        code, said = run("up", "--redis", redis_url, "--house", "taken", "--out", str(tmp_path / "out"))
+        code, output = run("up", "--redis", redis_url, "--house", "taken", "--out", str(tmp_path / "out"))
         renewal.join()
-    assert code == 2, said
-    assert said == "wolfbus: house taken is moderated by somebody already; give --house another name\n"
+    assert code == 2, output
+    assert output == "wolfbus: house taken is moderated by somebody already; give --house another name\n"
     assert not list(tmp_path.iterdir())
 
 
@@ -102,7 +102,7 @@ def test_the_redis_of_a_run_keeps_its_data_through_kill_9(tmp_path):
     words = (*WOLFBUS, "up", "--players", "open*8", "--out", "out")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as up:
         try:
-            path = next(found[1] for line in up.stderr if (found := re.search(r"bus unix://(\S+),", line)))
+            path = next(match[1] for line in up.stderr if (match := re.search(r"bus unix://(\S+),", line)))
             bus = open_bus(f"unix://{path}?patience=30")
             bus.append("news", [Entry(b"", "join", "ann", id="1-1")])
             with Redis(unix_socket_path=path) as redis:

@@ -4,8 +4,8 @@ import contextlib
 
 import pytest
 
-from tests.services.fed import FedHouse, Record, Site, Told
-from tests.services.guests import Here
+from tests.services.fed import ArchiveReports, FedHouse, Record, Site
+from tests.services.guests import Stage
 from tests.whole.house import play_many
 from wolfbus.bus import open_bus
 from wolfbus.config import GameConfig
@@ -32,25 +32,25 @@ def house(bus):
 
 
 @pytest.fixture
-def told(bus):
-    with contextlib.closing(Told(bus)) as told:
-        yield told
+def reports(bus):
+    with contextlib.closing(ArchiveReports(bus)) as reports:
+        yield reports
 
 
 @pytest.fixture
-def site(redis_url, bus, house, told, records, tmp_path):
-    with Site(redis_url, bus, house, told, records, tmp_path) as site:
+def site(redis_url, bus, house, reports, records, tmp_path):
+    with Site(redis_url, bus, house, reports, records, tmp_path) as site:
         yield site
 
 
 @pytest.fixture
-def here(redis_url, bus):
-    with Here(redis_url, bus) as here:
-        yield here
+def stage(redis_url, bus):
+    with Stage(redis_url, bus) as stage:
+        yield stage
 
 
 @pytest.fixture
-def near(tmp_path):
+def local(tmp_path):
     """The same on a bus of this process."""
-    with contextlib.closing(open_bus(f"memory://{tmp_path.name}")) as bus, Here(bus.url, bus) as here:
-        yield here
+    with contextlib.closing(open_bus(f"memory://{tmp_path.name}")) as bus, Stage(bus.url, bus) as stage:
+        yield stage

@@ -17,7 +17,7 @@ class Desk:
 
     def __init__(self, folder):
         self.folder = folder
-        self.followed, self.told = [], []
+        self.followed, self.messages = [], []
         self.news_again, self.done = 0, False
         self.archive = SessionArchive("fed", folder, (), self)
         self.lost = partial(self.archive.reread, "")
@@ -29,7 +29,7 @@ class Desk:
         self.news_again += 1
 
     def tell(self, message):
-        self.told.append(message)
+        self.messages.append(message)
 
     def unfollow(self, game):
         pass
@@ -58,7 +58,7 @@ class Desk:
     @property
     def archived(self):
         """Seal and success of all that was said to be archived."""
-        return [(told.hash, told.error) for told in self.told]
+        return [(message.hash, message.error) for message in self.messages]
 
     def path(self, record):
         return self.folder / f"{record.game}.ndjson"

@@ -110,53 +110,53 @@ class FedHouse:
             raise result
 
 
-class Heard:
+class StreamTail:
     """What comes on a stream, one after the other."""
 
     def __init__(self, bus: Bus, stream: str) -> None:
         self._reader = bus.reader()
         self._reader.follow(stream)
-        self._found: list[Entry] = []
+        self._entries: list[Entry] = []
 
     def next(self, fits: Callable[[Entry], bool] = lambda _: True) -> Entry:
         while True:
-            while self._found:
-                entry = self._found.pop(0)
+            while self._entries:
+                entry = self._entries.pop(0)
                 if fits(entry):
                     return entry
             got = self._reader.read(20.0)
             assert got, "nothing came for 20 seconds"
-            self._found += [entry for _, entries in got for entry in entries]
+            self._entries += [entry for _, entries in got for entry in entries]
 
     def close(self) -> None:
         self._reader.close()
 
 
-class Told:
+class ArchiveReports:
     """What an analytics service tells the moderator of records."""
 
     def __init__(self, bus: Bus, name: str = "analytics") -> None:
-        self._heard = Heard(bus, streams.outbox(HOUSE, name))
+        self._tail = StreamTail(bus, streams.outbox(HOUSE, name))
 
     def next(self, game: str | None = None) -> Archived:
         def fits(entry: Entry) -> bool:
             return entry.type == "archived" and game in {None, unpack(entry.body)["game"]}
 
-        told = validate(FROM_AGENT, unpack(self._heard.next(fits).body))
-        assert isinstance(told, Archived)
-        return told
+        archived = validate(FROM_AGENT, unpack(self._tail.next(fits).body))
+        assert isinstance(archived, Archived)
+        return archived
 
     def close(self) -> None:
-        self._heard.close()
+        self._tail.close()
 
 
 class Service(Running):
     """An analytics service."""
 
     def __init__(self, url: str, folder: Path, name: str = "analytics") -> None:
-        self.told: list[Results] = []
+        self.results: list[Results] = []
         settings = AnalyticsSettings(url, HOUSE, folder, name, check_s=0.3)
-        super().__init__(lambda stopping, health: serve(settings, stopping, health, self.told.append))
+        super().__init__(lambda stopping, health: serve(settings, stopping, health, self.results.append))
 
     def __enter__(self) -> Self:
         return self
@@ -170,17 +170,17 @@ class Site(contextlib.ExitStack):
     """A fed house, the records that it may play, and the folder in which an analytics service keeps them."""
 
     def __init__(
-        self, url: str, bus: Bus, house: FedHouse, told: Told, records: Sequence[Record], folder: Path
+        self, url: str, bus: Bus, house: FedHouse, reports: ArchiveReports, records: Sequence[Record], folder: Path
     ) -> None:
         super().__init__()
-        self.url, self.bus, self.house, self.told, self.folder = url, bus, house, told, folder
+        self.url, self.bus, self.house, self.reports, self.folder = url, bus, house, reports, folder
         self.first, self.second = records
 
     def service(self, name: str = "analytics", folder: str = "") -> Service:
         return Service(self.url, self.folder / folder, name)
 
-    def heard(self, stream: str) -> Heard:
-        return self.enter_context(contextlib.closing(Heard(self.bus, stream)))
+    def tail(self, stream: str) -> StreamTail:
+        return self.enter_context(contextlib.closing(StreamTail(self.bus, stream)))
 
     def path(self, record: Record) -> Path:
         return self.folder / f"{record.game}.ndjson"
@@ -191,10 +191,10 @@ class Site(contextlib.ExitStack):
 
     @property
     def metrics(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "metrics.json").read_text())
-        return found
+        metrics: dict[str, Any] = json.loads((self.folder / "metrics.json").read_text())
+        return metrics
 
     def archived(self, *records: Record) -> list[str | None]:
         """Return what is said of these records' archiving, in whichever order it comes."""
-        heard = {archived.game: archived.error for archived in (self.told.next() for _ in records)}
-        return [heard[record.game] for record in records]
+        errors = {archived.game: archived.error for archived in (self.reports.next() for _ in records)}
+        return [errors[record.game] for record in records]

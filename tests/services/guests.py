@@ -58,16 +58,16 @@ class Guest:
         forgetting: bool = True,
         silent: Callable[[Ask], bool] = lambda _: False,
         answers: Callable[[str, Ask, bytes], list[bytes]] = lambda _name, _ask, reply: [reply],
-        **said: Any,
+        **fields: Any,
     ) -> None:
         self.name = name
         self.instance = f"{name}-{time.monotonic_ns()}"
-        self.said: dict[str, Any] = {"version": "guest 1", "brain": "scripted", "in_house": True, **said}
+        self.fields: dict[str, Any] = {"version": "guest 1", "brain": "scripted", "in_house": True, **fields}
         self.inbox: queue.SimpleQueue[Welcome | Refused | RollCall | Dropped | Goodbye] = queue.SimpleQueue()
         self.games: list[str] = []
-        self.asked = threading.Event()
+        self.was_asked = threading.Event()
         self.asks: Counter[str] = Counter()
-        self.heard: list[Delivery] = []
+        self.deliveries: list[Delivery] = []
         self.gate = gate
         self._forgetting, self._silent, self._answers = forgetting, silent, answers
         self._slow_s = slow_s
@@ -95,7 +95,7 @@ class Guest:
         return streams.outbox(HOUSE, self.name)
 
     def message(self, **other: Any) -> Join:
-        return Join(**{"agent": self.name, "instance": self.instance, "seen": self._seen, **self.said, **other})
+        return Join(**{"agent": self.name, "instance": self.instance, "seen": self._seen, **self.fields, **other})
 
     def join(self, **other: Any) -> None:
         self.say(self.message(**other))
@@ -164,7 +164,7 @@ class Guest:
             self.join()
 
     def _play(self, delivery: Delivery) -> None:
-        self.heard.append(delivery)
+        self.deliveries.append(delivery)
         if not self._begins(delivery):
             # addressed to whoever had this name before; what counts comes with a catch-up
             return
@@ -207,11 +207,11 @@ class Guest:
         sent = int(self._answered[request].partition("-")[2])
         if delivery.type == "delivery":
             return False
-        found = self._bus.entries(self.out, f"{self._started}-{sent - 1}", 1) if sent > self._joined else []
-        return any(entry.id == self._answered[request] for entry in found)
+        entries = self._bus.entries(self.out, f"{self._started}-{sent - 1}", 1) if sent > self._joined else []
+        return any(entry.id == self._answered[request] for entry in entries)
 
     def _answer(self, game: str, seat: str, ask: Any, brain: ScriptedBrain, view: SeatView) -> None:
-        self.asked.set()
+        self.was_asked.set()
         if self.gate is not None:
             self.gate.wait(10)
         if self._slow_s:
@@ -265,8 +265,8 @@ class Moderating(Running):
 
     def __init__(self, url: str, **settings: Any) -> None:
         self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
-        told = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
-        super().__init__(lambda stopping, health: serve(told, stopping, health, self.results.put))
+        service_settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
+        super().__init__(lambda stopping, health: serve(service_settings, stopping, health, self.results.put))
 
     def result(self, timeout: float = 15.0) -> GameReport:
         wait_until(lambda: not self.results.empty() or self.ended, timeout)
@@ -276,13 +276,13 @@ class Moderating(Running):
 
 
 @contextlib.contextmanager
-def guests(url: str, *names: str, **said: Any) -> Iterator[list[Guest]]:
+def guests(url: str, *names: str, **fields: Any) -> Iterator[list[Guest]]:
     """Agents of these names."""
-    with contextlib.ExitStack() as here:
-        yield [here.enter_context(contextlib.closing(Guest(url, name, **said))) for name in names]
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(contextlib.closing(Guest(url, name, **fields))) for name in names]
 
 
-class Here(contextlib.ExitStack):
+class Stage(contextlib.ExitStack):
     """Moderators and guests of a test, gone at its end."""
 
     def __init__(self, url: str, bus: Bus) -> None:
@@ -298,19 +298,19 @@ class Here(contextlib.ExitStack):
             wait_until(lambda: service.health.state == state)
         return service
 
-    def guests(self, *names: str, **said: Any) -> list[Guest]:
-        return [self.guest(name, **said) for name in names]
+    def guests(self, *names: str, **fields: Any) -> list[Guest]:
+        return [self.guest(name, **fields) for name in names]
 
-    def guest(self, name: str, **said: Any) -> Guest:
-        return self.enter_context(contextlib.closing(Guest(self.url, name, **said)))
+    def guest(self, name: str, **fields: Any) -> Guest:
+        return self.enter_context(contextlib.closing(Guest(self.url, name, **fields)))
 
-    def clerk(self, **said: Any) -> Guest:
+    def clerk(self, **fields: Any) -> Guest:
         """An analytics service that says only what a test has it say."""
-        return self.guest("clerk", service="analytics", seats=0, **said)
+        return self.guest("clerk", service="analytics", seats=0, **fields)
 
-    def guests_for_now(self, *names: str, **said: Any) -> contextlib.AbstractContextManager[list[Guest]]:
+    def guests_for_now(self, *names: str, **fields: Any) -> contextlib.AbstractContextManager[list[Guest]]:
         """Guests that go before the test's end."""
-        return guests(self.url, *names, **said)
+        return guests(self.url, *names, **fields)
 
     @property
     def news(self) -> list[Any]:

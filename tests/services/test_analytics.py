@@ -38,9 +38,9 @@ def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(site):
         house.begin(second, 2, 40)
         house.feed(first, 200)
         house.end(second, 2)
-        assert site.told.next().game == second.game
+        assert site.reports.next().game == second.game
         house.end(first, 1)
-        archived = site.told.next()
+        archived = site.reports.next()
         house.close()
         assert service.code() == 0
     assert (archived.game, archived.lines, archived.hash) == (first.game, len(first), first.heads[-1])
@@ -48,14 +48,14 @@ def test_a_session_leaves_its_records_byte_by_byte_proved_and_measured(site):
     for record in (first, second):
         assert site.path(record).read_bytes() == record.path.read_bytes()
         assert prove(site.path(record)).verified
-    found = site.metrics
-    assert found["closed"]
-    assert (found["session"], found["games"], found["archived"], found["failed"]) == ("s-1", 2, 2, 0)
-    assert [one["game"] for one in found["records"]] == [first.game, second.game]
+    metrics = site.metrics
+    assert metrics["closed"]
+    assert (metrics["session"], metrics["games"], metrics["archived"], metrics["failed"]) == ("s-1", 2, 2, 0)
+    assert [one["game"] for one in metrics["records"]] == [first.game, second.game]
     assert_measured(site, first, second)
     report = (site.folder / "report.txt").read_text()
     assert "2 games, 2 finished" in report
-    assert report.endswith(service.told[0].summary() + "\n")
+    assert report.endswith(service.results[0].summary() + "\n")
 
 
 def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(site):
@@ -63,15 +63,15 @@ def test_stopped_and_started_again_it_goes_on_and_counts_nothing_twice(site):
     house.play(first, 1)
     house.begin(second, 2, 100)
     with site.service() as service:
-        assert site.told.next().game == first.game
+        assert site.reports.next().game == first.game
         assert service.stop() == 1, "the session is not over"
     assert not site.metrics["closed"]
     house.feed(second, 150)
     with site.service() as service:
-        again = site.told.next()
+        again = site.reports.next()
         assert (again.game, again.lines, again.error) == (first.game, len(first), None)
         house.end(second, 2)
-        assert site.told.next().game == second.game
+        assert site.reports.next().game == second.game
         house.close()
         assert service.code() == 0
     assert site.is_kept(first)
@@ -87,27 +87,27 @@ def test_killed_before_its_results_were_written_it_writes_them_when_it_comes_bac
         assert service.code() == 0
     assert site.metrics["session"] == "s-1"
     # and with the results there, that session is of no concern any more; stopped before any game it writes nothing
-    there = sorted(path.stat().st_mtime_ns for path in site.folder.iterdir())
-    joined = site.heard(streams.outbox(HOUSE, "second"))
+    times = sorted(path.stat().st_mtime_ns for path in site.folder.iterdir())
+    joined = site.tail(streams.outbox(HOUSE, "second"))
     with site.service("second") as service:
         joined.next(lambda entry: entry.type == "join")
         assert service.stop() == 1, "no game was played"
-        assert service.told[0].session == ""
-    assert sorted(path.stat().st_mtime_ns for path in site.folder.iterdir()) == there
+        assert service.results[0].session == ""
+    assert sorted(path.stat().st_mtime_ns for path in site.folder.iterdir()) == times
 
 
-@pytest.mark.parametrize("kept", [None, 99], ids=["whole", "in-part"])
-def test_a_record_that_is_gone_from_the_bus_is_an_error_unless_it_was_archived(site, kept):
+@pytest.mark.parametrize("lines", [None, 99], ids=["whole", "in-part"])
+def test_a_record_that_is_gone_from_the_bus_is_an_error_unless_it_was_archived(site, lines):
     record = site.first
-    site.path(record).write_bytes(b"".join(record.lines[:kept]))
+    site.path(record).write_bytes(b"".join(record.lines[:lines]))
     site.house.play(record)
     site.bus.expire(HOUSE, record.game, 0)
     with site.service() as service:
-        error = site.told.next().error
-        site.house.close(failed=0 if kept is None else 1)
-        assert service.code() == (0 if kept is None else 1)
-    assert site.is_kept(record, kept)
-    expected = None if kept is None else f"{site.path(record)}: ends with line 99: the record is gone from the bus"
+        error = site.reports.next().error
+        site.house.close(failed=0 if lines is None else 1)
+        assert service.code() == (0 if lines is None else 1)
+    assert site.is_kept(record, lines)
+    expected = None if lines is None else f"{site.path(record)}: ends with line 99: the record is gone from the bus"
     assert error == expected
     assert expected is None or expected in (site.folder / "report.txt").read_text()
 
@@ -173,14 +173,14 @@ def test_a_full_disk_is_one_line_and_the_game_that_fits_is_kept(site, caplog, mo
 def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_another(site, played, killed):
     with site.service() as service:
         site.house.play(site.first)
-        site.told.next()
+        site.reports.next()
         site.house.close()
         assert service.code() == 0
     before = {path.name: path.read_bytes() for path in site.folder.iterdir()}
     if killed:
         # between the two files that stay under the session's name
         (site.folder / "report.txt").rename(site.folder / "report.s-1.txt")
-    other, joined = FedHouse(site.bus, "s-2"), site.heard(streams.outbox(HOUSE, "second"))
+    other, joined = FedHouse(site.bus, "s-2"), site.tail(streams.outbox(HOUSE, "second"))
     with site.service("second") as service:
         joined.next(lambda entry: entry.type == "join")
         if played:
@@ -189,40 +189,40 @@ def test_a_session_without_a_game_that_ended_fails_and_loses_no_results_of_anoth
             joined.next(lambda entry: entry.type == "archived" and unpack(entry.body)["game"] == site.second.game)
         other.close("" if played else "too few agents", failed=int(played))
         assert service.code() == 1
-    there = {path.name: path.read_bytes() for path in site.folder.iterdir()}
+    files = {path.name: path.read_bytes() for path in site.folder.iterdir()}
     if played:
         assert (site.metrics["session"], site.metrics["failed"]) == ("s-2", 1)
-        kept = [there[name] for name in ("metrics.s-1.json", "report.s-1.txt")]
-        assert kept == [before[name] for name in ("metrics.json", "report.txt")]
+        earlier = [files[name] for name in ("metrics.s-1.json", "report.s-1.txt")]
+        assert earlier == [before[name] for name in ("metrics.json", "report.txt")]
     else:
-        assert service.told[0].summary().endswith("; no game was played: too few agents")
-        assert there == before
+        assert service.results[0].summary().endswith("; no game was played: too few agents")
+        assert files == before
 
 
 def test_a_moderator_that_is_new_hears_again_what_is_archived(site):
-    joined = site.heard(streams.outbox(HOUSE, "analytics"))
+    joined = site.tail(streams.outbox(HOUSE, "analytics"))
     with site.service() as service:
         instance = str(unpack(joined.next().body)["instance"])
         site.house.play(site.first)
-        first = site.told.next()
+        first = site.reports.next()
         site.house.tell_mailbox("analytics", Welcome(house=HOUSE, agent="analytics", instance=instance, again_s=5.0))
-        assert site.told.next() == first
+        assert site.reports.next() == first
         assert service.stop() == 1
 
 
 def test_a_house_that_lost_its_data_is_a_clear_end(site):
-    live = site.heard(streams.live(HOUSE))
+    live = site.tail(streams.live(HOUSE))
     site.house.begin(site.first, 1, 100)
     with site.service() as service:
         live.next(has_lines(100))
         ask(site.bus, "FLUSHALL")
         assert service.code() == 1
-    assert "the bus lost its data" in service.told[0].summary()
+    assert "the bus lost its data" in service.results[0].summary()
     assert site.is_kept(site.first, 100)
 
 
 def test_a_second_process_under_the_same_name_takes_over(site):
-    joined = site.heard(streams.outbox(HOUSE, "analytics"))
+    joined = site.tail(streams.outbox(HOUSE, "analytics"))
     with site.service(folder="a") as old:
         joined.next()
         with site.service(folder="b") as new:

@@ -79,25 +79,25 @@ class Story:
     def followed(self, times, after=None):
         assert [where for _, where in self.desk.followed] == [after] * int(times)
 
-    def asked(self, times):
+    def news_asked(self, times):
         assert self.desk.news_again == int(times)
 
-    def told(self, *ends):
-        told = [(one.closed, one.error is None and one.hash == one.closed) for one in self.desk.told]
-        assert told == [(self.records[end[-1]].heads[-1], end[0] != "!") for end in ends]
+    def reported(self, *ends):
+        messages = [(one.closed, one.error is None and one.hash == one.closed) for one in self.desk.messages]
+        assert messages == [(self.records[end[-1]].heads[-1], end[0] != "!") for end in ends]
 
     def error(self, *words):
-        assert " ".join(words) in self.desk.told[-1].error
+        assert " ".join(words) in self.desk.messages[-1].error
 
     def logged(self, *words):
         assert any(message.endswith(" ".join(words)) for message in self.caplog.messages)
 
-    def kept(self, span):
+    def file_has(self, span):
         assert self.desk.path(self.records[span[0]]).read_bytes() == b"".join(self.cut(span, "lines"))
 
     def aside(self, game):
-        there = self.desk.path(self.records[game])
-        assert (there.exists(), there.with_name(f"{there.name}.forgotten").exists()) == (False, True)
+        path = self.desk.path(self.records[game])
+        assert (path.exists(), path.with_name(f"{path.name}.forgotten").exists()) == (False, True)
 
     def waits(self, game=None, lines=0):
         expected = {self.records[game].game: (int(lines), None)} if game else {}
@@ -124,11 +124,11 @@ class Story:
 
 @pytest.mark.parametrize("story", STORIES, ids=[story["claim"] for story in STORIES])
 def test_what_an_archive_makes_of_what_it_is_told(desk, records, story, caplog):
-    told = Story(desk, records, story.get("anew"), caplog)
+    told_story = Story(desk, records, story.get("anew"), caplog)
     for line in story["steps"].strip().splitlines():
         verb, *words = line.split()
         if verb != "#":
-            getattr(told, verb)(*words)
+            getattr(told_story, verb)(*words)
 
 
 @pytest.mark.parametrize("shorter", [1, 2, 0])
@@ -139,7 +139,7 @@ def test_a_file_that_is_longer_than_its_game_became_when_it_was_done_anew_is_rea
     desk.news(OPEN, opened(record))
     desk.take(record)
     desk.news(closing(record))
-    assert desk.told.pop().hash == record.heads[-1]
+    assert desk.messages.pop().hash == record.heads[-1]
     desk.news(closing(anew, lines=lines))
     # had it been read on behind the file's last line, nothing might ever have come
     assert desk.followed[-1] == (record.game, "0-0")
@@ -184,27 +184,27 @@ def test_sums_are_kept_of_games_nobody_asks_about_and_only_the_others_are_acknow
     for number in range(1, 2001):
         desk.news(of_s(number), failed(number), start=2 * number)
     desk.news(so_far(f"1-{4002 - 20}", 1990, 0, 1990), start=4002)
-    desk.told.clear()
+    desk.messages.clear()
     desk.archive.acknowledge_all()
-    assert sorted(told.game for told in desk.told) == [f"s-{n}" for n in range(1991, 2001)]
+    assert sorted(message.game for message in desk.messages) == [f"s-{n}" for n in range(1991, 2001)]
     assert len(desk.results.games) == 1010
 
 
 def test_news_that_are_read_again_count_nothing_twice(desk, records, monkeypatch):
     names = [*(record.game for record in records), "s-3"]
     monkeypatch.setattr("analytics.archive.index.game_id", lambda _session, number: names[number - 1])
-    told = [OPEN]
+    messages = [OPEN]
     for number, record in enumerate(records, 1):
         desk.path(record).write_bytes(b"".join(record.lines))
-        told += [opened(record, number), closing(record, number)]
-    told += [of_s(3), failed(3), so_far("1-8", 3, 2, 1)]
+        messages += [opened(record, number), closing(record, number)]
+    messages += [of_s(3), failed(3), so_far("1-8", 3, 2, 1)]
     for _ in range(3):
-        desk.news(*told, start=1)
+        desk.news(*messages, start=1)
         desk.lost("the stream of games ends earlier")
-    desk.news(*told, HouseClosed(session="s", games=3, failed=1), start=1)
-    found = desk.results.as_json()
-    assert (found["games"], found["archived"], found["settled"], found["failed"]) == (3, 3, 2, 1)
-    assert found["metrics"]["outcomes"]["games"] == 2
+    desk.news(*messages, HouseClosed(session="s", games=3, failed=1), start=1)
+    results = desk.results.as_json()
+    assert (results["games"], results["archived"], results["settled"], results["failed"]) == (3, 3, 2, 1)
+    assert results["metrics"]["outcomes"]["games"] == 2
 
 
 def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(desk, record, monkeypatch):
@@ -217,10 +217,10 @@ def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(desk, 
     assert desk.followed == []
     desk.news(so_far("1-500", 3, 3), start=501)
     assert desk.followed == [("s-4", "0-0")]
-    found = desk.results
-    told = found.as_json()
-    assert (told["games"], told["archived"], told["settled"]) == (1, 1, 1)
-    assert sum(row["k"] for row in found.metrics["outcomes"]["winners"].values()) == 1
+    results = desk.results
+    values = results.as_json()
+    assert (values["games"], values["archived"], values["settled"]) == (1, 1, 1)
+    assert sum(row["k"] for row in results.metrics["outcomes"]["winners"].values()) == 1
 
 
 def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(desk, records):
@@ -235,24 +235,24 @@ def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(des
     anew = other.done_anew(since=200)
     desk.news(closing(anew, 2), start=7)
     desk.take(anew)
-    found = desk.results
-    assert [(game.game, game.counted) for game in found.games] == [(stopped.game, False), (other.game, True)]
-    assert found.metrics["outcomes"]["games"] == 1
+    results = desk.results
+    assert [(game.game, game.counted) for game in results.games] == [(stopped.game, False), (other.game, True)]
+    assert results.metrics["outcomes"]["games"] == 1
 
 
 # -- what lies in the folder
 
 
 def test_a_file_left_after_any_line_is_gone_on_with_and_ends_up_the_same(tmp_path, record):
-    for kept in range(0, len(record) + 1, 41):
-        desk = Desk(tmp_path / str(kept))
+    for count in range(0, len(record) + 1, 41):
+        desk = Desk(tmp_path / str(count))
         desk.folder.mkdir()
-        torn = record.lines[kept][: 3 * kept] if kept < len(record) else b""
-        desk.path(record).write_bytes(b"".join(record.lines[:kept]) + torn[:-1])
+        torn = record.lines[count][: 3 * count] if count < len(record) else b""
+        desk.path(record).write_bytes(b"".join(record.lines[:count]) + torn[:-1])
         desk.news(OPEN, opened(record))
         # the last line comes once more, and proves that the bus still tells the same story
-        assert desk.followed == [(record.game, f"{max(kept - 1, 0)}-0")]
-        for start in range(max(kept - 1, 0), len(record), 100):
+        assert desk.followed == [(record.game, f"{max(count - 1, 0)}-0")]
+        for start in range(max(count - 1, 0), len(record), 100):
             desk.take(record, start, start + 100)
         desk.news(closing(record))
         desk.assert_keeps(record)
@@ -263,16 +263,16 @@ def damaged(record):
 
 
 @pytest.mark.parametrize(
-    ("there", "kept"),
+    ("damaged", "whole"),
     [(lambda _: b"", 0), (lambda record: record.lines[0][:40], 0), (lambda record: b"".join(damaged(record)), 30)],
     ids=["empty", "half a line", "damaged"],
 )
-def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, record, there, kept):
-    desk.path(record).write_bytes(there(record))
+def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, record, damaged, whole):
+    desk.path(record).write_bytes(damaged(record))
     desk.news(OPEN, opened(record))
     # nothing is cut off before there is something better
-    assert desk.path(record).read_bytes() == there(record)
-    after = max(kept - 1, 0)
+    assert desk.path(record).read_bytes() == damaged(record)
+    after = max(whole - 1, 0)
     assert desk.followed == [(record.game, f"{after}-0")]
     desk.take(record, after)
     desk.news(closing(record))
@@ -295,7 +295,7 @@ def test_a_file_that_changes_before_it_is_gone_on_with_is_left_as_it_is(desk, re
     spoil(path)
     desk.take(record, 39)
     desk.news(closing(record))
-    assert [told.error for told in desk.told] == [f"{path}: cannot be continued: {reason}"]
+    assert [message.error for message in desk.messages] == [f"{path}: cannot be continued: {reason}"]
 
 
 def test_no_step_is_written_behind_one_that_did_not_fit(desk, record, monkeypatch):
@@ -309,7 +309,9 @@ def test_no_step_is_written_behind_one_that_did_not_fit(desk, record, monkeypatc
         desk.take(record, 30, 60)
     desk.take(record, 60)
     desk.news(closing(record))
-    assert [told.error for told in desk.told] == [f"{desk.path(record)}: cannot be written: no space left on device"]
+    assert [message.error for message in desk.messages] == [
+        f"{desk.path(record)}: cannot be written: no space left on device"
+    ]
     assert desk.path(record).read_bytes() == b"".join(record.lines[:30])
 
 
@@ -323,13 +325,13 @@ def test_no_step_is_written_behind_one_that_did_not_fit(desk, record, monkeypatc
 )
 def test_a_file_that_is_no_record_of_this_game_is_left_alone(desk, records, content, reason):
     record, other = records
-    there = content(other)
-    desk.path(record).write_bytes(there)
+    foreign = content(other)
+    desk.path(record).write_bytes(foreign)
     desk.news(OPEN, opened(record))
     desk.take(record)
     desk.news(closing(record))
-    (told,) = desk.told
-    assert told.error.startswith(f"{desk.path(record)}: ")
-    assert reason in told.error
-    assert told.error.endswith("; it is left alone")
-    assert desk.path(record).read_bytes() == there
+    (message,) = desk.messages
+    assert message.error.startswith(f"{desk.path(record)}: ")
+    assert reason in message.error
+    assert message.error.endswith("; it is left alone")
+    assert desk.path(record).read_bytes() == foreign

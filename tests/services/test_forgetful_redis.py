@@ -50,17 +50,17 @@ def recorded(bus):
     return sum(bus.length(streams.record(HOUSE, game)) for game in games)
 
 
-@pytest.mark.parametrize(("kept", "lost"), [(20, 25), (60, 3)])
+@pytest.mark.parametrize(("lines", "lost"), [(20, 25), (60, 3)])
 def test_games_go_on_from_what_a_redis_that_forgot_its_last_moments_still_knows(
-    server, bus, digests, kept, lost, caplog
+    server, bus, digests, lines, lost, caplog
 ):
-    with contextlib.ExitStack() as around:
+    with contextlib.ExitStack() as stack:
         agents = [Guest(server.url, name, seats=5, slow_s=0.004) for name in ("ada", "bruno", "chloe")]
         for agent in agents:
-            around.callback(agent.close)
+            stack.callback(agent.close)
         service = Moderating(server.url, games=2, at_once=2, seed="7", config=TALK)
-        around.callback(service.stop)
-        wait_until(lambda: recorded(bus) >= kept)
+        stack.callback(service.stop)
+        wait_until(lambda: recorded(bus) >= lines)
         mark, at_mark = server.mark(), recorded(bus)
         wait_until(lambda: recorded(bus) >= at_mark + lost)
         server.forget_since(mark)
@@ -69,10 +69,10 @@ def test_games_go_on_from_what_a_redis_that_forgot_its_last_moments_still_knows(
         assert [(result.error, result.digest) for result in results] == [(None, digest) for digest in digests]
         for result in results:
             verifier = Verifier()
-            for one in read_back(bus, HOUSE, result.game):
-                verifier.feed(one)
-                assert one.event.type != "rejected"
-                assert one.event.type != "answered" or one.event.outcome == "accepted"
+            for recorded_event in read_back(bus, HOUSE, result.game):
+                verifier.feed(recorded_event)
+                assert recorded_event.event.type != "rejected"
+                assert recorded_event.event.type != "answered" or recorded_event.event.outcome == "accepted"
             assert verifier.ended is not None
     assert "beginning anew: the bus has gone backwards" in caplog.text
     # each request has one reply on the bus, so none that survived was asked for again

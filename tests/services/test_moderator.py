@@ -43,8 +43,8 @@ def digests(tmp_path_factory):
 # -- a session from beginning to end
 
 
-def test_agents_that_join_get_seats_and_play_every_game_of_the_session(here, digests):
-    service, agents = here.moderate(games=3, seed="7"), here.guests(*FIVE)
+def test_agents_that_join_get_seats_and_play_every_game_of_the_session(stage, digests):
+    service, agents = stage.moderate(games=3, seed="7"), stage.guests(*FIVE)
     results = [service.result() for _ in range(3)]
     assert service.code() == 0
     for agent in agents:
@@ -55,32 +55,32 @@ def test_agents_that_join_get_seats_and_play_every_game_of_the_session(here, dig
     assert tuple(result.seed for result in results) == SEEDS
     assert [result.number for result in results] == [1, 2, 3]
     assert all(agent.games == [result.game for result in results] for agent in agents)
-    opened, *games, end = here.news
+    opened, *games, end = stage.news
     assert isinstance(opened, HouseOpened)
     assert [type(one) for one in games] == [GameOpened, GameClosed] * 3
     assert end == HouseClosed(session=opened.session, games=3, failed=0, reason="all games are over")
-    assert here.bus.owner(HOUSE).left_s == 0
+    assert stage.bus.owner(HOUSE).left_s == 0
 
 
-def test_an_agent_sits_where_it_asked_to_and_one_that_comes_second_waits(here, caplog):
-    service = here.moderate()
-    ada, bruno = here.guests("ada", "bruno", places=(2,))
+def test_an_agent_sits_where_it_asked_to_and_one_that_comes_second_waits(stage, caplog):
+    service = stage.moderate()
+    ada, bruno = stage.guests("ada", "bruno", places=(2,))
     for guest in (ada, bruno):
         guest.hear(Welcome)
-    (chloe,) = here.guests("chloe", seats=4)
+    (chloe,) = stage.guests("chloe", seats=4)
     result = service.result()
     assert service.code() == 0
     assert (ada.games, bruno.games, chloe.games) == ([result.game], [], [result.game])
     assert "bruno waits for place 2, which ada asked for too" in caplog.text
 
 
-def test_the_command_plays_by_a_config_file_and_hands_over_when_it_is_stopped(here, tmp_path):
+def test_the_command_plays_by_a_config_file_and_hands_over_when_it_is_stopped(stage, tmp_path):
     rules = ("villagers", "werewolves", "doctors", "debate_turns", "max_rounds")
-    told = [f"{field} = {getattr(SMALL, field)}\n" for field in rules]
+    settings = [f"{field} = {getattr(SMALL, field)}\n" for field in rules]
     config = tmp_path / "rules.toml"
-    config.write_text("".join([*told, 'vote_reasons = false\nplayers = "scripted"\n']))
-    words = ["moderator", "--bus", here.url, "--games", "2", "--pause", "60", "--seed", "7", "--json", "--log", "json"]
-    here.guests(*FIVE)
+    config.write_text("".join([*settings, 'vote_reasons = false\nplayers = "scripted"\n']))
+    words = ["moderator", "--bus", stage.url, "--games", "2", "--pause", "60", "--seed", "7", "--json", "--log", "json"]
+    stage.guests(*FIVE)
     with subprocess.Popen(
         [sys.executable, "-m", *words, "--config", config], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -92,21 +92,21 @@ def test_the_command_plays_by_a_config_file_and_hands_over_when_it_is_stopped(he
     last = json.loads(log.splitlines()[-1])
     assert (last["event"], last["service"], last["house"]) == ("handed over: SIGTERM", "moderator", "main")
     # the session is still open, for whoever comes next
-    assert not any(isinstance(one, HouseClosed) for one in here.news)
-    assert here.bus.owner(HOUSE).left_s == 0
+    assert not any(isinstance(one, HouseClosed) for one in stage.news)
+    assert stage.bus.owner(HOUSE).left_s == 0
 
 
-def test_games_go_on_when_nobody_takes_their_results_any_more(here):
-    words = ["moderator", "--bus", here.url, "--games", "2", "--json", "--log", "text"]
+def test_games_go_on_when_nobody_takes_their_results_any_more(stage):
+    words = ["moderator", "--bus", stage.url, "--games", "2", "--json", "--log", "text"]
     with subprocess.Popen(
         [sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         process.stdout.close()
-        here.guest("ada", seats=8)
+        stage.guest("ada", seats=8)
         log = process.stderr.read()
     assert process.returncode == 1
     assert log.count("no more results are told: the output: broken pipe") == 1
-    assert (here.news[-1].games, here.news[-1].failed) == (2, 0)
+    assert (stage.news[-1].games, stage.news[-1].failed) == (2, 0)
 
 
 @pytest.mark.parametrize("wrong", ["agents = 3\n", "[agent]\n", "[anything]\n"])
@@ -129,30 +129,30 @@ def test_a_time_that_no_clock_can_take_is_refused_before_anything_is_begun(capsy
 # -- waiting
 
 
-def test_without_enough_agents_the_house_says_who_is_missing_and_closes(here, caplog):
+def test_without_enough_agents_the_house_says_who_is_missing_and_closes(stage, caplog):
     caplog.set_level("INFO")
-    agents = here.guests("ada", "bruno")
-    assert here.moderate(wait_s=0.4, archive=True).code() == 1
+    agents = stage.guests("ada", "bruno")
+    assert stage.moderate(wait_s=0.4, archive=True).code() == 1
     assert "not enough agents" in agents[0].hear(Goodbye).reason
     line = "waiting for agents: 2 of 5 seats covered by ada and bruno; 3 seats missing; an analytics service is missing"
     assert caplog.messages.count(line) == 1
     assert any(record.levelname == "ERROR" and "3 seats missing" in record.message for record in caplog.records)
-    assert isinstance(here.news[-1], HouseClosed)
+    assert isinstance(stage.news[-1], HouseClosed)
 
 
-def test_an_agent_that_is_away_is_not_seated(here, caplog):
+def test_an_agent_that_is_away_is_not_seated(stage, caplog):
     caplog.set_level("INFO")
     nobody = "waiting for agents: 0 of 5 seats covered; 5 seats missing"
-    with here.guests_for_now("gone", seats=5):
-        assert here.moderate(heartbeat_s=0.1, games=0).code() == 0
+    with stage.guests_for_now("gone", seats=5):
+        assert stage.moderate(heartbeat_s=0.1, games=0).code() == 0
     # its name stands in the lobby, and its word on its stream; nobody answers the roll call
-    service = here.moderate(heartbeat_s=0.1, games=1)
+    service = stage.moderate(heartbeat_s=0.1, games=1)
     wait_until(lambda: nobody in caplog.messages)
-    (silent,) = here.guests("silent", seats=4)
+    (silent,) = stage.guests("silent", seats=4)
     wait_until(lambda: any("4 of 5 seats covered by silent" in message for message in caplog.messages))
     wait_until(lambda: caplog.messages[-1] == nobody)
-    here.guests("late", seats=4, heartbeat=0.05)
-    (more,) = here.guests("more", heartbeat=0.05)
+    stage.guests("late", seats=4, heartbeat=0.05)
+    (more,) = stage.guests("more", heartbeat=0.05)
     result = service.result()
     assert service.code() == 0
     assert more.games == [result.game]
@@ -162,45 +162,45 @@ def test_an_agent_that_is_away_is_not_seated(here, caplog):
 # -- recovery
 
 
-def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle(here, digests, caplog):
+def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle(stage, digests, caplog):
     caplog.set_level("INFO")
     gate = threading.Event()
-    agents = here.guests(*FIVE, gate=gate)
+    agents = stage.guests(*FIVE, gate=gate)
     # asked by the first moderator, they answer the second
-    first = here.moderate(games=3, seed="7")
-    wait_until(lambda: any(agent.asked.is_set() for agent in agents))
+    first = stage.moderate(games=3, seed="7")
+    wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
     assert first.stop() == 0
     assert first.results.empty()
-    assert here.bus.owner(HOUSE).left_s == 0
-    second = here.moderate("playing", games=3, seed="7")
+    assert stage.bus.owner(HOUSE).left_s == 0
+    second = stage.moderate("playing", games=3, seed="7")
     gate.set()
     assert [second.result().digest for _ in range(3)] == digests[1:]
     assert second.code() == 0
     assert len(agents[0].games) == 3
-    assert [one.number for one in here.news if isinstance(one, GameOpened)] == [1, 2, 3]
-    assert sum(isinstance(one, HouseOpened) for one in here.news) == 1
+    assert [one.number for one in stage.news if isinstance(one, GameOpened)] == [1, 2, 3]
+    assert sum(isinstance(one, HouseOpened) for one in stage.news) == 1
     assert "goes on, 1 game begun" in caplog.text
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["in-time", "after-the-end"])
 def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_steps_down(
-    here, redis_server, caplog, late
+    stage, redis_server, caplog, late
 ):
     caplog.set_level("INFO")
-    proxy = here.enter_context(Proxy(redis_server.port))
+    proxy = stage.enter_context(Proxy(redis_server.port))
     url = f"redis://127.0.0.1:{proxy.port}?patience=0.2"
-    first = here.moderate(WAITING, url, games=1, lease_s=0.4)
-    second = here.moderate("standing by", games=1, lease_s=0.4)
+    first = stage.moderate(WAITING, url, games=1, lease_s=0.4)
+    second = stage.moderate("standing by", games=1, lease_s=0.4)
     wait_until(lambda: "standing by: " in caplog.text)
-    epoch = here.bus.owner(HOUSE).epoch
+    epoch = stage.bus.owner(HOUSE).epoch
     proxy.refuse()
     proxy.cut()
     wait_until(lambda: second.health.state == WAITING)
-    assert here.bus.owner(HOUSE).epoch > epoch
+    assert stage.bus.owner(HOUSE).epoch > epoch
     if not late:
         proxy.refuse(False)
         wait_until(lambda: first.health.state == "standing by")
-    here.guests(*FIVE)
+    stage.guests(*FIVE)
     assert second.result().error is None
     assert second.code() == 0
     proxy.refuse(False)
@@ -208,13 +208,13 @@ def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_ste
     assert first.code() == 0
     assert "stepping down: house main belongs to" in caplog.text
     assert first.results.empty()
-    assert sum(isinstance(one, HouseOpened) for one in here.news) == 1
+    assert sum(isinstance(one, HouseOpened) for one in stage.news) == 1
 
 
-def test_a_game_whose_record_is_gone_has_failed(here, redis_server):
+def test_a_game_whose_record_is_gone_has_failed(stage, redis_server):
     gate = threading.Event()
-    agents, service = here.guests(*FIVE, gate=gate), here.moderate()
-    wait_until(lambda: any(agent.asked.is_set() for agent in agents))
+    agents, service = stage.guests(*FIVE, gate=gate), stage.moderate()
+    wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
     game = next(agent.games[0] for agent in agents if agent.games)
     redis_server.command("DEL", streams.record(HOUSE, game), streams.heads(HOUSE))
     gate.set()
@@ -223,30 +223,30 @@ def test_a_game_whose_record_is_gone_has_failed(here, redis_server):
     for agent in agents:
         assert agent.hear(Dropped) == Dropped(game=failed.game, reason="the game could not go on")
     assert service.code() == 1
-    assert here.news[-1].failed == 1
+    assert stage.news[-1].failed == 1
 
 
-def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_begun(here, digests, caplog):
+def test_an_agent_that_comes_back_as_another_brain_is_asked_nothing_in_a_game_begun(stage, digests, caplog):
     gate = threading.Event()
-    others, service = here.guests(*FIVE[1:], gate=gate), here.moderate(seed="7")
+    others, service = stage.guests(*FIVE[1:], gate=gate), stage.moderate(seed="7")
     # so slow that it goes long before the game could end
-    with here.guests_for_now("ada", gate=gate, slow_s=0.1) as [ada]:
-        wait_until(lambda: ada.games and any(other.asked.is_set() for other in others))
+    with stage.guests_for_now("ada", gate=gate, slow_s=0.1) as [ada]:
+        wait_until(lambda: ada.games and any(other.was_asked.is_set() for other in others))
         gate.set()
     for other in ({"brain": "another"}, {"declines": ("bid",)}, {"in_house": False}):
-        with here.guests_for_now("ada", **other) as [stranger]:
+        with stage.guests_for_now("ada", **other) as [stranger]:
             stranger.hear(Welcome)
             stranger.join(instance="and again")
             stranger.hear(Welcome)
             assert stranger.games == []
     assert service.results.empty()
-    (ada,) = here.guests("ada")
+    (ada,) = stage.guests("ada")
     result = service.result()
     assert service.code() == 0
     assert ada.games == [result.game]
     assert result.digest == digests[0]
-    (found,) = (message for message in caplog.messages if "stay silent" in message)
-    assert "is played by scripted (in house), but ada comes as another (in house)" in found
+    (warning,) = (message for message in caplog.messages if "stay silent" in message)
+    assert "is played by scripted (in house), but ada comes as another (in house)" in warning
 
 
 # -- breaking down
@@ -262,10 +262,10 @@ def break_down(service, before=lambda: None):
     service.health.set = fails
 
 
-def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(here, caplog):
+def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(stage, caplog):
     gate = threading.Event()
-    agents, service = here.guests(*FIVE, gate=gate), here.moderate(games=2)
-    wait_until(lambda: any(agent.asked.is_set() for agent in agents))
+    agents, service = stage.guests(*FIVE, gate=gate), stage.moderate(games=2)
+    wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
     game = next(agent.games[0] for agent in agents if agent.games)
     break_down(service)
     assert service.code() == 1
@@ -273,45 +273,45 @@ def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(
     for agent in agents:
         assert agent.hear(Dropped) == Dropped(game=game, reason="the game was broken off and will not go on")
         assert agent.hear(Goodbye).reason == "the moderator failed by an error of its own"
-    *_, closed, end = here.news
+    *_, closed, end = stage.news
     assert (closed.game, closed.outcome) == (game, "stopped")
     assert (end.type, end.games, end.failed) == ("house_closed", 1, 1)
-    assert here.bus.owner(HOUSE).left_s == 0
+    assert stage.bus.owner(HOUSE).left_s == 0
     # what went wrong is for the operator alone
     assert "Ada is the Werewolf" in caplog.text
-    assert all(b"Ada is" not in entry.body for entry in here.bus.entries(streams.games(HOUSE)))
+    assert all(b"Ada is" not in entry.body for entry in stage.bus.entries(streams.games(HOUSE)))
 
 
-def test_a_moderator_that_breaks_down_leaves_a_house_alone_that_is_anothers(here):
-    def taken():
-        owner = here.bus.owner(HOUSE)
-        here.bus.release(HOUSE, owner.holder, owner.epoch)
-        here.bus.claim(HOUSE, "another", 60.0)
+def test_a_moderator_that_breaks_down_leaves_a_house_alone_that_is_anothers(stage):
+    def take_house():
+        owner = stage.bus.owner(HOUSE)
+        stage.bus.release(HOUSE, owner.holder, owner.epoch)
+        stage.bus.claim(HOUSE, "another", 60.0)
 
-    service = here.moderate(WAITING)
-    break_down(service, taken)
+    service = stage.moderate(WAITING)
+    break_down(service, take_house)
     with pytest.raises(ZeroDivisionError):
         service.code()
     service.error = None
-    assert [one.type for one in here.news] == ["house_opened"]
-    assert here.bus.owner(HOUSE).holder == "another"
+    assert [one.type for one in stage.news] == ["house_opened"]
+    assert stage.bus.owner(HOUSE).holder == "another"
 
 
-def test_a_bus_that_lost_its_data_is_the_end_for_who_stands_by_too_and_no_other_session_opens(here, flush, caplog):
-    here.guests("ada")
-    service = here.moderate(WAITING, lease_s=2.0)
-    others = [here.moderate("standing by", lease_s=2.0), here.moderate("standing by")]
+def test_a_bus_that_lost_its_data_is_the_end_for_who_stands_by_too_and_no_other_session_opens(stage, flush, caplog):
+    stage.guests("ada")
+    service = stage.moderate(WAITING, lease_s=2.0)
+    others = [stage.moderate("standing by", lease_s=2.0), stage.moderate("standing by")]
     flush()
     assert [one.code() for one in (service, *others)] == [1, 1, 1]
     ends = [record.message for record in caplog.records if record.levelname == "ERROR"]
     assert ends == [f"the bus lost its data: it knows nothing of house {HOUSE} any more"] * 3
-    assert here.bus.last_id(streams.games(HOUSE)) == "0-0"
+    assert stage.bus.last_id(streams.games(HOUSE)) == "0-0"
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_data_lost_in_the_moment_of_a_claim_is_lost_too(here, flush, when, monkeypatch):
-    here.moderate(WAITING).stop()
-    claim = type(here.bus).claim
+def test_data_lost_in_the_moment_of_a_claim_is_lost_too(stage, flush, when, monkeypatch):
+    stage.moderate(WAITING).stop()
+    claim = type(stage.bus).claim
 
     def claim_late(self, house, holder, lease_s=0.0):
         flush()
@@ -320,29 +320,29 @@ def test_data_lost_in_the_moment_of_a_claim_is_lost_too(here, flush, when, monke
             self.release(house, "another", claim(self, house, "another", 60.0))
         return claim(self, house, holder, lease_s)
 
-    monkeypatch.setattr(type(here.bus), "claim", claim_late)
-    assert here.moderate().code() == 1
-    assert here.bus.last_id(streams.games(HOUSE)) == "0-0"
-    assert here.bus.owner(HOUSE).left_s == 0
+    monkeypatch.setattr(type(stage.bus), "claim", claim_late)
+    assert stage.moderate().code() == 1
+    assert stage.bus.last_id(streams.games(HOUSE)) == "0-0"
+    assert stage.bus.owner(HOUSE).left_s == 0
 
 
-def test_who_comes_to_a_bus_that_knows_nothing_opens_a_session(here, flush):
-    here.bus.claim(HOUSE, "somebody", 60.0)
+def test_who_comes_to_a_bus_that_knows_nothing_opens_a_session(stage, flush):
+    stage.bus.claim(HOUSE, "somebody", 60.0)
     flush()
-    here.moderate(WAITING)
-    assert [one.type for one in here.news] == ["house_opened"]
+    stage.moderate(WAITING)
+    assert [one.type for one in stage.news] == ["house_opened"]
 
 
 # -- analytics
 
 
-def test_the_house_closes_only_when_analytics_has_archived_every_game(here, redis_server, caplog):
-    clerk = here.clerk()
-    here.guests(*FIVE, heartbeat=0.1)
-    service = here.moderate(games=2, archive=True, heartbeat_s=5.0)
+def test_the_house_closes_only_when_analytics_has_archived_every_game(stage, redis_server, caplog):
+    clerk = stage.clerk()
+    stage.guests(*FIVE, heartbeat=0.1)
+    service = stage.moderate(games=2, archive=True, heartbeat_s=5.0)
     games = [service.result().game for _ in range(2)]
     wait_until(lambda: service.health.state == "closing")
-    first, second = here.closed
+    first, second = stage.closed
     archive(clerk, first)
     # somebody who does not know lines and seal has not read the record, and why it could not be kept counts for the end
     # that it is about
@@ -352,38 +352,38 @@ def test_the_house_closes_only_when_analytics_has_archived_every_game(here, redi
     redis_server.command("HSET", streams.heads(HOUSE), games[1], "a" * 64)
     archive(clerk, second)
     wait_until(lambda: "the bus has lost the end of a record that is archived" in caplog.messages)
-    assert here.bus.head(HOUSE, games[0]) == ""
-    assert here.bus.head(HOUSE, games[1])
+    assert stage.bus.head(HOUSE, games[0]) == ""
+    assert stage.bus.head(HOUSE, games[1])
     assert service.health.state == "closing"
     archive(clerk, second, error="the disk is full")
     assert service.code() == 1
-    assert here.news[-1].failed == 1
-    assert here.bus.head(HOUSE, games[1])
+    assert stage.news[-1].failed == 1
+    assert stage.bus.head(HOUSE, games[1])
 
 
-def test_a_moderator_that_comes_back_knows_what_was_archived(here):
-    clerk = here.clerk()
-    here.guests(*FIVE)
-    first = here.moderate(games=2, pause_s=60, archive=True, heartbeat_s=5.0)
+def test_a_moderator_that_comes_back_knows_what_was_archived(stage):
+    clerk = stage.clerk()
+    stage.guests(*FIVE)
+    first = stage.moderate(games=2, pause_s=60, archive=True, heartbeat_s=5.0)
     game = first.result().game
-    archive(clerk, here.closed[0])
-    wait_until(lambda: here.bus.head(HOUSE, game) == "")
+    archive(clerk, stage.closed[0])
+    wait_until(lambda: stage.bus.head(HOUSE, game) == "")
     assert first.stop() == 0
-    assert here.moderate(games=1, archive=True, heartbeat_s=5.0).code() == 0
+    assert stage.moderate(games=1, archive=True, heartbeat_s=5.0).code() == 0
 
 
 # -- order
 
 
-def test_mailboxes_streams_and_records_stay_small_and_little_is_left_of_a_house_that_closed(here):
-    bus, sizes = here.bus, []
-    ada, idle = here.guest("ada", heartbeat=0.02, seats=5), here.guest("idle", seats=0)
-    clerk = here.clerk(heartbeat=0.02)
+def test_mailboxes_streams_and_records_stay_small_and_little_is_left_of_a_house_that_closed(stage):
+    bus, sizes = stage.bus, []
+    ada, idle = stage.guest("ada", heartbeat=0.02, seats=5), stage.guest("idle", seats=0)
+    clerk = stage.clerk(heartbeat=0.02)
     boxes = [streams.inbox(HOUSE, guest.name) for guest in (ada, idle, clerk)]
-    service = here.moderate(games=15, heartbeat_s=0.05, keep_s=0.0)
+    service = stage.moderate(games=15, heartbeat_s=0.05, keep_s=0.0)
     for _ in range(15):
         game = service.result().game
-        archive(clerk, next(one for one in here.closed if one.game == game))
+        archive(clerk, next(one for one in stage.closed if one.game == game))
         sizes.append(bus.length(boxes[0]) + bus.length(ada.out))
     assert service.code() == 0
     # a few games' messages, and the heartbeats of a few rounds; fifteen games have several thousand
@@ -391,4 +391,4 @@ def test_mailboxes_streams_and_records_stay_small_and_little_is_left_of_a_house_
     assert all(bus.length(stream) < 100 for stream in (*boxes, ada.out, clerk.out))
     assert max(bus.length(boxes[1]), bus.length(idle.out)) <= 4
     assert bus.length(streams.lobby(HOUSE)) < 20
-    assert [bus.length(streams.record(HOUSE, one.game)) for one in here.closed] == [0] * 15
+    assert [bus.length(streams.record(HOUSE, one.game)) for one in stage.closed] == [0] * 15

@@ -51,8 +51,8 @@ def news(bus):
     return [validate(HOUSE_NEWS, unpack(one.body)) for one in bus.entries(GAMES)]
 
 
-def post(bus, epoch, *told):
-    assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(GAMES, entry(one)) for one in told])]) == [None]
+def post(bus, epoch, *memory_house):
+    assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(GAMES, entry(one)) for one in memory_house])]) == [None]
 
 
 class House:
@@ -64,8 +64,8 @@ class House:
         self.session = HouseSession()
         self.summaries = GameSummaries(self.session, self.tell, lambda before: self.bus.trim(GAMES, before), 40)
 
-    def tell(self, *told):
-        post(self.bus, self.epoch, *told)
+    def tell(self, *memory_house):
+        post(self.bus, self.epoch, *memory_house)
 
     def look(self):
         self.session.catch_up(self.bus, HOUSE)
@@ -84,48 +84,48 @@ class House:
 
 
 @pytest.fixture
-def told():
+def memory_house():
     house = House()
     yield house
     house.bus.close()
 
 
-def test_wherever_the_stream_is_cut_sums_hold_and_stream_and_state_stay_small(told):
+def test_wherever_the_stream_is_cut_sums_hold_and_stream_and_state_stay_small(memory_house):
     dice, longest = random.Random(7), 0
-    told.summaries._least = 12
-    told.tell(OPEN)
+    memory_house.summaries._least = 12
+    memory_house.tell(OPEN)
     under_way, outcomes = {}, dict.fromkeys(("ended", "stopped", "failed"), 0)
     for number in range(1, 401):
-        told.tell(opened(number))
+        memory_house.tell(opened(number))
         under_way[f"s-{number}"] = number
         while len(under_way) > dice.randrange(4):
             over, outcome = under_way.pop(dice.choice(list(under_way))), dice.choice(list(outcomes))
-            told.tell(closed(over, outcome))
+            memory_house.tell(closed(over, outcome))
             outcomes[outcome] += 1
-        told.session.catch_up(told.bus, HOUSE)
-        for game in list(told.session.closed):
+        memory_house.session.catch_up(memory_house.bus, HOUSE)
+        for game in list(memory_house.session.closed):
             # one is not archived for a long time
             if dice.random() < 0.6 and (game != "s-100" or number > 150):
-                told.session.settle(game, lost=game in {"s-200", "s-300"})
-        told.look()
+                memory_house.session.settle(game, lost=game in {"s-200", "s-300"})
+        memory_house.look()
         if not 100 <= number <= 160:
-            longest = max(longest, told.bus.length(GAMES), len(told.session._opened_games))
+            longest = max(longest, memory_house.bus.length(GAMES), len(memory_house.session._opened_games))
         # another moderator, and whoever looks on, come to the same sums
         for session in (HouseSession(), fold.Session()):
-            name, running, games, *rest, lost, going = told.sums(session)
+            name, running, games, *rest, lost, going = memory_house.sums(session)
             assert (name, running, games, rest, going) == ("s", True, number, [outcomes], under_way)
     assert lost == 2
     assert longest < 60
 
 
-def test_without_an_archive_nothing_is_cut_and_that_is_said(told, caplog):
-    told.summaries._warn_from = 50
-    told.tell(OPEN)
+def test_without_an_archive_nothing_is_cut_and_that_is_said(memory_house, caplog):
+    memory_house.summaries._warn_from = 50
+    memory_house.tell(OPEN)
     for number in range(1, 60):
-        told.tell(opened(number), closed(number))
-    told.look()
-    told.look()
-    assert told.bus.length(GAMES) == 119
+        memory_house.tell(opened(number), closed(number))
+    memory_house.look()
+    memory_house.look()
+    assert memory_house.bus.length(GAMES) == 119
     assert caplog.messages == ["the games stream has grown to 119 entries: 59 records not archived yet"]
 
 
@@ -148,28 +148,28 @@ def test_a_game_of_which_nothing_landed_is_begun_before_any_other():
     assert (session.left_out, session.failed, session.outcomes["ended"]) == ([], 1, 1)
 
 
-def test_nothing_is_summed_up_past_a_game_that_was_left_out(told):
-    told.tell(OPEN, opened(1), closed(1))
+def test_nothing_is_summed_up_past_a_game_that_was_left_out(memory_house):
+    memory_house.tell(OPEN, opened(1), closed(1))
     for number in range(3, 63):
-        told.tell(opened(number), closed(number))
-    told.session.catch_up(told.bus, HOUSE)
-    told.session.find_missing()
-    told.settle()
-    told.look()
-    assert told.session.sum_up() is None
-    told.session.begin(told.session.next_number, "s-2")
-    assert told.session.sum_up() is None
-    told.tell(opened(2), closed(2))
-    told.look()
-    told.settle("s-2")
-    told.look()
-    told.look()
-    told.session.find_missing()
-    assert told.session.left_out == []
-    assert told.bus.length(GAMES) < 10
+        memory_house.tell(opened(number), closed(number))
+    memory_house.session.catch_up(memory_house.bus, HOUSE)
+    memory_house.session.find_missing()
+    memory_house.settle()
+    memory_house.look()
+    assert memory_house.session.sum_up() is None
+    memory_house.session.begin(memory_house.session.next_number, "s-2")
+    assert memory_house.session.sum_up() is None
+    memory_house.tell(opened(2), closed(2))
+    memory_house.look()
+    memory_house.settle("s-2")
+    memory_house.look()
+    memory_house.look()
+    memory_house.session.find_missing()
+    assert memory_house.session.left_out == []
+    assert memory_house.bus.length(GAMES) < 10
     again = HouseSession()
     for fresh in (again, fold.Session()):
-        assert told.sums(fresh)[2] == fresh.outcomes["ended"] == 62
+        assert memory_house.sums(fresh)[2] == fresh.outcomes["ended"] == 62
     again.find_missing()
     assert again.next_number == 63
 
@@ -195,12 +195,12 @@ def test_a_game_that_the_bus_forgot_though_a_later_one_had_begun_is_played_and_i
     lines = [line_of(unpack(one.body)) + b"\n" for one in bus.entries(streams.record(HOUSE, games[1]))]
     files[1].write_bytes(b"".join(lines))
     # the bus died between the first steps of two games that begin together
-    gone = [
+    losses = [
         ("DEL", streams.record(HOUSE, games[1]), streams.table(HOUSE, games[1])),
         ("HDEL", streams.heads(HOUSE), games[1]),
         ("XDEL", GAMES, openings()[1].id),
     ]
-    assert all(bus._links.run("", lambda link: link.exchange(gone)))
+    assert all(bus._links.run("", lambda link: link.exchange(losses)))
     with guests(redis_url, *"abcde", seats=2), fed.Service(redis_url, tmp_path) as analytics:
         assert Moderating(redis_url, archive=True, **settings).code(30) == 0
         assert analytics.code() == 0
@@ -212,9 +212,9 @@ def test_a_game_that_the_bus_forgot_though_a_later_one_had_begun_is_played_and_i
         assert verifier.ended is not None
         assert verifier.opened.seed == game_seed("7", number)
     assert not files[1].read_bytes().startswith(lines[0])
-    told = news(bus)
-    assert sorted(one.game for one in told if isinstance(one, GameClosed)) == sorted(games.values())
-    assert (told[-1].type, told[-1].games, told[-1].failed) == ("house_closed", 2, 0)
+    closing = news(bus)
+    assert sorted(one.game for one in closing if isinstance(one, GameClosed)) == sorted(games.values())
+    assert (closing[-1].type, closing[-1].games, closing[-1].failed) == ("house_closed", 2, 0)
 
 
 # -- closing

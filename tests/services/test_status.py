@@ -28,9 +28,9 @@ def status(redis_url, capsys):
     def status(*words, url=redis_url):
         capsys.readouterr()
         code = run(["status", "--bus", url, *words])
-        said = capsys.readouterr()
-        assert said.err == ""
-        return code, said.out
+        output = capsys.readouterr()
+        assert output.err == ""
+        return code, output.out
 
     return status
 
@@ -43,23 +43,27 @@ def test_it_shows_the_moderator_the_games_the_agents_and_their_lag(site, status)
     site.house.play(site.first, 1)
     site.house.begin(site.second, 2, 250)
     with site.service():
-        site.told.next()
+        site.reports.next()
         code, out = status("--json")
     assert code == 0
-    (found,) = json.loads(out)["houses"]
-    assert (found["house"], found["holder"], found["epoch"]) == (HOUSE, "the test", site.house.epoch)
-    assert (found["session"], found["open"], found["games"]) == ("s-1", True, 2)
-    assert found["outcomes"] == {"ended": 1, "stopped": 0, "failed": 0}
-    (running,) = found["running"]
+    (report,) = json.loads(out)["houses"]
+    assert (report["house"], report["holder"], report["epoch"]) == (
+        HOUSE,
+        "the test",
+        site.house.epoch,
+    )
+    assert (report["session"], report["open"], report["games"]) == ("s-1", True, 2)
+    assert report["outcomes"] == {"ended": 1, "stopped": 0, "failed": 0}
+    (running,) = report["running"]
     assert (running["game"], running["lines"], running["round"]) == (site.second.game, 250, 2)
     assert running["phase"] in {"night", "debate", "vote"}
-    alice, analytics = found["agents"]
+    alice, analytics = report["agents"]
     assert (alice["name"], alice["seats"], alice["brain"], alice["service"]) == ("alice", 3, "scripted", "player")
     assert (alice["unread"], alice["unprocessed"]) == (2, 1)
     assert alice["knocked_s"] < 60 < alice["started_s"]
     assert (analytics["name"], analytics["service"], analytics["seats"]) == ("analytics", "analytics", 0)
-    assert found["memory"] > 100_000
-    assert found["unreadable"] == {}
+    assert report["memory"] > 100_000
+    assert report["unreadable"] == {}
 
 
 def test_its_page_is_for_people_and_looking_changes_nothing(site, status):

@@ -34,21 +34,21 @@ def test_the_last_picture_the_results_and_the_record_files_tell_the_same_figures
     with site.service() as service:
         for number, record in enumerate((site.first, site.second), 1):
             site.house.play(record, number)
-            site.told.next()
+            site.reports.next()
         site.house.close()
         assert service.code() == 0
     code, out, err = watch("--json")
     assert (code, err) == (0, "")
-    shown = json.loads(out.splitlines()[-1])
+    picture = json.loads(out.splitlines()[-1])
     batch = tables_of(gather([site.folder]))
-    assert (shown["closed"], shown["over"], shown["running"]) == (True, 2, 0)
-    assert shown["headline"] == batch["headline"]["all"]
-    assert shown["winners"] == {name: row["k"] for name, row in batch["outcomes"]["winners"].items()}
+    assert (picture["closed"], picture["over"], picture["running"]) == (True, 2, 0)
+    assert picture["headline"] == batch["headline"]["all"]
+    assert picture["winners"] == {name: row["k"] for name, row in batch["outcomes"]["winners"].items()}
     assert site.metrics["metrics"] == json.loads(json.dumps(batch))
 
 
 def test_suspicion_in_a_running_game_is_that_of_its_record_so_far(site, watch):
-    record, live = site.first, site.heard(streams.live(HOUSE))
+    record, live = site.first, site.tail(streams.live(HOUSE))
     with site.service():
         site.house.begin(record, 1, 250)
         live.next(lambda entry: any(game["lines"] == 250 for game in unpack(entry.body)["games"]))
@@ -63,9 +63,9 @@ def test_suspicion_in_a_running_game_is_that_of_its_record_so_far(site, watch):
     # the mean over the living that have judged a living seat
     rows = fold.rows()
     living = set(rows.seats) - {death.seat for death in rows.deaths}
-    for each in living:
-        values = [value for (by, of), value in rows.suspicion.items() if of == each and by in living]
-        assert game["suspicion"].pop(each) == (round(sum(values) / len(values), 4) if values else None)
+    for seat in living:
+        values = [value for (by, of), value in rows.suspicion.items() if of == seat and by in living]
+        assert game["suspicion"].pop(seat) == (round(sum(values) / len(values), 4) if values else None)
     assert (game["suspicion"], len(game["left"])) == ({}, 8 - len(living))
     assert (game["game"], game["round"]) == (record.game, 2)
     assert plain[0] == 0
@@ -74,7 +74,7 @@ def test_suspicion_in_a_running_game_is_that_of_its_record_so_far(site, watch):
 
 
 def test_it_follows_a_house_until_it_closes(site, watch):
-    live = site.heard(streams.live(HOUSE))
+    live = site.tail(streams.live(HOUSE))
     with site.service() as service:
         site.house.begin(site.first, 1, 250)
         live.next()
@@ -82,7 +82,7 @@ def test_it_follows_a_house_until_it_closes(site, watch):
         def go_on():
             wait_until(lambda: "1 game running" in sys.stdout.getvalue())
             site.house.end(site.first, 1)
-            site.told.next()
+            site.reports.next()
             site.house.close()
 
         moderator = threading.Thread(target=go_on)
@@ -97,8 +97,8 @@ def test_it_follows_a_house_until_it_closes(site, watch):
 
 
 def test_a_house_in_which_nothing_is_shown_is_told_in_one_line(house, watch):
-    told = f"wolfbus: nothing is posted in house {HOUSE} yet; waiting for its analytics\n"
-    assert watch("--once") == (1, "", told)
+    line = f"wolfbus: nothing is posted in house {HOUSE} yet; waiting for its analytics\n"
+    assert watch("--once") == (1, "", line)
     house.close()
     code, _, err = watch()
     assert (code, err) == (1, f"wolfbus: nothing was ever shown of house {HOUSE}\n")

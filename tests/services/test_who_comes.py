@@ -98,13 +98,13 @@ def test_where_every_seat_asks_for_a_brain_somebody_with_that_sits():
     ],
 )
 def test_the_line_says_who_covers_seats_which_places_are_free_and_who_waits_for_anothers(
-    near, caplog, monkeypatch, guests, archive, line
+    local, caplog, monkeypatch, guests, archive, line
 ):
     monkeypatch.setattr("moderator.house.waiting.AGAIN_S", 0.02)
     caplog.set_level("INFO")
-    for name, said in guests.items():
-        near.guest(name, **said)
-    near.moderate(config=EIGHT, archive=archive)
+    for name, fields in guests.items():
+        local.guest(name, **fields)
+    local.moderate(config=EIGHT, archive=archive)
     # while nothing changes it is said again, ever more rarely
     wait_until(lambda: caplog.messages.count(f"{WAITING}: {line}") > 2)
 
@@ -113,50 +113,52 @@ def agenda_of(waits=lambda _: None):
     return Agenda("s2", ["s1"], lambda _: False, waits)
 
 
-def test_the_line_names_the_brains_that_nobody_plays_and_says_how_to_bring_them(near):
-    said = []
-    agenda = agenda_of(said.append)
+def test_the_line_names_the_brains_that_nobody_plays_and_says_how_to_bring_them(local):
+    lines = []
+    agenda = agenda_of(lines.append)
     agenda.add(AgendaItem("g", "7", ("scripted", "mini", "evil\nbrain", "mini", "outside:ann")))
-    near.guests("ann", "bea", seats=2)
-    near.guest("cleo", brain="another")
-    near.moderate(agenda=agenda, config=SMALL)
-    wait_until(lambda: said and "1 of 5" in said[-1] and "another" in said[-1])
-    line = said[-1]
+    local.guests("ann", "bea", seats=2)
+    local.guest("cleo", brain="another")
+    local.moderate(agenda=agenda, config=SMALL)
+    wait_until(lambda: lines and "1 of 5" in lines[-1] and "another" in lines[-1])
+    line = lines[-1]
     assert line.startswith("waiting for agents: 1 of 5 seats covered; 1 seat of evil")
     assert "2 seats of mini, 1 seat of outside:ann missing; here, but not asked for: another; bring them with: " in line
-    assert f"wolfbus player --bus {near.url} --house main --brain mini --seats 2" in line
-    assert f"wolfbus join --bus {near.url} --house main --name ann --seats 1 -- COMMAND" in line
+    assert f"wolfbus player --bus {local.url} --house main --brain mini --seats 2" in line
+    assert f"wolfbus join --bus {local.url} --house main --name ann --seats 1 -- COMMAND" in line
     assert "\n" not in line
 
 
-@pytest.mark.parametrize("asked", [False, True], ids=["anybody", "brains asked for"])
-def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caught_up(near, caplog, monkeypatch, asked):
+@pytest.mark.parametrize("by_brains", [False, True], ids=["anybody", "brains asked for"])
+def test_an_agent_that_does_not_read_its_mailbox_gets_no_seat_until_it_has_caught_up(
+    local, caplog, monkeypatch, by_brains
+):
     monkeypatch.setattr("moderator.house.roster.UNREAD_AT_MOST", 3)
     caplog.set_level("INFO")
     box = streams.inbox(HOUSE, "ada")
     for _ in range(9):
-        near.bus.post(box, Entry(b"", "roll_call", "x"))
-    ada = near.guest("ada", seats=4, seen=near.bus.entries(box)[0].id, heartbeat=0.05)
-    settings = {"agenda": agenda_of()} if asked else {}
-    if asked:
+        local.bus.post(box, Entry(b"", "roll_call", "x"))
+    ada = local.guest("ada", seats=4, seen=local.bus.entries(box)[0].id, heartbeat=0.05)
+    settings = {"agenda": agenda_of()} if by_brains else {}
+    if by_brains:
         settings["agenda"].add(AgendaItem("g", "7", ("scripted",) * 5))
-    service = near.moderate(WAITING, **settings)
+    service = local.moderate(WAITING, **settings)
     wait_until(lambda: any("ada must first read what waits in the mailbox" in message for message in caplog.messages))
     assert isinstance(ada.hear(RollCall), RollCall)
-    near.guest("bruno")
-    del ada.said["seen"]
+    local.guest("bruno")
+    del ada.fields["seen"]
     assert service.result().error is None
 
 
 # -- who is here
 
 
-def test_who_is_not_let_in_is_told_why(near, monkeypatch):
-    near.moderate(config=EIGHT)
-    ada, bruno = near.guest("ada"), near.guest("bruno", seen="no id")
+def test_who_is_not_let_in_is_told_why(local, monkeypatch):
+    local.moderate(config=EIGHT)
+    ada, bruno = local.guest("ada"), local.guest("bruno", seen="no id")
     for guest in (ada, bruno):
         guest.hear(Welcome)
-    for number, (said, reason) in enumerate(
+    for number, (fields, reason) in enumerate(
         (
             ({"agent": "bruno"}, "this is the stream of ada; bruno cannot join on it"),
             ({"service": "analytics"}, "ada is known here as a player service, not an analytics service"),
@@ -164,11 +166,11 @@ def test_who_is_not_let_in_is_told_why(near, monkeypatch):
         )
     ):
         monkeypatch.setattr("moderator.house.lobby.REFUSAL_S", 0.0)
-        ada.join(instance=str(number), **said)
+        ada.join(instance=str(number), **fields)
         assert ada.hear(Refused).reason == reason
     # only the start that is known can leave, and who has left makes room in a full house
     monkeypatch.setattr("moderator.house.roster.AGENTS_AT_MOST", 2)
-    late = near.guest("late")
+    late = local.guest("late")
     bruno.say(Leave(agent="bruno", instance="of another day"))
     assert late.hear(Refused).reason == "the house is full: it takes 2 agents"
     bruno.close(leave=True)
@@ -176,7 +178,7 @@ def test_who_is_not_let_in_is_told_why(near, monkeypatch):
     late.hear(Welcome)
 
 
-def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_comes_back(near, monkeypatch, caplog):
+def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_comes_back(local, monkeypatch, caplog):
     caplog.set_level("INFO")
     monkeypatch.setattr("moderator.house.lobby.AGENTS_AT_MOST", 2)
     ignore, joins = Games.ignore, {}
@@ -186,15 +188,15 @@ def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_com
         ignore(games, agent)
 
     monkeypatch.setattr(Games, "ignore", with_a_join_on_its_way)
-    service = near.moderate(WAITING, heartbeat_s=5.0)
-    stays = near.guest("stays", seats=2)
+    service = local.moderate(WAITING, heartbeat_s=5.0)
+    stays = local.guest("stays", seats=2)
     came = ("ada", "bruno", "chloe", "dario", "esther", "ada")
     for name in came:
-        with near.guests_for_now(name) as (guest,):
+        with local.guests_for_now(name) as (guest,):
             guest.hear(Welcome)
             joins[name] = encode(guest.message())
             guest.close(leave=True)
-    near.guest("bruno", seats=3)
+    local.guest("bruno", seats=3)
     result = service.result()
     assert result.error is None
     assert stays.games == [result.game]
@@ -202,26 +204,26 @@ def test_a_house_that_many_have_left_lets_in_who_comes_and_plays_on_with_who_com
     assert sorted(joined) == sorted(("stays", *came, "bruno"))
 
 
-def test_who_plays_is_heard_however_many_others_were_ever_there(near, monkeypatch):
+def test_who_plays_is_heard_however_many_others_were_ever_there(local, monkeypatch):
     monkeypatch.setattr("moderator.house.lobby.AGENTS_AT_MOST", 2)
     for name in FIVE:
-        near.bus.post(streams.lobby(HOUSE), Entry(b"", "join", name))
+        local.bus.post(streams.lobby(HOUSE), Entry(b"", "join", name))
     agenda = agenda_of()
     agenda.agents = frozenset({"zoe"})
-    near.moderate(agenda=agenda)
-    near.guest("zoe", knock=False).hear(Welcome)
+    local.moderate(agenda=agenda)
+    local.guest("zoe", knock=False).hear(Welcome)
 
 
-@pytest.mark.parametrize("said", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])
-def test_a_join_lists_no_more_than_there_can_be(said):
+@pytest.mark.parametrize("fields", [{"declines": ("bid",) * 12}, {"places": (1,) * 17}])
+def test_a_join_lists_no_more_than_there_can_be(fields):
     with pytest.raises(ValidationError, match="too_long"):
-        Join(agent="ada", instance="1", version="test 1", brain="scripted", **said)
+        Join(agent="ada", instance="1", version="test 1", brain="scripted", **fields)
 
 
-def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(near, caplog, monkeypatch):
+def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(local, caplog, monkeypatch):
     monkeypatch.setattr("moderator.house.lobby.WARN_EVERY_S", 0.5)
-    near.moderate(WAITING)
-    (mallory,) = near.guests("mallory")
+    local.moderate(WAITING)
+    (mallory,) = local.guests("mallory")
     mallory.hear(Welcome)
     for _ in range(50):
         mallory._send(b"\xc1", "", "join")
@@ -232,9 +234,9 @@ def test_a_flood_of_nonsense_from_one_agent_is_one_line_with_a_count(near, caplo
     assert warnings[1] == "mallory: 49 more messages were not taken"
 
 
-def test_an_agent_that_talks_without_end_keeps_nobody_from_playing(near, monkeypatch):
-    service = near.moderate(WAITING)
-    mallory = near.guest("mallory", joins=False)
+def test_an_agent_that_talks_without_end_keeps_nobody_from_playing(local, monkeypatch):
+    service = local.moderate(WAITING)
+    mallory = local.guest("mallory", joins=False)
 
     def complain(*_):
         for _ in "two":
@@ -243,14 +245,14 @@ def test_an_agent_that_talks_without_end_keeps_nobody_from_playing(near, monkeyp
     monkeypatch.setattr("moderator.house.lobby.Lobby._warn", complain)
     mallory.knock()
     complain()
-    near.guest("ada", seats=5)
+    local.guest("ada", seats=5)
     assert service.result().error is None
     assert service.code() == 0
 
 
-def test_of_what_an_agent_says_faster_than_its_mailbox_is_cut_the_last_word_counts(near, monkeypatch):
+def test_of_what_an_agent_says_faster_than_its_mailbox_is_cut_the_last_word_counts(local, monkeypatch):
     box, gate, cuts = streams.inbox(HOUSE, "ada"), threading.Event(), queue.SimpleQueue()
-    ids = [near.bus.post(box, Entry(b"", "roll_call", "x")) for _ in range(9)]
+    ids = [local.bus.post(box, Entry(b"", "roll_call", "x")) for _ in range(9)]
 
     def trim(_bus, stream, before):
         if stream == box:
@@ -259,32 +261,32 @@ def test_of_what_an_agent_says_faster_than_its_mailbox_is_cut_the_last_word_coun
         return 0
 
     monkeypatch.setattr("wolfbus.bus.memory.MemoryBus.trim", trim)
-    near.moderate(WAITING)
-    ada = near.guest("ada", seen=ids[0])
+    local.moderate(WAITING)
+    ada = local.guest("ada", seen=ids[0])
     assert cuts.get(timeout=10) == ids[0]
     for seen in ids:
         ada.join(seen=seen)
     # who says something later is heard later
-    near.guest("bruno").hear(Welcome)
+    local.guest("bruno").hear(Welcome)
     gate.set()
     assert cuts.get(timeout=10) == ids[-1]
-    near.guest("chloe").hear(Welcome)
+    local.guest("chloe").hear(Welcome)
     assert cuts.empty()
 
 
-def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, monkeypatch):
-    near.moderate(WAITING)
-    ada = near.guest("ada", joins=False)
+def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(local, caplog, monkeypatch):
+    local.moderate(WAITING)
+    ada = local.guest("ada", joins=False)
     big = pack({**plain(ada.message()), "brain": "b" * 70_000})
-    near.bus.post(streams.lobby(HOUSE), Entry(big, "join", "ada"))
-    near.bus.post(streams.lobby(HOUSE), Entry(encode(ada.message()), "join", "ada"))
+    local.bus.post(streams.lobby(HOUSE), Entry(big, "join", "ada"))
+    local.bus.post(streams.lobby(HOUSE), Entry(encode(ada.message()), "join", "ada"))
     ada._send(big, "", "join")
     # what comes behind it is heard
     ada.join()
     ada.hear(Welcome)
     # the last warnings of so many are remembered
     monkeypatch.setattr("moderator.house.lobby.WARNINGS_KEPT", 1)
-    bruno = near.guest("bruno")
+    bruno = local.guest("bruno")
     for guest in (ada, bruno, bruno, ada):
         guest._send(big, "", "join")
         guest.join(instance=f"{guest.name} again {guest._sent}")
@@ -294,26 +296,26 @@ def test_a_message_to_the_house_that_is_too_big_is_dropped_unread(near, caplog, 
     ]
 
 
-def test_a_moderator_that_goes_by_no_tickets_says_that_there_are_some(here, redis_server, caplog):
+def test_a_moderator_that_goes_by_no_tickets_says_that_there_are_some(stage, redis_server, caplog):
     redis_server.command("SADD", streams.tickets(HOUSE), *FIVE)
-    here.guests(*FIVE)
-    assert here.moderate().code() == 0
-    said = f"house {HOUSE} has 5 tickets: without --tickets, who holds one, and never played here, is not heard"
-    assert caplog.messages.count(said) == 1
+    stage.guests(*FIVE)
+    assert stage.moderate().code() == 0
+    warning = f"house {HOUSE} has 5 tickets: without --tickets, who holds one, and never played here, is not heard"
+    assert caplog.messages.count(warning) == 1
 
 
-def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redis_server, caplog):
+def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(stage, redis_server, caplog):
     redis_server.command("SADD", streams.tickets(HOUSE), *FIVE)
-    agents = here.guests(*FIVE[:4])
-    (mallory,) = here.guests("mallory", seats=5)
-    service = here.moderate(tickets=True)
+    agents = stage.guests(*FIVE[:4])
+    (mallory,) = stage.guests("mallory", seats=5)
+    service = stage.moderate(tickets=True)
     agents[0].hear(Welcome)
     mallory.knock(agent="esther")
     mallory.knock()
     assert mallory.hear(Refused).reason == "this house is open to holders of a ticket only"
     agents[0].join(agent="esther", instance="forged")
     assert agents[0].hear(Refused).reason == "this is the stream of ada; esther cannot join on it"
-    (esther,) = here.guests("esther", knock=False)
+    (esther,) = stage.guests("esther", knock=False)
     result = service.result()
     assert service.code() == 0
     assert (esther.games, mallory.games) == ([result.game], [])
@@ -322,16 +324,16 @@ def test_a_join_in_anothers_name_and_one_without_a_ticket_are_refused(here, redi
     assert redis_server.command("SCARD", streams.tickets(HOUSE)) == b":0\r\n"
 
 
-def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(here, redis_server, caplog):
+def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(stage, redis_server, caplog):
     kinds = {**dict.fromkeys(FIVE, "agent"), "bruno": "player", "eve": "agent", "keeper": "analytics"}
     redis_server.command("HSET", services(HOUSE), *(word for pair in kinds.items() for word in pair))
     redis_server.command("SADD", streams.tickets(HOUSE), *kinds)
-    eve, keeper = here.guests("eve", "keeper", service="analytics", seats=0, knock=False)
-    here.guests(*FIVE, knock=False)
-    service = here.moderate(tickets=True, archive=True, seed="7")
+    eve, keeper = stage.guests("eve", "keeper", service="analytics", seats=0, knock=False)
+    stage.guests(*FIVE, knock=False)
+    service = stage.moderate(tickets=True, archive=True, seed="7")
     assert "the ticket of eve is for an agent" in eve.hear(Refused).reason
     game = service.result().game
-    (closed,) = here.closed
+    (closed,) = stage.closed
     wait_until(lambda: service.health.state == "closing")
     archive(eve, closed)
     # the moderator has heard it when it has heard what stands behind it; as an agent eve may come
@@ -339,8 +341,8 @@ def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(
         eve.join(service="player", instance=instance)
         eve.hear(Welcome)
         archive(eve, closed)
-    assert here.bus.head(HOUSE, game) == closed.hash
-    (first, *_) = here.bus.entries(streams.record(HOUSE, game))
+    assert stage.bus.head(HOUSE, game) == closed.hash
+    (first, *_) = stage.bus.entries(streams.record(HOUSE, game))
     archive(keeper, closed)
     assert service.code() == 0
     assert {seat["agent"] for seat in unpack(first.body)["seats"] if seat.get("in_house")} == {"bruno"}
@@ -348,12 +350,12 @@ def test_an_agents_ticket_makes_nobody_analytics_and_only_a_players_is_in_house(
     assert sum("found by trying all" in message for message in caplog.messages) == 1
 
 
-def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(here):
+def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(stage):
     for sender in ("../../etc", "x" * 500, "", "ada"):
-        here.bus.post(streams.lobby(HOUSE), Entry(b"\xc1nonsense", "join", sender))
-    agents, service = here.guests(*FIVE), here.moderate()
-    here.bus.post(streams.lobby(HOUSE), Entry(encode(agents[0].message()), "join", "bruno"))
-    here.bus.append(streams.outbox(HOUSE, "zz"), [Entry(b"\x00", "join", "zz", id="1-1")])
+        stage.bus.post(streams.lobby(HOUSE), Entry(b"\xc1nonsense", "join", sender))
+    agents, service = stage.guests(*FIVE), stage.moderate()
+    stage.bus.post(streams.lobby(HOUSE), Entry(encode(agents[0].message()), "join", "bruno"))
+    stage.bus.append(streams.outbox(HOUSE, "zz"), [Entry(b"\x00", "join", "zz", id="1-1")])
     assert service.result().error is None
     assert service.code() == 0
 
@@ -362,16 +364,16 @@ def test_a_stranger_who_fills_the_door_with_nonsense_stops_nothing(here):
 
 
 def test_a_lone_game_has_the_sessions_seed_and_of_several_each_has_one_drawn_from_it_or_a_fresh_one():
-    told = partial(ModeratorSettings, "memory://none")
-    assert told(seed="7", games=1).seed_of(1) == "7"
-    several = told(seed="7", games=3)
+    settings_of = partial(ModeratorSettings, "memory://none")
+    assert settings_of(seed="7", games=1).seed_of(1) == "7"
+    several = settings_of(seed="7", games=3)
     assert (several.seed_of(1), several.seed_of(3)) == (game_seed("7", 1), game_seed("7", 3))
-    assert [told(seed=seed).has_short_seed for seed in ("7", "0123456789abcdef", None)] == [True, False, False]
-    assert len({told().seed_of(number) for number in (1, 1, 2)}) == 3
+    assert [settings_of(seed=seed).has_short_seed for seed in ("7", "0123456789abcdef", None)] == [True, False, False]
+    assert len({settings_of().seed_of(number) for number in (1, 1, 2)}) == 3
 
 
-@pytest.mark.parametrize(("seed", "shown"), [("7", ", seed 7,"), ("ab" * 16, ", seed abab"), ("x" * 33, " s, digest")])
-def test_a_result_tells_the_games_own_seed_in_words_if_it_is_short_and_always_as_json(seed, shown):
+@pytest.mark.parametrize(("seed", "text"), [("7", ", seed 7,"), ("ab" * 16, ", seed abab"), ("x" * 33, " s, digest")])
+def test_a_result_tells_the_games_own_seed_in_words_if_it_is_short_and_always_as_json(seed, text):
     result = GameReport("s-1-2", 2, "villagers", 3, "ab" * 32, 1.5, seed)
-    assert shown in result.line()
+    assert text in result.line()
     assert result.as_json()["seed"] == seed

@@ -30,12 +30,12 @@ class Junk(Agent):
 
 
 class Unmade(RandomBrain):
-    made = 0
+    instances = 0
 
     def __init__(self) -> None:
         # the first is made to check the spec, the ones for the seats fail
-        type(self).made += 1
-        if self.made > 2:
+        type(self).instances += 1
+        if self.instances > 2:
             raise OSError("out of order")
 
 
@@ -43,8 +43,8 @@ class Talks(RandomBrain):
     """Thinks aloud at length."""
 
     def answer(self, ask, view):
-        given = super().answer(ask, view)
-        content = given.content if isinstance(given, Answer) else given
+        answer = super().answer(ask, view)
+        content = answer.content if isinstance(answer, Answer) else answer
         return Answer(content, thought="ö" * 60_000, raw="x" * 60_000)
 
 
@@ -61,9 +61,9 @@ class Late(RandomBrain):
     first = 2
 
     def __init__(self) -> None:
-        self.given = 0
+        self.answers = 0
 
     def answer(self, ask, view):
-        self.given += 1
-        threading.Event().wait(0.5 if self.given <= self.first else 0.03)
+        self.answers += 1
+        threading.Event().wait(0.5 if self.answers <= self.first else 0.03)
         return super().answer(ask, view)

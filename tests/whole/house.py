@@ -34,15 +34,15 @@ def play_many(
 
 def outcomes(proofs: Sequence[Proof]) -> Counter[str]:
     """Return how often each outcome, fault and reason of rejection stands in the records."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for proof in proofs:
         for recorded in proof.records:
             event = recorded.event
-            found[event.type] += 1
+            counts[event.type] += 1
             if event.type == "answered":
-                found[event.outcome] += 1
+                counts[event.outcome] += 1
                 if event.fault:
-                    found[event.fault] += 1
+                    counts[event.fault] += 1
             elif event.type == "rejected":
-                found[event.reason] += 1
-    return found
+                counts[event.reason] += 1
+    return counts

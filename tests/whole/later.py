@@ -29,14 +29,14 @@ class Later(Agent):
         self.brain = RandomBrain()
 
     def start(self, asks: tuple[Ask, ...], view: SeatView, outlet, /) -> None:
-        given = [(ask, self.brain.answer(ask, view)) for ask in asks]
-        random.shuffle(given)
+        answers = [(ask, self.brain.answer(ask, view)) for ask in asks]
+        random.shuffle(answers)
         public, public_name = chain(*(f"fact {number}" for number in range(len(view.public) + 1)))
         private, private_name = chain(f"{view.me} is {view.role}")
         outlet.segments([*public, *private])
 
         def tell() -> None:
-            for ask, answer in given:
+            for ask, answer in answers:
                 outlet.called(self.call(ask, (public_name, private_name)))
                 content = answer.content if isinstance(answer, Answer) else answer
                 outlet.answer(ask, Answer(content, reading="extracted", raw=f"Well: {content}"))

@@ -49,24 +49,24 @@ def under_way(url: str, tmp_path, config: GameConfig, at: int = 0):
 
 @pytest.mark.parametrize("name", ["Raises", "Exits", "Junk"])
 def test_a_brain_that_fails_costs_its_own_seats_their_answers_and_nobody_else(tmp_path, name):
-    events, found = verified(tmp_path, name)
+    events, counts = verified(tmp_path, name)
     bad = {seat.name for seat in events[0].seats if seat.brain.endswith(name)}
     missed = [event for event in events if event.type == "answered" and event.outcome != "accepted"]
     assert {event.seat for event in missed} <= bad
     assert {event.outcome for event in missed} == {"defaulted"}
-    assert found["failed"] + found["unparseable"] > 0
+    assert counts["failed"] + counts["unparseable"] > 0
 
 
 def test_a_brain_that_cannot_be_made_is_stood_in_for(tmp_path):
-    tests.whole.brains.Unmade.made = 1
+    tests.whole.brains.Unmade.instances = 1
     events, _ = verified(tmp_path, "Unmade")
     assert any("could not be made" in (event.note or "") for event in events if event.type == "answered")
 
 
 def test_an_oversized_thought_is_cut_and_the_answer_counts(tmp_path):
-    _, found = verified(tmp_path, "Talks", 8, config=GameConfig(max_rounds=1))
-    assert not found["oversize"]
-    assert found["accepted"] == found["answered"]
+    _, counts = verified(tmp_path, "Talks", 8, config=GameConfig(max_rounds=1))
+    assert not counts["oversize"]
+    assert counts["accepted"] == counts["answered"]
 
 
 def test_declined_kinds_are_closed_at_once_and_never_sent(tmp_path):
@@ -79,9 +79,9 @@ def test_declined_kinds_are_closed_at_once_and_never_sent(tmp_path):
 
 def test_a_seat_slower_than_the_grace_returns_all_the_same(tmp_path):
     config = GameConfig(absent_grace=0.01, strikes=2, deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.4)))
-    _, found = verified(tmp_path, "Late", 1, seed=3, config=config)
-    assert found["absent"] >= 1
-    assert found["returned"] >= 1
+    _, counts = verified(tmp_path, "Late", 1, seed=3, config=config)
+    assert counts["absent"] >= 1
+    assert counts["returned"] >= 1
 
 
 def test_a_view_that_crashes_is_left_behind():

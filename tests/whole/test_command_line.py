@@ -15,7 +15,7 @@ import click
 import pytest
 
 from tests.golden.running import wolfbus
-from tests.ops.heard import run
+from tests.ops.commands import run
 from tests.proving import prove
 from wolfbus.bus import open_bus, streams
 from wolfbus.cli import COMMANDS, GROUPS, cli
@@ -34,36 +34,36 @@ def started(*arguments: str, environment: dict[str, str] | None = None, **more) 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("records")
-    said = wolfbus(out, "play", "--seed", "7", "--json", "--out", ".", "--game", "kept")
-    assert said.code == 0, said.err
+    result = wolfbus(out, "play", "--seed", "7", "--json", "--out", ".", "--game", "kept")
+    assert result.code == 0, result.err
     return out / "kept.ndjson"
 
 
 def replayed(path: Path, *arguments: str) -> dict:
     """Return what `replay --json` tells of a record, and the code with which it ends."""
-    said = wolfbus(path.parent, "replay", path.name, "--json", *arguments)
-    return {**json.loads(said.out), "code": said.code}
+    result = wolfbus(path.parent, "replay", path.name, "--json", *arguments)
+    return {**json.loads(result.out), "code": result.code}
 
 
 def test_a_redis_that_is_not_there_or_not_ours_is_one_line_without_its_password(tmp_path):
-    said = wolfbus(tmp_path, "play", "--bus", "redis://user:secret@127.0.0.1:1/0?patience=0.2")
-    assert said.code in {1, 2}
-    assert "127.0.0.1:1" in said.err
+    result = wolfbus(tmp_path, "play", "--bus", "redis://user:secret@127.0.0.1:1/0?patience=0.2")
+    assert result.code in {1, 2}
+    assert "127.0.0.1:1" in result.err
     with RedisServer() as server:
         server.command("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+@read", "+@connection")
         # a process of its own, which would not end if a thread were left
         refused = started("play", "--bus", server.url.replace("redis://", "redis://reader:secret@"), cwd=tmp_path)
     assert refused.returncode == 1
-    for told in (said.err, refused.stderr.decode()):
-        assert "secret" not in told
-        assert "Traceback" not in told
+    for stderr in (result.err, refused.stderr.decode()):
+        assert "secret" not in stderr
+        assert "Traceback" not in stderr
 
 
 def test_a_record_is_never_overwritten(record):
     before = record.read_bytes()
-    said = wolfbus(record.parent, "play", "--seed", "2", "--game", "kept", "--json", "--out", ".")
-    assert (said.code, record.read_bytes()) == (2, before)
-    assert "kept.ndjson" in said.err.splitlines()[-1]
+    result = wolfbus(record.parent, "play", "--seed", "2", "--game", "kept", "--json", "--out", ".")
+    assert (result.code, record.read_bytes()) == (2, before)
+    assert "kept.ndjson" in result.err.splitlines()[-1]
 
 
 def test_replay_agrees_with_play_and_reads_standard_input_and_gzip(record, tmp_path):
@@ -98,11 +98,11 @@ def test_replay_recomputes_under_other_criteria(record):
 
 def test_replay_publishes_to_a_bus_once_however_often(record, redis_url):
     for _ in range(2):
-        told = replayed(record, "--to-bus", redis_url, "--house", "shown")
-        assert told["code"] == 0
+        proof = replayed(record, "--to-bus", redis_url, "--house", "shown")
+        assert proof["code"] == 0
     bus = open_bus(redis_url)
     entries = bus.entries(streams.record("shown", "kept"), limit=10_000)
-    assert [entry.number for entry in entries] == list(range(1, told["events"] + 1))
+    assert [entry.number for entry in entries] == list(range(1, proof["events"] + 1))
     assert bus.entries(streams.table("shown", "kept"))
     bus.close()
 
@@ -141,15 +141,15 @@ def test_damage_in_the_first_line_is_a_finding_like_any_other(record, tmp_path):
     path = tmp_path / "edited.ndjson"
     for edited in ([lines[0].replace(b'"started"', b'"starred"'), *lines[1:]], lines[1:]):
         path.write_bytes(b"".join(edited))
-        told = replayed(path)
-        assert (told["code"], told["verified"]) == (1, False)
-        assert "line 1" in told["problems"][0]
+        proof = replayed(path)
+        assert (proof["code"], proof["verified"]) == (1, False)
+        assert "line 1" in proof["problems"][0]
     packed = tmp_path / "cut.ndjson.gz"
     whole = gzip.compress(record.read_bytes())
     packed.write_bytes(whole[: len(whole) // 2])
-    told = replayed(packed)
-    assert told["code"] == 1
-    assert told["events"] > 20
+    proof = replayed(packed)
+    assert proof["code"] == 1
+    assert proof["events"] > 20
 
 
 def test_a_game_and_a_study_become_one_file_each(record, tmp_path):
@@ -163,8 +163,8 @@ def test_a_game_and_a_study_become_one_file_each(record, tmp_path):
     assert wolfbus(tmp_path, "page", "cut.ndjson").code == 1
     for text in ("{", "[]"):
         (tmp_path / "study" / "study.json").write_text(text)
-        said = wolfbus(tmp_path, "page", "study")
-        assert (said.code, len(said.err.splitlines())) == (2, 1), said.err
+        result = wolfbus(tmp_path, "page", "study")
+        assert (result.code, len(result.err.splitlines())) == (2, 1), result.err
 
 
 @pytest.mark.parametrize("words", [("games",), ("games", "--bus", "redis://127.0.0.1:1"), ("games/a.ndjson",)])
@@ -173,23 +173,23 @@ def test_a_folder_or_record_that_may_not_be_read_is_named_with_the_remedy(tmp_pa
     (tmp_path / "games" / "a.ndjson").touch()
     # whoever runs the tests may read anything
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    said = wolfbus(tmp_path, "view", "--no-open", *words)
-    assert (said.code, len(said.err.splitlines())) == (2, 1), said.err
-    assert said.err.startswith(f"wolfbus: {words[0]}: not readable by the user of this process")
-    assert said.err.endswith("chmod -R o+rX\n")
+    result = wolfbus(tmp_path, "view", "--no-open", *words)
+    assert (result.code, len(result.err.splitlines())) == (2, 1), result.err
+    assert result.err.startswith(f"wolfbus: {words[0]}: not readable by the user of this process")
+    assert result.err.endswith("chmod -R o+rX\n")
 
 
 def test_a_number_that_is_too_long_for_python_is_text_as_a_seed_and_a_mistake_in_a_file(tmp_path):
     digits = "1" * 5000
     assert json.loads(wolfbus(tmp_path, "play", "--seed", digits, "--json").out)["seed"] == digits
     (tmp_path / "game.toml").write_text(f"max_rounds = {digits}")
-    said = wolfbus(tmp_path, "rules", "--config", "game.toml")
-    assert (said.code, said.err.startswith("wolfbus: game.toml: not TOML: ")) == (2, True), said.err
+    result = wolfbus(tmp_path, "rules", "--config", "game.toml")
+    assert (result.code, result.err.startswith("wolfbus: game.toml: not TOML: ")) == (2, True), result.err
 
 
 def test_options_come_from_the_environment(tmp_path):
-    told = wolfbus(tmp_path, "play", "--json", WOLFBUS_PLAY_SEED="7", WOLFBUS_PLAY_OUT="elsewhere")
-    value = json.loads(told.out)
+    result = wolfbus(tmp_path, "play", "--json", WOLFBUS_PLAY_SEED="7", WOLFBUS_PLAY_OUT="elsewhere")
+    value = json.loads(result.out)
     assert value["seed"] == 7
     assert value["record"].startswith("elsewhere")
     for name in COMMANDS:
@@ -223,13 +223,13 @@ def test_a_service_needs_no_option_on_a_machine_with_redis_and_takes_all_from_th
         monkeypatch.setenv(name, value)
     for name in ("moderator", "player", "analytics"):
         command = cli.get_command(click.Context(cli), name)
-        given = command.make_context(name, words.split()).params
-        assert {option: given[option] for option in options} == options
+        parsed = command.make_context(name, words.split()).params
+        assert {option: parsed[option] for option in options} == options
 
 
 def test_a_command_that_is_interrupted_says_so_and_exits_130(record):
-    code, said = run("replay", str(record), "--speed", "0.01", "--plain", until=lambda said: "players: " in said)
-    assert (code, said.splitlines()[-1]) == (130, "wolfbus: interrupted")
+    code, output = run("replay", str(record), "--speed", "0.01", "--plain", until=lambda output: "players: " in output)
+    assert (code, output.splitlines()[-1]) == (130, "wolfbus: interrupted")
 
 
 def test_a_closed_pipe_ends_quietly(record):
@@ -264,10 +264,10 @@ def test_what_a_brain_prints_is_no_result(tmp_path):
         "from players.scripted import RandomBrain\nprint('imported')\n\n\nclass Loud(RandomBrain):\n"
         "    def answer(self, ask, view):\n        print('thinking')\n        return super().answer(ask, view)\n"
     )
-    said = wolfbus(tmp_path, "play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1")
-    assert said.code == 0
-    assert json.loads(said.out)["seed"] == 1
-    assert "thinking" in said.err
+    result = wolfbus(tmp_path, "play", "--players", "loud:Loud*2,random*6", "--json", "--seed", "1")
+    assert result.code == 0
+    assert json.loads(result.out)["seed"] == 1
+    assert "thinking" in result.err
 
 
 def test_an_output_that_takes_nothing_is_one_line_and_does_not_stop_a_game(tmp_path):

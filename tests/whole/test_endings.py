@@ -39,12 +39,12 @@ def in_the_first_round(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]
     return process
 
 
-def found(tmp_path: Path, reason: str, events: int = 3) -> None:
+def check_record(tmp_path: Path, reason: str, events: int = 3) -> None:
     """Hold that the record reads as far as it goes, and says why no further."""
-    told = replayed(tmp_path / "cut.ndjson")
-    assert (told["code"], told["verified"]) == (1, False)
-    assert told["events"] > events
-    assert reason in told["problems"][0]
+    proof = replayed(tmp_path / "cut.ndjson")
+    assert (proof["code"], proof["verified"]) == (1, False)
+    assert proof["events"] > events
+    assert reason in proof["problems"][0]
 
 
 def test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130(tmp_path):
@@ -54,7 +54,7 @@ def test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130(tmp_path):
     assert process.returncode == 130
     assert "cut.ndjson" in err
     assert "Traceback" not in err
-    found(tmp_path, "interrupted")
+    check_record(tmp_path, "interrupted")
 
 
 @pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT", "SIGINT"], ["SIGINT", "SIGTERM"]])
@@ -69,7 +69,7 @@ def test_sigterm_ends_a_game_with_its_page_and_ctrl_c_one_after_the_other(tmp_pa
     assert process.returncode == 130
     assert "stays until" not in err
     assert "Traceback" not in err
-    found(tmp_path, "interrupted")
+    check_record(tmp_path, "interrupted")
 
 
 def test_ctrl_c_does_not_wait_for_a_redis_that_is_gone(tmp_path):
@@ -85,7 +85,7 @@ def test_kill_9_leaves_a_record_that_reads(tmp_path):
     process = in_the_first_round(tmp_path)
     process.kill()
     process.communicate(timeout=30)
-    found(tmp_path, "stops before")
+    check_record(tmp_path, "stops before")
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing_recorded(tmp_path):
@@ -98,7 +98,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing_recorded(tmp_path):
     assert full.returncode == 1
     assert b"cut.ndjson" in full.stderr
     assert b"Traceback" not in full.stderr
-    found(tmp_path, "stops before", 20)
+    check_record(tmp_path, "stops before", 20)
 
 
 def test_seed_7_is_one_game_on_memory_and_on_redis_whatever_the_hash_seed_and_whoever_plays_beside(tmp_path, redis_url):
@@ -111,8 +111,8 @@ def test_seed_7_is_one_game_on_memory_and_on_redis_whatever_the_hash_seed_and_wh
         )
         for number, more in enumerate([(), ("--bus", redis_url)])
     ]
-    told = [process.communicate() for process in running]
-    assert [err for _, err in told] == [b""] * 2
-    games = [json.loads(out) for out, _ in told]
+    outputs = [process.communicate() for process in running]
+    assert [err for _, err in outputs] == [b""] * 2
+    games = [json.loads(out) for out, _ in outputs]
     assert len({game["digest"] for game in games}) == 1
     assert len({game["record"] for game in games}) == 2

@@ -35,11 +35,11 @@ class Killers(RandomBrain):
 class Mourned(RandomBrain):
     """Takes down what it hears."""
 
-    known: ClassVar[list[int]] = []
+    fact_counts: ClassVar[list[int]] = []
     views: ClassVar[list[SeatView]] = []
 
     def heard(self, _news, view: SeatView) -> None:
-        self.known.append(len(view.public))
+        self.fact_counts.append(len(view.public))
         self.views.append(view)
 
 
@@ -51,16 +51,16 @@ class Grieved(RandomBrain):
 
 
 def test_a_killed_brain_hears_its_death_what_follows_and_who_was_who(tmp_path: Path) -> None:
-    Mourned.known.clear()
+    Mourned.fact_counts.clear()
     Mourned.views.clear()
     (proof,) = play_many(tmp_path, [1], [f"{__name__}:Mourned", *[f"{__name__}:Killers"] * 7], CONFIG)
     assert proof.verified, proof.problems
     # piece by piece, as it happened
-    assert len(Mourned.known) > 5
-    assert Mourned.known == sorted(set(Mourned.known))
+    assert len(Mourned.fact_counts) > 5
+    assert Mourned.fact_counts == sorted(set(Mourned.fact_counts))
     view = Mourned.views[-1]
     assert view.death == Dawn(round=1, died="Ada")
-    assert view.ended == next(each.event for each in proof.records if each.event.type == "ended")
+    assert view.ended == next(recorded.event for recorded in proof.records if recorded.event.type == "ended")
     assert view.revealed == CONFIG.roles
     assert not view.answers
 

@@ -37,8 +37,8 @@ def test_answers_from_other_threads_make_the_game_that_they_would_make_at_once(t
     calls = [recorded.n for recorded in later.records if recorded.event.type == "model_call"]
     texts = [text for event in events(later, "prompt_text") for chain in event.chains for text in chain.texts]
     stored = [text for text in texts if isinstance(text, str)]
-    found = outcomes([later])
-    assert len(calls) == found["answered"] == found["accepted"]
+    counts = outcomes([later])
+    assert len(calls) == counts["answered"] == counts["accepted"]
     assert len(stored) == len(set(stored))
     for line in calls[::20]:
         assert "fact 0" in wolfbus(tmp_path / "later", "replay", "3.ndjson", "--prompt", str(line)).out
@@ -47,15 +47,15 @@ def test_answers_from_other_threads_make_the_game_that_they_would_make_at_once(t
 
 def test_a_report_of_what_an_agent_does_not_play_is_rejected_and_harms_nothing(tmp_path: Path):
     proof = played(tmp_path, "Forger")
-    found = outcomes([proof])
-    assert found["sender"] > 0
-    assert found["unreadable"] > 0
-    assert found["accepted"] == found["answered"]
+    counts = outcomes([proof])
+    assert counts["sender"] > 0
+    assert counts["unreadable"] > 0
+    assert counts["accepted"] == counts["answered"]
     calls = events(proof, "model_call")
     cut = [event for event in calls if event.reply_length is not None]
     assert {(event.reply_length, len(event.reply)) for event in cut} == {(200_000, REPLY_KEPT)}
-    asked = {event.kind for event in events(proof, "answered")}
-    assert {event.kind for event in calls} == {"assess_own", "assess_other", "kill"} & asked
+    kinds = {event.kind for event in events(proof, "answered")}
+    assert {event.kind for event in calls} == {"assess_own", "assess_other", "kill"} & kinds
 
 
 def test_reports_have_a_limit_of_their_own(tmp_path: Path):

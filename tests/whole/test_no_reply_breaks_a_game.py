@@ -42,9 +42,9 @@ def all_hold(proofs):
 def test_mistreated_replies_end_in_a_verified_game(tmp_path, mix):
     faults, expected = MIXES[mix]
     bus = FaultyBus(open_bus("memory://"), f"faults-{mix}", faults)
-    found = all_hold(play_many(tmp_path, range(6 if mix == "everything" else 3), RANDOM, HASTY, bus))
+    counts = all_hold(play_many(tmp_path, range(6 if mix == "everything" else 3), RANDOM, HASTY, bus))
     assert set(bus.injected) == set(faults)
-    assert set(expected.split()) <= set(found)
+    assert set(expected.split()) <= set(counts)
 
 
 def test_mistreated_replies_end_in_a_verified_game_on_redis(tmp_path, redis_url):
@@ -54,9 +54,9 @@ def test_mistreated_replies_end_in_a_verified_game_on_redis(tmp_path, redis_url)
 
 @pytest.mark.parametrize("silent", [1, 3, 8])
 def test_silent_seats_become_absent_and_the_game_goes_on(tmp_path, silent):
-    found = all_hold(play_many(tmp_path, range(2), ("silent",) * silent + RANDOM[silent:], HASTY))
-    assert found["timed_out"] > 0
-    assert found["absent"] > 0
+    counts = all_hold(play_many(tmp_path, range(2), ("silent",) * silent + RANDOM[silent:], HASTY))
+    assert counts["timed_out"] > 0
+    assert counts["absent"] > 0
 
 
 @pytest.mark.parametrize("games", [20, pytest.param(1000, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])

@@ -28,10 +28,10 @@ def records(tmp_path_factory) -> dict[str, str]:
 @pytest.mark.parametrize("case", REFUSED, ids=[case["run"] for case in REFUSED])
 def test_it_is_told_in_one_line(case, records, tmp_path):
     (tmp_path / "game.toml").write_text(case.get("config", ""))
-    told = {"CONFIG": "game.toml", **records}
-    said = wolfbus(tmp_path, *(told.get(word, word) for word in shlex.split(case["run"])))
-    assert (said.code, said.out) == (2, ""), said
-    last = said.err.strip().splitlines()[-1]
+    files = {"CONFIG": "game.toml", **records}
+    result = wolfbus(tmp_path, *(files.get(word, word) for word in shlex.split(case["run"])))
+    assert (result.code, result.out) == (2, ""), result
+    last = result.err.strip().splitlines()[-1]
     assert [words for words in case["says"] if words not in last] == [], last
-    assert "Traceback" not in said.err
+    assert "Traceback" not in result.err
     assert not list(tmp_path.rglob("*.ndjson"))

@@ -42,21 +42,21 @@ def played(folder: Path, players: str, *roles: str, rules: str = ""):
         "--config",
         "rules.toml",
     ]
-    said = wolfbus(folder, *words, *(f"--role={role}" for role in roles))
-    assert said.code == 0, said.err
+    result = wolfbus(folder, *words, *(f"--role={role}" for role in roles))
+    assert result.code == 0, result.err
     record = folder / "cast.ndjson"
     proof = prove(record)
     assert proof.verified, proof.problems
-    told = json.loads(said.out)["digest"]
-    assert proof.digest == told
-    return next(iter(read_record(open_lines(record)))).event.seats, told
+    digest = json.loads(result.out)["digest"]
+    assert proof.digest == digest
+    return next(iter(read_record(open_lines(record)))).event.seats, digest
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_the_one_agent_that_fills_no_seats_gets_the_role_and_the_record_proves_it(tmp_path, role):
-    own = "players.scripted:ScriptedBrain"
-    seats, _ = played(tmp_path, f"scripted*5,{own},random*2", role)
-    assert [seat.role for seat in seats if seat.brain == own] == [role]
+    agent = "players.scripted:ScriptedBrain"
+    seats, _ = played(tmp_path, f"scripted*5,{agent},random*2", role)
+    assert [seat.role for seat in seats if seat.brain == agent] == [role]
     # names and roles are those that the seed gives whoever plays
     assert [(seat.name, seat.role) for seat in seats] == list(deal(GameConfig(), "7"))
 

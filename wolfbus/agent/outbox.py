@@ -1,4 +1,4 @@
-"""`Outbox`: the one stream that an agent writes; `SeatReplies`: one seat's open requests, and what is sent for them."""
+"""`Outbox`: the one stream that an agent writes; `Replies`: one seat's open requests, and what is sent for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from wolfbus.agent.answer import NO_ANSWER, Answer, AnswerLike, answer_of, is_local, pack_local, pack_reply
 from wolfbus.bus import streams
@@ -162,24 +162,9 @@ def _by_size(pieces: Sequence[dict[str, object]]) -> Iterator[list[dict[str, obj
         yield part
 
 
-class Replies(Protocol):
-    """Where an agent that answers later puts its answers and reports; safe from any thread."""
-
-    def answer(self, ask: Ask, returned: AnswerLike, /) -> None:
-        """Answer one request; `NO_ANSWER` only says that there will be no answer."""
-        ...
-
-    def segments(self, texts: Sequence[PromptText], /) -> None:
-        """Report prompt text before a call refers to it; what was reported is not sent again."""
-        ...
-
-    def called(self, call: Call, /) -> None:
-        """Report a model call, before the answer that came of it."""
-        ...
-
-
-class SeatReplies:
-    """One seat's requests, by id, and its `Replies` to them; safe from any thread.
+class Replies:
+    """One seat's requests, by id, and where its answers and reports go: for an agent that answers later, which calls
+    `answer`, `segments` and `called`; safe from any thread.
 
     An answer that nobody wants any more is dropped.
 
@@ -245,7 +230,7 @@ class SeatReplies:
             del self._answered[:lost], self._answered_at[:lost]
 
     def answer(self, ask: Ask, returned: AnswerLike) -> None:
-        """Send the answer to one request; `NO_ANSWER` is not sent, and it may be put again."""
+        """Send the answer to one request; `NO_ANSWER` is not sent, and the request may be put again."""
         if returned is NO_ANSWER:
             self.drop(ask.id)
             return
@@ -281,12 +266,12 @@ class SeatReplies:
         self._failed = True
 
     def segments(self, texts: Sequence[PromptText]) -> None:
-        """Send new prompt text."""
+        """Report prompt text before a call refers to it; what was reported is not sent again."""
         if texts:
             self._outbox.send_segments(self._game, self._seat, texts)
 
     def called(self, call: Call) -> None:
-        """Send the report of a model call."""
+        """Report a model call, before the answer that came of it."""
         if call.reply is not None and len(call.reply) > REPLY_KEPT:
             length = call.reply_length or len(call.reply)
             cut = {"reply": call.reply[:REPLY_KEPT], "reply_length": length}

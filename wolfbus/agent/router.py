@@ -93,7 +93,7 @@ class SeatRouter(PooledActor):
     """One participant: a mailbox in, a stream out, and an actor for every seat it plays.
 
     Tell it the contents of what its mailbox says of games, one or a tuple of them, the id of a game that will not end,
-    or `JoinedAnew`. It reads deliveries one at a time: what waits, waits as it came. Seats that are asked hear their
+    or `Rejoined`. It reads deliveries one at a time: what waits, waits as it came. Seats that are asked hear their
     news first, and what they answer at once to a tuple goes out together.
 
     Args:

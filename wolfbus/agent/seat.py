@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.agent import Agent
 from wolfbus.agent.answer import Answer
-from wolfbus.agent.outbox import Outbox, SeatReplies
+from wolfbus.agent.outbox import Outbox, Replies
 from wolfbus.errors import RulesError
 from wolfbus.messages.requests import Ask, Public, Seated, SeatPart
 from wolfbus.view import SeatView
@@ -221,7 +221,7 @@ class SeatActor(PooledActor):
         self._receives = kind.received is not Agent.received
         self._by_kind = kind.answer is Agent.answer
         self._view = SeatView(me=self._seat)
-        self._replies = SeatReplies(self._game, self._seat, self._context.outbox)
+        self._replies = Replies(self._game, self._seat, self._context.outbox)
         self._calls.clear()
         self._current = None
 

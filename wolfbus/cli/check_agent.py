@@ -10,10 +10,10 @@ import secrets
 import shlex
 import shutil
 import subprocess
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,7 @@ from wolfbus.agent.membership import Membership, introduce
 from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.options import Number, seconds_option, shared_bus, stream_name
-from wolfbus.errors import ConfigError, WolfError
+from wolfbus.errors import ConfigError
 from wolfbus.printable import counted, printable
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.redis import LocalRedis
@@ -125,31 +125,26 @@ def _try_program(
     url = f"memory://check-{secrets.token_hex(4)}"
     # how our own member keeps time is no question here
     terms = replace(terms, again_s=0.2, settle_s=0.2)
-    failed: list[WolfError] = []
     stopping = Stopping()
-    # nor is what it says of messages that nobody knows a fault of the program
-    with BrainContext() as brain_context, contextlib.ExitStack() as stack, _silenced("wolfbus.agent"):
+    introduction = introduce("program", brain="outside:program", version=shlex.join(command)[:200], seats=seats)
+    membership = Membership(url, house, introduction, grace_s=0.0)
+    with contextlib.ExitStack() as stack:
+        # nor are messages of an unknown kind, which it logs, a fault of the program
+        logger = logging.getLogger("wolfbus.agent")
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL)
+        brain_context = stack.enter_context(BrainContext())
         check((brain,), brain_context)
         bus = open_bus(url)
         stack.callback(bus.close)
-        introduction = introduce("program", brain="outside:program", version=shlex.join(command)[:200], seats=seats)
-        membership = Membership(url, house, introduction, grace_s=0.0)
-
-        def play() -> None:
-            try:
-                serve(membership, brain, brain_context, stopping)
-            except WolfError as error:
-                failed.append(error)
-
-        player = threading.Thread(target=play, name="check-agent-player")
-        player.start()
+        threads = stack.enter_context(ThreadPoolExecutor(1, "check-agent-player"))
+        player = threads.submit(serve, membership, brain, brain_context, stopping)
         try:
             findings = try_agent(bus, house, introduction.agent, terms, show)
         finally:
             stopping.ask("the trial is over")
-            player.join()
-    if failed:
-        raise failed[0]
+        # it may have failed
+        player.result()
     return findings
 
 
@@ -172,18 +167,6 @@ def _try_member(
             return None if code is None else f"`{shlex.join(command)}` exited with code {code}"
 
         return try_agent(bus, house, name, terms, show, exit_note)
-
-
-@contextlib.contextmanager
-def _silenced(package: str) -> Iterator[None]:
-    """Have a package log nothing for now."""
-    logger = logging.getLogger(package)
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 @contextlib.contextmanager

@@ -199,16 +199,15 @@ bus_option = click.option(
     help="redis://HOST:PORT/DB, rediss://…, unix:///PATH or redis+cluster://HOST:PORT. Also from REDIS_URL.",
 )
 
+
+def house_option(meaning: str) -> Callable[[_Command], _Command]:
+    """Return --house, the name of one that is there or is to be."""
+    settings: dict[str, Any] = {"envvar": "WOLFBUS_HOUSE", "default": DEFAULT_HOUSE, "show_default": True}
+    return click.option("--house", callback=stream_name, help=meaning, **settings)
+
+
 service_address = option_group(
-    bus_option,
-    click.option(
-        "--house",
-        envvar="WOLFBUS_HOUSE",
-        default=DEFAULT_HOUSE,
-        show_default=True,
-        callback=stream_name,
-        help="The house: a moderator and its agents; one Redis may hold several.",
-    ),
+    bus_option, house_option("The house: a moderator and its agents; one Redis may hold several.")
 )
 """Where a house is: ``url`` and ``house``."""
 

@@ -18,6 +18,7 @@ from wolfbus.record.line import Recorded
 from wolfbus.record.reader import open_lines
 
 if TYPE_CHECKING:
+    from analytics.gather import Criteria
     from analytics.measures.maps import SavedMap
     from analytics.rows import GameRows
     from wolfbus.record.published_log import PaperCounts, PaperLog
@@ -25,20 +26,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ProofCriteria:
-    """How to recompute: None keeps what the game was played with, and suspicion as it was given."""
-
-    alpha: float | None = None
-    prior: float | None = None
-    include_defaulted: bool = False
-    saved_map: SavedMap | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RecordSource:
     """A file that is open for reading, recognised by its first line; whoever reads it closes it.
 
-    `is_record` tells that the line is, or once was, one of a wolfbus record: then what is wrong with it is a finding.
+    Of a file whose first line is, or once was, one of a wolfbus record (`is_record`) every fault is a finding.
     """
 
     name: str
@@ -168,7 +159,8 @@ def _is_line_of_ours(line: bytes) -> bool:
 
 def prove(
     source: RecordSource,
-    criteria: ProofCriteria,
+    criteria: Criteria,
+    saved_map: SavedMap | None,
     *,
     keep: bool,
     watch: Callable[[Recorded], None] | None = None,
@@ -180,6 +172,7 @@ def prove(
     Args:
         source: an open wolfbus record.
         criteria: how to recompute.
+        saved_map: recalibrates suspicion; None for no recalibration.
         keep: whether to keep the events for showing or publishing.
         watch: sees every event that holds; None for nobody.
 
@@ -218,18 +211,17 @@ def prove(
         rounds=ended.rounds if ended else None,
         events=checked.events,
         records=records,
-        recalibrated=_recalibrated(rows, criteria.saved_map),
+        recalibrated=_recalibrated(rows, saved_map),
     )
 
 
-def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria, *, as_recorded: bool) -> Proof:
+def read_paper(source: RecordSource, criteria: Criteria, saved_map: SavedMap | None) -> Proof:
     """Read a log that the paper's code wrote; there is nothing in it to re-execute.
 
     Args:
         source: an open published log.
-        meta: its run_meta.json; None to look beside the log.
-        criteria: how to compute; the paper's α and the prior of its code unless given.
-        as_recorded: count labels as the paper's code stored them, its fillers as "truthful, suspicion 0.5".
+        criteria: how to compute, by the paper's α and the prior of its code unless given.
+        saved_map: recalibrates suspicion; None for no recalibration.
 
     Raises:
         RecordError: a line or the run_meta.json cannot be read.
@@ -238,6 +230,7 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
     from analytics.paper import rows_of_paper_log
     from wolfbus.record.published_log import meta_beside, read_paper_log
 
+    meta = criteria.roles
     if meta is None and source.path is not None:
         meta = meta_beside(source.path)
     try:
@@ -247,7 +240,7 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
     source.close()
     alpha = 0.7 if criteria.alpha is None else criteria.alpha
     prior = 0.5 if criteria.prior is None else criteria.prior
-    rows = rows_of_paper_log(log, as_recorded, alpha=alpha, prior=prior)
+    rows = rows_of_paper_log(log, criteria.as_recorded, alpha=alpha, prior=prior)
     counts = log.counts()
     return Proof(
         name=source.name,
@@ -258,9 +251,9 @@ def read_paper(source: RecordSource, meta: Path | None, criteria: ProofCriteria,
         winner=log.winner,
         reason=None,
         rounds=log.rounds,
-        notes=_paper_notes(log, counts, as_recorded=as_recorded),
+        notes=_paper_notes(log, counts, as_recorded=criteria.as_recorded),
         rungs=_rungs(counts),
-        recalibrated=_recalibrated(rows, criteria.saved_map),
+        recalibrated=_recalibrated(rows, saved_map),
     )
 
 

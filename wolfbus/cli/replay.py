@@ -69,6 +69,7 @@ def replay(
     FILE is a wolfbus record or a log that the paper's authors published; "-" is standard input, .gz is read too.
     Without it, the newest record in ./runs is taken.
     """
+    from analytics.gather import Criteria
     from analytics.measures.maps import load_map
     from wolfbus.cli import proof
     from wolfbus.cli.terminal.ending import GameEnding
@@ -97,13 +98,14 @@ def replay(
         ),
     )
     # before the record: a map that cannot be read must not cost the reading of gigabytes
-    criteria = proof.ProofCriteria(**recomputing, saved_map=None if map_file is None else load_map(map_file))
+    saved_map = None if map_file is None else load_map(map_file)
+    criteria = Criteria(**recomputing, as_recorded=as_recorded, roles=roles)
     source = proof.open_source(file)
     if source.is_paper_log:
         wolfbus_options = {"--speed": speed, "--until": until, "--as": seat, "--to-bus": url, "--prompt": prompt}
         names = (name for name, value in {**wolfbus_options, "--calls": calls or None}.items() if value is not None)
         refuse(*((name, f"{name} needs a wolfbus record; this is a log of the paper's code") for name in names))
-        _print(proof.read_paper(source, roles, criteria, as_recorded=as_recorded), None, map_file, as_json=as_json)
+        _print(proof.read_paper(source, criteria, saved_map), None, map_file, as_json=as_json)
         return 0
     refuse(
         (
@@ -114,7 +116,7 @@ def replay(
     keep = replays or shows_state or shows_calls
     # whoever computes anew asks for numbers
     ending = None if tables or recomputes or shows_state or shows_calls or as_json else GameEnding()
-    result = proof.prove(source, criteria, keep=keep, watch=None if ending is None else ending.take)
+    result = proof.prove(source, criteria, saved_map, keep=keep, watch=None if ending is None else ending.take)
     if until is not None and until > len(result.records):
         raise click.UsageError(f"--until {until}: the record has {len(result.records)} readable events")
     if speed is not None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wolfbus.cli.options import checked, negated_flag, option_group, stream_name
+from wolfbus.cli.options import checked, house_option, negated_flag, option_group
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
-from wolfbus.service.lifecycle import DEFAULT_BUS, DEFAULT_HOUSE
+from wolfbus.service.lifecycle import DEFAULT_BUS
 from wolfbus.tickets.holders import MODERATOR, Holder, read_bus, redis_address, ticket_path
 from wolfbus.tickets.issuing import Office
 from wolfbus.tickets.issuing import issue as issue_tickets
@@ -38,14 +38,7 @@ _bus_option = click.option(
     help="The Redis, as somebody who may manage its users; @FILE takes the address out of a ticket, such as the "
     "administrator's.",
 )
-_house_option = click.option(
-    "--house",
-    callback=stream_name,
-    envvar="WOLFBUS_HOUSE",
-    default=DEFAULT_HOUSE,
-    show_default=True,
-    help="The house the tickets are for.",
-)
+_house_option = house_option("The house the tickets are for.")
 _issue_options = option_group(
     _bus_option,
     _house_option,

@@ -30,7 +30,7 @@ from wolfbus.record.digest import digest_of
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.record.writer import prepare_folder
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, Closed, HousePlan
+from wolfbus.service.plan import ANALYTICS, MODERATOR, OPEN, HouseCloseCheck, HousePlan
 from wolfbus.service.redis import RedisHome
 from wolfbus.service.supervisor import OWN, OutputPrinter, Supervisor
 from wolfbus.stage.house import HouseSource
@@ -157,7 +157,7 @@ def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None]
             except BusError as error:
                 raise BusError(f"{error}; or give the address of a Redis: --redis redis://HOST:PORT") from None
             plan = dataclasses.replace(plan, url=redis.url)
-        closed = Closed(plan.url, plan.house)
+        closed = HouseCloseCheck(plan.url, plan.house)
         stack.callback(closed.close)
         programs = plan.programs() if redis is None else [redis.program, *plan.programs()]
         supervisor = Supervisor(programs, speak, stopping, closed)

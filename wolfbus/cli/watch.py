@@ -46,6 +46,11 @@ class Snapshot:
     picture: dict[str, Any] | None
     closed: bool
 
+    @property
+    def games(self) -> list[dict[str, Any]]:
+        """The games under way."""
+        return list((self.picture or {}).get("games", ()))
+
 
 @click.command()
 @service_address
@@ -158,20 +163,20 @@ def _screen(*, plain: bool, as_json: bool) -> Iterator[Callable[[Snapshot], None
         return
 
     if plain or not sys.stdout.isatty():
-        yield lambda snapshot: click.echo("\n".join(lines(snapshot.picture or {}, closed=snapshot.closed)) + "\n")
+        yield lambda snapshot: click.echo("\n".join(_lines(snapshot)) + "\n")
         return
     console = Console()
     with Live(console=console, auto_refresh=False, screen=True) as live:
-        last: list[Snapshot] = []
+        last: Snapshot | None = None
 
         def show(snapshot: Snapshot) -> None:
-            last[:] = [snapshot]
-            rows = panel(snapshot.picture or {}, closed=snapshot.closed, width=console.width, height=console.height - 1)
-            live.update(Group(*rows), refresh=True)
+            nonlocal last
+            last = snapshot
+            live.update(Group(*_panel(snapshot, console.width, console.height - 1)), refresh=True)
 
         yield show
-    for snapshot in last:
-        console.print(Group(*panel(snapshot.picture or {}, closed=snapshot.closed, width=console.width, height=1000)))
+    if last is not None:
+        console.print(Group(*_panel(last, console.width, 1000)))
 
 
 _WINNERS: Final = {"villagers": "villagers", "werewolves": "Werewolves", "nobody": "nobody"}
@@ -179,19 +184,20 @@ _NAME: Final = 14
 """Cells of a player and its suspicion."""
 
 
-def lines(picture: Mapping[str, Any], *, closed: bool) -> list[str]:
+def _lines(snapshot: Snapshot) -> list[str]:
     """Return a picture as plain lines."""
-    rows = [_head(picture, closed=closed), *_figures(picture)]
-    for game in picture.get("games", ()):
+    rows = _summary(snapshot)
+    for game in snapshot.games:
         met = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
         rows.append(f"  {_where(game)}: {met or 'nobody judged yet'}")
     return rows
 
 
-def panel(picture: Mapping[str, Any], *, closed: bool, width: int, height: int) -> Lines:
+def _panel(snapshot: Snapshot, width: int, height: int) -> Lines:
     """Return a picture as coloured lines that fit a terminal; games that do not fit are counted."""
-    rows: Lines = [line((_head(picture, closed=closed), STRONG)), *(line(text) for text in _figures(picture)), Text()]
-    games = list(picture.get("games", ()))
+    head, *figures = _summary(snapshot)
+    rows: Lines = [line((head, STRONG)), *map(line, figures), Text()]
+    games = snapshot.games
     if games:
         rows.append(section("Suspicion towards the living, smoothed, mean over observers", width, "00 to 99"))
     room = max(1, (height - len(rows) - 1) // 2)
@@ -210,21 +216,21 @@ def panel(picture: Mapping[str, Any], *, closed: bool, width: int, height: int) 
     return rows
 
 
-def _head(picture: Mapping[str, Any], *, closed: bool) -> str:
-    state = "has closed" if closed else f"{counted(int(picture.get('running', 0)), 'game')} running"
-    return f"Session {printable(str(picture.get('session', '')), 64)}: {picture.get('over', 0)} over, {state}"
-
-
-def _figures(picture: Mapping[str, Any]) -> list[str]:
+def _summary(snapshot: Snapshot) -> list[str]:
+    """Return the session's state, and who won and how well lies are detected."""
+    picture = snapshot.picture or {}
+    state = "has closed" if snapshot.closed else f"{counted(int(picture.get('running', 0)), 'game')} running"
+    head = f"Session {printable(str(picture.get('session', '')), 64)}: {picture.get('over', 0)} over, {state}"
     winners, scores = picture.get("winners", {}), picture.get("headline", {})
-    won = ", ".join(f"{_WINNERS.get(name, name)} {count}" for name, count in winners.items())
+    won = "  won: " + ", ".join(f"{_WINNERS.get(name, name)} {count}" for name, count in winners.items())
     if not scores.get("n"):
-        return [f"  won: {won}"]
+        return [head, won]
     over = counted(int(scores["n"]), "judgement")
     accuracy, constant = _number(scores.get("accuracy")), _number(scores.get("constant_accuracy"))
     balanced, area = _number(scores.get("balanced_accuracy")), _number(scores.get("auc"))
     return [
-        f"  won: {won}",
+        head,
+        won,
         f"  detection over {over}: accuracy {accuracy}, a constant guess has {constant}",
         f"  balanced accuracy {balanced}, AUC of suspicion {area}",
     ]

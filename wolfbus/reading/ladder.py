@@ -92,7 +92,7 @@ def read_fields(text: str, question: Question) -> Fields:
 
 
 def as_read(answer: JudgedAnswer) -> Read:
-    """Return an answer as callers are told of it."""
+    """Return an answer as callers see it."""
     if answer.content is None:
         return Read(thought=answer.thought, fault=answer.fault, note=answer.note)
     return Read(answer.content, answer.thought, answer.rung)
@@ -263,9 +263,9 @@ def _fault_of_statement(plain: str) -> str | None:
 
 
 def _without_quotes(plain: str) -> str:
-    for left, right in ('""', "“”", "«»"):
+    for opening, closing in ('""', "“”", "«»"):
         words = plain[1:-1]
-        if len(plain) > 2 and plain[0] == left and plain[-1] == right and left not in words and right not in words:
+        if len(plain) > 2 and (plain[0], plain[-1]) == (opening, closing) and not {opening, closing} & set(words):
             plain = words.strip()
     return plain
 

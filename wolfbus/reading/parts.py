@@ -122,20 +122,20 @@ class _Assigner:
         """Answers whose key stands in an object twice, with different values."""
         self._assigned: set[int] = set()
         fields = Counter(_first_field(question.kind) for question in questions.values())
-        # only these can be told by their fields alone
+        # only these can be recognised by their fields alone
         self._unlike = {name for name, question in questions.items() if fields[_first_field(question.kind)] == 1}
 
     def assign(self, objects: Sequence[ParsedObject], text: str) -> None:
         """Assign all objects of a text."""
-        left = [unassigned for parsed in objects for unassigned in self._assign_members(parsed, 0)]
+        unassigned = [value for parsed in objects for value in self._assign_members(parsed, 0)]
         if any(parsed.cut for parsed in objects):
             self._search_unfinished_list(text)
         for name in self.questions:
             if not self.objects[name] and name in self._unlike:
-                answers = [parsed for parsed in left if self._may_answer(name, parsed)]
+                answers = [parsed for parsed in unassigned if self._may_answer(name, parsed)]
                 self.objects[name] = [self._without_others(name, parsed).at_least("coerced") for parsed in answers]
-                # what was thought beside several answers is told once
-                left = [_without_thoughts(parsed) if parsed in answers else parsed for parsed in left]
+                # what was thought beside several answers is reported once
+                unassigned = [_without_thoughts(parsed) if parsed in answers else parsed for parsed in unassigned]
 
     def _may_answer(self, name: str, parsed: ParsedObject) -> bool:
         number = number_of(name)
@@ -176,8 +176,8 @@ class _Assigner:
             return [parsed]
         rung = worse(parsed.rung, "extracted")
         values = islice(inside(parsed.value, DEEPEST, _NO_ANSWER_KEYS), _MOST_TRIES)
-        inner = (ParsedObject(value, rung, parsed.cut, guessed=parsed.guessed) for value in values)
-        return [parsed, *(left for value in inner for left in self._assign_members(value, depth + 1))]
+        wrapped = (ParsedObject(value, rung, parsed.cut, guessed=parsed.guessed) for value in values)
+        return [parsed, *(inner for value in wrapped for inner in self._assign_members(value, depth + 1))]
 
     def _assign_group(self, group: Mapping[str, str], candidate: _Candidate) -> bool:
         """Assign a list of answers, or an object of them by number; return whether there was one in it."""
@@ -240,7 +240,7 @@ class _Assigner:
 
 
 def _first_field(kind: Kind) -> str:
-    """Return the first field of answers of a kind, by which they are told from others."""
+    """Return the first field of answers of a kind, by which they are recognised."""
     return PARTS[kind][0].name
 
 

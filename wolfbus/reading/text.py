@@ -22,9 +22,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _BOM = "\ufeff"
 
 
-def worse(one: Reading, other: Reading) -> Reading:
+def worse(rung: Reading, other: Reading) -> Reading:
     """Return the lower of two rungs of the ladder."""
-    return max(one, other, key=RUNGS.index)
+    return max(rung, other, key=RUNGS.index)
 
 
 def clean_text(text: str) -> str:

@@ -1,6 +1,6 @@
 """Single values of a model's reply, brought into their types; what could mean two things is refused, never guessed.
 
-Names come in another case, shortened, in a sentence. `deceptive` decides over `kind`: one rule for all who take in a
+Names come in another case, shortened, in a sentence. `deceptive` decides over `kind`: one rule for all who read a
 label. Of claims beside a statement, one that cannot be read is left out, and the statement stands.
 """
 

@@ -215,7 +215,7 @@ class Stopping:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+            self._before = {number: signal.signal(number, self._handle_signal) for number in _SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -229,7 +229,7 @@ class Stopping:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         self._before = {}
 
-    def _hear(self, number: int, _frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, _frame: FrameType | None) -> None:
         impatient = self.requested and number == signal.SIGINT
         self.ask(signal.Signals(number).name)
         if impatient:

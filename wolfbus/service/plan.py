@@ -91,20 +91,20 @@ class HousePlan:
         address = shown_url(self.url)
         secret = address != self.url
         bus = "" if secret else f"--bus {shlex.quote(address)} "
-        where = f"--house {self.house} --place {places[0]}"
+        target = f"--house {self.house} --place {places[0]}"
         if self.at_once > 1:
-            where += f" --seats {self.at_once}"
+            target += f" --seats {self.at_once}"
         typed = f"a password is needed: type {address}, {_MASKED}"
         password = f"  read -rs WOLFBUS_BUS; export WOLFBUS_BUS      ({typed})"
         return [
             f"{open_seats}; in another terminal:",
             *([password] if secret else []),
-            f"  wolfbus join {bus}{where} -- COMMAND      (a program that speaks the line protocol)",
-            f"  wolfbus join {bus}{where} --human      (you, at a page)",
+            f"  wolfbus join {bus}{target} -- COMMAND      (a program that speaks the line protocol)",
+            f"  wolfbus join {bus}{target} --human      (you, at a page)",
         ]
 
 
-class Closed:
+class HouseCloseCheck:
     """Tells whether a house has closed since `mark`.
 
     Args:

@@ -74,7 +74,7 @@ class RedisHome(Closable):
         """The address of the Unix socket for `open_bus`."""
         return f"unix://{quote(str(self.socket_path))}"
 
-    def words(self, port: int = 0, *, persist: bool = False) -> list[str]:
+    def command_line(self, port: int = 0, *, persist: bool = False) -> list[str]:
         """Return the command line of a server on the socket, and on the loopback address unless `port` is 0."""
         options = {
             "bind": "127.0.0.1",
@@ -96,10 +96,10 @@ class RedisHome(Closable):
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
             connection.settimeout(timeout_s)
             connection.connect(str(self.socket_path))
-            connection.sendall(_framed(words))
+            connection.sendall(_resp_command(words))
             return connection.recv(_REPLY_AT_MOST)
 
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Tell whether the server has loaded its data and answers; one that asks for a password does."""
         with contextlib.suppress(OSError):
             reply = self.command("PING", timeout_s=_PING_S)
@@ -114,7 +114,7 @@ class RedisHome(Closable):
         """
         until = time.monotonic() + READY_S
         while time.monotonic() < until:
-            if self.ready():
+            if self.is_ready():
                 return True
             if given_up(_PAUSE_S):
                 break
@@ -125,7 +125,7 @@ class RedisHome(Closable):
         """What a supervisor is to run: it persists, so that even the server may be killed, and listens on the socket
         alone, so that nobody else on the machine can read who has which role.
         """
-        return Program("redis", (*self.words(persist=True), "--logfile", str(self.log)), is_base=True)
+        return Program("redis", (*self.command_line(persist=True), "--logfile", str(self.log)), is_base=True)
 
     def wait(self, stopping: Stopping) -> None:
         """Wait until it answers, or somebody asks to stop.
@@ -203,8 +203,8 @@ class LocalRedis(Closable):
         self.kill()
         self.home.close()
 
-    def _words(self) -> list[str]:
-        words = self.home.words(self.port, persist=self._persist)
+    def _command_line(self) -> list[str]:
+        words = self.home.command_line(self.port, persist=self._persist)
         # a rewritten log would cost time, and whoever copies it would meet half of each
         return [*words, "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"]
 
@@ -212,7 +212,7 @@ class LocalRedis(Closable):
         with self.home.log.open("wb") as log:
             # A session of its own: Ctrl-C ends whoever started it first, which then ends the server.
             self._process = process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
-                [*self._words(), *self._options],
+                [*self._command_line(), *self._options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -249,7 +249,7 @@ def _short_folder(prefix: str) -> Path:
     raise BusError(f"no folder for a Redis socket: {tempfile.gettempdir()} is too long a path, or not to be written to")
 
 
-def _framed(words: Sequence[str]) -> bytes:
+def _resp_command(words: Sequence[str]) -> bytes:
     raws = [word.encode() for word in words]
     return b"*%d\r\n" % len(raws) + b"".join(b"$%d\r\n%b\r\n" % (len(raw), raw) for raw in raws)
 

@@ -186,8 +186,8 @@ class FormFiller:
     def sentence(self, purpose: str, wordings: Sequence[str]) -> str:
         """Return one of `wordings` about players of the scene."""
         target = self._suspect(purpose, self._scene.others) if self._scene.others else NOBODY
-        rest = [name for name in self._scene.others if name != target]
-        other = choose(self._seed, f"{purpose} other", rest) if rest else NOBODY
+        others = [name for name in self._scene.others if name != target]
+        other = choose(self._seed, f"{purpose} other", others) if others else NOBODY
         wording = choose(self._seed, f"{purpose} wording", wordings)
         return wording.replace("{t}", target).replace("{o}", other)
 
@@ -237,13 +237,13 @@ class FormFiller:
         return max(names, key=weight)
 
     def _fraction(self, key: str, schema: Schema, path: str, lie: bool | None) -> float:
-        within = (0.0, 1.0)
+        limits = (0.0, 1.0)
         if key == "suspicion" and lie is not None:
-            within = (0.55, 0.95) if lie else (0.05, 0.45)
+            limits = (0.55, 0.95) if lie else (0.05, 0.45)
         elif key == "confidence":
-            within = (0.5, 0.95)
+            limits = (0.5, 0.95)
         least, most = bounds(schema)
-        return round(least + (most - least) * round(between(self._seed, path, *within), 2), 2)
+        return round(least + (most - least) * round(between(self._seed, path, *limits), 2), 2)
 
     def _words(self, key: str, path: str) -> str:
         pool: Sequence[str] = getattr(model_words(), _SPOKEN.get(key, "statements"))

@@ -125,7 +125,7 @@ class ModelService:
             for connection in http.connections:
                 if connection.transport is not None:
                     connection.transport.abort()
-            # what was broken is told to its handlers in the loop's next turn
+            # the handlers of broken connections are cancelled in the loop's next turn
             await asyncio.sleep(0)
             await http.shutdown(PATIENCE_S / 2)
 

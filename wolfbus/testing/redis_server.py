@@ -96,8 +96,8 @@ class RedisServer(LocalRedis):
         if not self._persist:
             raise ValueError("only a server with persist=True can go back to a mark")
 
-    def _words(self) -> list[str]:
-        words = super()._words()
+    def _command_line(self) -> list[str]:
+        words = super()._command_line()
         if self._tls is None:
             return words
         certificate, key, authority = map(str, self._tls)

@@ -41,7 +41,7 @@ def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
     """Return the system message of a game.
 
     Args:
-        config: its rules, as seats are told them.
+        config: its rules, as seats know them.
         names: all players in seating order.
     """
     frame = _TEXTS.frame.replace("{again}", _TEXTS.again[config.memory])
@@ -50,7 +50,7 @@ def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
 
 
 def role_card(view: SeatView) -> str:
-    """Return what a seat is told of its role; it never changes during a game."""
+    """Return the text of a seat's role; it never changes during a game."""
     article = "the" if view.config.count(view.role) == 1 else "a"
     partners = ""
     if view.role == "Werewolf" and view.partners:
@@ -76,8 +76,8 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
         living: who lives after it.
     """
     if isinstance(fact, Statement):
-        what = "" if fact.phase == "debate" else " (vote)"
-        return f"[{fact.statement}] {fact.speaker}{what}: {quoted_statement(fact.text)}\n"
+        vote = "" if fact.phase == "debate" else " (vote)"
+        return f"[{fact.statement}] {fact.speaker}{vote}: {quoted_statement(fact.text)}\n"
     if isinstance(fact, Silence):
         return f"{fact.seat} had the floor and said nothing.\n"
     if isinstance(fact, Tally):
@@ -86,8 +86,8 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
         died = f"{_name(fact.died)} died in the night.{_revealed(fact.died, fact)}"
         return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
     if isinstance(fact, Exile):
-        left = _living(living) if fact.seat is not None else ""
-        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_revealed(fact.seat, fact)}\n{left}"
+        survivors = _living(living) if fact.seat is not None else ""
+        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_revealed(fact.seat, fact)}\n{survivors}"
     if isinstance(fact, Ended):
         return f"The game is over. {_ENDINGS[fact.reason]}\n"
     if isinstance(fact, Revealed):
@@ -138,7 +138,7 @@ def private_piece(memory: Memory | Part) -> str:
 
 
 def is_past(memory: Memory) -> bool:
-    """Return whether a brief memory drops the line of a memory after its day: all but events that it alone was told of
+    """Return whether a brief memory drops the line of a memory after its day: all but events that it alone learned of
     and what acts at night did.
     """
     return not isinstance(memory, PrivateEvent) and not (
@@ -215,25 +215,25 @@ def _answered(memory: OwnAnswer) -> str:
     if isinstance(content, Proposal):
         return f"Night {memory.round}: you proposed {_proposed(content.target, content.word)}{thought}"
     if isinstance(content, Choice):
-        what = f"{ACTS[memory.kind].chosen} {content.target or 'nobody'}"
-        return f"Night {memory.round}: you chose {what}.{thought}"
+        choice = f"{ACTS[memory.kind].chosen} {content.target or 'nobody'}"
+        return f"Night {memory.round}: you chose {choice}.{thought}"
     return _without_answer(memory, thought)
 
 
 def _without_answer(memory: OwnAnswer, thought: str) -> str:
     """Return what there is to remember of a request that the conservative default was taken for."""
     if memory.kind == "speak":
-        what = "you had the floor and said nothing"
+        lapse = "you had the floor and said nothing"
     elif memory.kind == "vote":
-        what = "you gave no valid vote, which counts as abstaining"
+        lapse = "you gave no valid vote, which counts as abstaining"
     elif memory.kind == "assess_own":
         return f"[{memory.about}] your own: no label.{thought}" if thought else ""
     elif memory.kind == "whisper":
-        what = "you gave no valid proposal"
+        lapse = "you gave no valid proposal"
     else:
-        what = f"you gave no valid answer whom {ACTS[memory.kind].chosen}"
-    when = "Day" if memory.kind in {"speak", "vote"} else "Night"
-    return f"{when} {memory.round}: {what}.{thought}"
+        lapse = f"you gave no valid answer whom {ACTS[memory.kind].chosen}"
+    phase = "Day" if memory.kind in {"speak", "vote"} else "Night"
+    return f"{phase} {memory.round}: {lapse}.{thought}"
 
 
 def _proposed(target: SeatName | None, word: str) -> str:

@@ -56,8 +56,8 @@ def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = Fal
         with_label: whether the statement that the reply makes is to be labelled in it, too.
     """
     together = with_label or len(asks) > 1
-    when = "night" if asks[0].phase == "night" else "day"
-    lines = ["", f"QUESTION, {when} {asks[0].round}"]
+    phase = "night" if asks[0].phase == "night" else "day"
+    lines = ["", f"QUESTION, {phase} {asks[0].round}"]
     if not _TARGETS.isdisjoint(ask.kind for ask in asks):
         lines.append(_suspicion(view))
     if together:

@@ -149,7 +149,7 @@ class OpenAIProvider:
             return self._read(response, request)
         rejection = _json_or_text(response.content)
         if (generated := _rejected_text(rejection)) is not None:
-            # the server checks the model's text by itself, and hands over what it does not like
+            # the server checks the model's text by itself, and returns what it rejects
             return ProviderReply(generated[0], finish=generated[1]).mapped(self._cleaned)
         raise Failed(self._failure(response.status_code, response.headers, rejection, request))
 
@@ -226,14 +226,14 @@ class OpenAIProvider:
         trouble = _trouble_of(status)
         spent = "insufficient_quota" in codes
         if spent:
-            what = f"{status}: the account's quota is used up"
+            cause = f"{status}: the account's quota is used up"
         elif status in {401, 403}:
-            what = f"{status}: {self._key_in_words()} not accepted"
+            cause = f"{status}: {self._key_in_words()} not accepted"
         elif status == 404:
-            what = f"404: there is no model {request.model.model!r}, or the URL is wrong"
+            cause = f"404: there is no model {request.model.model!r}, or the URL is wrong"
         else:
-            what = str(status)
-        line = f"{self.url}: {what}" + (f": {words}" if words else "")
+            cause = str(status)
+        line = f"{self.url}: {cause}" + (f": {words}" if words else "")
         if status == 404 and not _VERSION.search(urlsplit(self.url).path):
             line += f"; did you mean {self.url}/v1?"
         return Failure(
@@ -250,19 +250,19 @@ class OpenAIProvider:
         names = {kind.__name__ for cause in causes for kind in type(cause).__mro__}
         never_connected = bool(names & _NEVER_CONNECTED)
         if any(isinstance(cause, socket.gaierror) for cause in causes):
-            what = "no host of that name is known"
+            text = "no host of that name is known"
         elif any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-            what = "connection refused" + (_IN_CONTAINER if is_local(self.url) and _in_container() else "")
+            text = "connection refused" + (_IN_CONTAINER if is_local(self.url) and _in_container() else "")
         elif any(isinstance(cause, ssl.SSLError) for cause in causes):
-            what = redacted(f"no secure connection: {causes[-1]}", self._key)
+            text = redacted(f"no secure connection: {causes[-1]}", self._key)
         elif never_connected or (
             names & {"ConnectTimeout"} and not names & {"ServerDisconnectedError", "ClientOSError"}
         ):
             never_connected = True
-            what = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
+            text = f"no connection within {CONNECT_S:g} s" if "TimeoutError" in names else "no connection"
         else:
-            what = "the connection broke before a reply came"
-        return Failure("connection", f"{self.url}: {what}", again=True, charged=not never_connected)
+            text = "the connection broke before a reply came"
+        return Failure("connection", f"{self.url}: {text}", again=True, charged=not never_connected)
 
 
 def _in_container() -> bool:

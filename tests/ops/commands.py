@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from wolfbus import cli
 
 
-class Heard(io.StringIO):
+class Output(io.StringIO):
     """What a command says; once that is what somebody has waited for, the command is asked to stop."""
 
     def __init__(self, is_enough):
@@ -33,15 +33,15 @@ def run(*words, until=None):
         words: the command line.
         until: returns whether what was said is enough; None to hear it to its end.
     """
-    said = Heard(until)
+    output = Output(until)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with redirect_stdout(said), redirect_stderr(said):
+        with redirect_stdout(output), redirect_stderr(output):
             code = cli.run(list(words))
     except Exception:
         # what a user would see of it
         code = -1
-        said.write(traceback.format_exc())
+        output.write(traceback.format_exc())
     finally:
         signal.signal(signal.SIGTERM, before)
-    return code, said.getvalue()
+    return code, output.getvalue()
