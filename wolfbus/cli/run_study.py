@@ -133,11 +133,11 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
         run_options = replace(run_options, url=url)
     _check_options(run_options)
     resume, quiet = run_options.resume, run_options.quiet
-    if options["games"] is None and study_file is None and not resume and not quiet and _is_watched():
+    if options["games"] is None and study_file is None and not resume and not quiet and _is_terminal():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
     config_first = False
     if resume and study_file is None and out is not None:
-        _find_study(out)
+        _check_study_exists(out)
         # the folder's own file says what it is; keys and limits of servers may be others now
         study_file, config_first = out / "study.toml", True
     study = load_study(study_file, config_file, options, house=bool(run_options.houses), config_first=config_first)
@@ -148,7 +148,7 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     plan = study.plan()
     folder = out if out is not None else Path("runs") / plan.study
     if resume:
-        _find_study(folder)
+        _check_study_exists(folder)
     study_run = StudyRun(study, plan, folder, run_options)
     ending = study_run.play()
     return _report(study_run, ending, as_json=as_json)
@@ -175,11 +175,11 @@ def _check_options(options: RunOptions) -> None:
     )
 
 
-def _is_watched() -> bool:
+def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _find_study(out: Path) -> None:
+def _check_study_exists(out: Path) -> None:
     if not (out / FILE).exists():
         raise ConfigError(f"{out}: no study to resume here; without --resume one is begun")
 

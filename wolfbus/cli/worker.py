@@ -84,9 +84,9 @@ def worker(
         quiet_brains(),
         tempfile.TemporaryDirectory() as folder,
     ):
-        text = _wait_for(agenda, name, stopping)
+        text = _wait_for_study(agenda, name, stopping)
         if text is None:
-            return _leave(name, stopping)
+            return _report_end(name, stopping)
         if not agenda.agree_lease() and lease is not None:
             valid = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
             click.echo(f"wolfbus: --lease {lease:g} does not hold: {valid}", err=True)
@@ -94,7 +94,7 @@ def worker(
         plan = study.plan()
         agenda.planned = plan.game
         with (
-            _ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
+            _open_ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
             contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
@@ -107,16 +107,16 @@ def worker(
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
-    return _leave(name, stopping)
+    return _report_end(name, stopping)
 
 
-def _leave(name: str, stopping: Stopping) -> int:
+def _report_end(name: str, stopping: Stopping) -> int:
     click.echo(f"wolfbus: this worker leaves agenda {name}: {stopping.why or 'it has no more games'}", err=True)
     return 0
 
 
 @contextlib.contextmanager
-def _ledger(
+def _open_ledger(
     url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
 ) -> Iterator[RedisBudget | None]:
     """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
@@ -132,7 +132,7 @@ def _ledger(
         yield ledger
 
 
-def _wait_for(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
+def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
     """Return the study on an agenda, once there is one; None if this worker is stopped before."""
     text = agenda.study()
     if text is None:

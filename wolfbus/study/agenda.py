@@ -81,12 +81,12 @@ class LocalAgenda:
 
     Args:
         report: called with the result of each game, once.
-        clear: called with a game that was given back, before anybody takes it again.
+        set_aside: called with a game that was given back, before anybody takes it again.
     """
 
-    def __init__(self, report: Callable[[GameResult], None], clear: Callable[[PlannedGame], None]) -> None:
+    def __init__(self, report: Callable[[GameResult], None], set_aside: Callable[[PlannedGame], None]) -> None:
         self._report = report
-        self._clear = clear
+        self._set_aside = set_aside
         self._games: dict[int, PlannedGame] = {}
         self._waiting: deque[int] = deque()
         self._holders: dict[int, str] = {}
@@ -139,7 +139,7 @@ class LocalAgenda:
         """Leave a game to whoever takes it next."""
         with self._lock:
             if self._holders.get(int(entry)) == house:
-                self._clear(self._games[int(entry)])
+                self._set_aside(self._games[int(entry)])
                 del self._holders[int(entry)]
                 self._waiting.appendleft(int(entry))
 

@@ -265,11 +265,11 @@ class Notes:
 
     Attributes:
         games: by game id, in the order of the plan.
-        states_hash: the study's hash as the manifest states it; None if it does not.
+        stated_hash: the study's hash as the manifest states it; None if it does not.
     """
 
     games: Mapping[str, NotedGame]
-    states_hash: str | None = None
+    stated_hash: str | None = None
 
     def heads(self, recorded: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Yield game id and head of every game that ended.
@@ -285,12 +285,12 @@ class Notes:
     @property
     def fault(self) -> str | None:
         """What is wrong with the notes themselves, in one line; None for nothing."""
-        if self.states_hash is None:
+        if self.stated_hash is None:
             return None
         # of a run that was killed the journal may know more games than the manifest
         stated = [(game.game, game.notes[FILE]) for game in self.games.values() if FILE in game.notes]
         heads = ((game, str(note.get("head", ""))) for game, note in stated if "winner" in note)
-        if study_hash(heads) != self.states_hash:
+        if study_hash(heads) != self.stated_hash:
             return "study_hash: not the hash over the heads of its games"
         return None
 

@@ -194,8 +194,8 @@ class StudyScheduler:
             with contextlib.suppress(OSError):
                 self._process_news(0.0)
 
-    def clear(self, game: PlannedGame) -> None:
-        """Move what there is of a game that was broken off out of the way."""
+    def set_aside(self, game: PlannedGame) -> None:
+        """Set aside what there is of a game that was broken off."""
         # where that cannot be done, perhaps because the disk is full, --resume does it
         with contextlib.suppress(OSError):
             self._folder.set_aside(self._folder.path / game.record)

@@ -74,7 +74,7 @@ class LocalExecutor:
     Args:
         settings: how.
         brain_context: what the brains of this process share, and what is spent so far; None for a fresh one.
-        clear: called with a game that was broken off, before anybody plays it again.
+        set_aside: called with a game that was broken off, before anybody plays it again.
         news: takes all that happens.
 
     Raises:
@@ -85,14 +85,14 @@ class LocalExecutor:
         self,
         settings: WorkerSettings,
         brain_context: BrainContext | None,
-        clear: Callable[[PlannedGame], None],
+        set_aside: Callable[[PlannedGame], None],
         news: queue.SimpleQueue[StudyNews],
     ) -> None:
         self._settings = settings
         self._brain_context = brain_context
         self._news = news
         self._closing = threading.Event()
-        self._agenda = LocalAgenda(news.put, clear)
+        self._agenda = LocalAgenda(news.put, set_aside)
         self._workers: dict[int, _WorkerProcess] = {}
         self._thread: _WorkerThread | None = None
         self._budget: LocalBudget | None = None

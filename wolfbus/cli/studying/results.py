@@ -97,7 +97,7 @@ def ended_result(
     )
 
 
-def spent_in(path: Path, since: float = 0.0) -> Spent:
+def _spent_in(path: Path, since: float = 0.0) -> Spent:
     """Return what the model calls of a record took from a Unix time on, as far as it can be read and says so."""
     from wolfbus.usage import Usage
 
@@ -118,7 +118,7 @@ def _spent_since(folder: StudyFolder, at: float) -> Spent:
     for path in (folder.records, folder.aside):
         for entry in os.scandir(path) if path.is_dir() else ():
             if entry.is_file() and entry.stat().st_mtime >= at:
-                since += spent_in(Path(entry.path), at)
+                since += _spent_in(Path(entry.path), at)
     return since
 
 
@@ -225,7 +225,7 @@ def find_pending(
         has_ended = noted is not None and noted.state == "ended"
         if path.name not in records:
             if has_ended:
-                _void(folder, game, "missing, though its game was played to its end")
+                _note_lost(folder, game, "missing, though its game was played to its end")
             pending.append(game)
             continue
         result = results.get(game.number)
@@ -238,11 +238,11 @@ def find_pending(
             checked = result_of(path, game, plan.config, prover, expected)
             if isinstance(checked, str):
                 if spent.at is None:
-                    lost += spent_in(path)
+                    lost += _spent_in(path)
                 aside = folder.set_aside(path)
                 if has_ended:
                     # once it is moved: a kill in between must not leave it to be taken over
-                    _void(folder, game, f"{checked}; it is now {aside}")
+                    _note_lost(folder, game, f"{checked}; it is now {aside}")
                 pending.append(game)
                 continue
             if result is None or result.head != checked.head or result.state != checked.state:
@@ -255,7 +255,7 @@ def find_pending(
     return pending, total.model_copy(update={"spent_usd": max(total.spent_usd, usd)})
 
 
-def _void(folder: StudyFolder, game: PlannedGame, why: str) -> None:
+def _note_lost(folder: StudyFolder, game: PlannedGame, why: str) -> None:
     """Say that the record of a game that had ended is not to be had, and note it.
 
     What was noted of the game's end is of another play: the record to come is not to be measured by

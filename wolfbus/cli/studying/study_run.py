@@ -154,9 +154,9 @@ class StudyRun:
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
-                    forecast = self._expect(pending)
+                    forecast = self._forecast_costs(pending)
                     alone = self._workers(len(pending)) == 1
-                    ending = self._conduct(folder, pending, forecast, brain_context, before)
+                    ending = self._run_scheduler(folder, pending, forecast, brain_context, before)
                     if alone and brain_context is not None and brain_context.accounts is not None:
                         self.usage_lines = brain_context.accounts.lines()
                     return ending
@@ -166,8 +166,8 @@ class StudyRun:
                 self.halted = Halt(str(error), budget=True)
                 return "halted"
 
-    def _expect(self, pending: Sequence[PlannedGame]) -> Forecast | None:
-        """Tell before anything is spent what the games that are missing will about take, and return what is carried."""
+    def _forecast_costs(self, pending: Sequence[PlannedGame]) -> Forecast | None:
+        """Print, before anything is spent, about what the pending games will take; returns what a budget carries."""
         options, settings = self.options, self.study.settings
         if options.houses or options.replay_cassette is not None or not pending:
             return None
@@ -258,7 +258,7 @@ class StudyRun:
                 Budget(settings.budget, settings.budget_tokens).check(unchecked.tables_of(brains))
             yield None
         else:
-            calls = self._calls()
+            calls = self._call_options()
             if self._workers(left) > 1:
                 # each worker records into a file of its own
                 calls["cassette"] = None
@@ -267,7 +267,7 @@ class StudyRun:
             ) as brain_context:
                 yield brain_context
 
-    def _conduct(
+    def _run_scheduler(
         self,
         folder: StudyFolder,
         pending: list[PlannedGame],
@@ -319,10 +319,10 @@ class StudyRun:
         if options.houses:
             from wolfbus.cli.studying.house_executor import HouseExecutor, MultiHouseExecutor
 
-            addresses, settings, tickets = options.addresses(), self.study.settings, options.tickets
+            addresses, study, tickets = options.addresses(), self.study.settings, options.tickets
             if len(addresses) > 1:
-                return MultiHouseExecutor(addresses, self.plan, settings, folder, news, say, tickets=tickets)
-            return HouseExecutor(addresses[0], self.plan, settings, folder, news.put, say, tickets=tickets)
+                return MultiHouseExecutor(addresses, self.plan, study, folder, news, say, tickets=tickets)
+            return HouseExecutor(addresses[0], self.plan, study, folder, news.put, say, tickets=tickets)
         if options.share is not None:
             from wolfbus.cli.studying.agenda_executor import AgendaExecutor
 
@@ -330,7 +330,8 @@ class StudyRun:
             executor = AgendaExecutor(options.url, options.share, self.study, self.folder, before, news)
             say(f"the games are on agenda {options.share}; on any machine, play them with: wolfbus worker {address}")
             return executor
-        return LocalExecutor(self._worker_settings(folder, left, brain_context), brain_context, scheduler.clear, news)
+        settings = self._worker_settings(folder, left, brain_context)
+        return LocalExecutor(settings, brain_context, scheduler.set_aside, news)
 
     def _workers(self, pending: int) -> int:
         """Return how many processes play: as many as were asked for, or else as many as are done first."""
@@ -346,7 +347,7 @@ class StudyRun:
             names = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
             models = {name: brain_context.settled(model_of(name, self.study.models)) for name in names}
         settings, workers = self.study.settings, self._workers(pending)
-        brains = {"brains": self.plan.agents, "models": divide_limits(models, workers), **self._calls()}
+        brains = {"brains": self.plan.agents, "models": divide_limits(models, workers), **self._call_options()}
         return WorkerSettings(
             url=self.options.url,
             config=self.plan.config,
@@ -357,7 +358,7 @@ class StudyRun:
             lock_fd=folder.lock_fd,
         )
 
-    def _calls(self) -> dict[str, Any]:
+    def _call_options(self) -> dict[str, Any]:
         """Return how models are called, as `open_brain_context` takes it."""
         return {
             "budget": self.study.settings.budget,
