@@ -99,9 +99,9 @@ class _Transcript:
         for said in statements:
             turns[said.phase] += 1
             self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
-            if said.own is not None:
-                outcome, reading, label = self.read(said.own)
-                self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own, outcome))
+            if said.own_analysis is not None:
+                outcome, reading, label = self.read(said.own_analysis)
+                self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own_analysis, outcome))
                 self.book.label(said.number, outcome, reading, label)
             for observer, analysis in said.others.items():
                 outcome, reading, label = self.read(analysis)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
 from analytics import at, look
-from wolfbus.document.blocks import Cell, Figure, LinkText, Target
-from wolfbus.document.formats import Ends, between, count, shown, visible
+from wolfbus.document import Cell, Figure, LinkText, Target
+from wolfbus.formats import Ends, between, count, in_unit, visible
 from wolfbus.printable import cut_middle, told_apart
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def value(
     """
     under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
     lacking = None if number is not None else (reason or "there is nothing to compute it from")
-    published = "" if paper is None else shown(paper, unit)
-    return Cell(shown(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
+    published = "" if paper is None else in_unit(paper, unit)
+    return Cell(in_unit(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
 
 
 def estimate(

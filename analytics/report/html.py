@@ -22,8 +22,8 @@ from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import EntryJudgement, IndexedGame, Matching, StatementEntry
 from analytics.rows import GameRows
-from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.document.formats import of, percent, visible, words
+from wolfbus.document import Block, Figure, LinkText, Part, Section, TableBlock
+from wolfbus.formats import percent, quantity, visible, words
 from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -119,14 +119,14 @@ class Index:
     def markup(self, context: Context, selections: Iterable[Selection]) -> Markup:
         """Return the section, with an element for every selection that numbers link to."""
         indexed = context.indexed
-        statements, games = of(indexed.statements, "statement"), of(indexed.games, "game")
+        statements, games = quantity(indexed.statements, "statement"), quantity(indexed.games, "game")
         if indexed.whole:
             extent = f"All {statements} of {games} are here."
         else:
             extent = (
                 f"A sample: all {statements} of {indexed.games:,} whole games, drawn by their ids alone, of "
-                f"{indexed.all_statements:,} in {of(indexed.all_games, 'game')}. The numbers above are over all games; "
-                "“wolfbus report --csv DIR” writes every statement and judgement."
+                f"{indexed.all_statements:,} in {quantity(indexed.all_games, 'game')}. "
+                "The numbers above are over all games; “wolfbus report --csv DIR” writes every statement and judgement."
             )
         choices, links = self._choices(context), self._selections(context, selections)
         markup: Markup = _macros().index(INDEX, extent, choices, links, self._games)
@@ -201,7 +201,7 @@ def _names(seats: Iterable[str]) -> dict[str, Markup]:
 
 def _ending(rows: GameRows) -> str:
     winner = {"villagers": "the villagers won", "werewolves": "the Werewolves won", None: "nobody won"}[rows.winner]
-    return f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
+    return f"{winner} after {quantity(rows.rounds, 'round')}" if rows.finished else "not finished"
 
 
 def _label(entry: StatementEntry) -> str:
@@ -229,7 +229,7 @@ def _judged(judgements: Sequence[EntryJudgement]) -> str:
     counting = [judgement.row for judgement in judgements if judgement.row.d is not None]
     suspicions = [row.s for row in counting if row.s is not None]
     mean = f", mean suspicion {percent(sum(suspicions) / len(suspicions))}" if suspicions else ""
-    return f"{of(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
+    return f"{quantity(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
 
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"

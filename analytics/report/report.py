@@ -19,9 +19,8 @@ from analytics.report.sections import answer, design, evidence, methods, tables
 from analytics.report.sections.methods import bibtex, cite
 from analytics.report.specs import table
 from wolfbus import __version__
-from wolfbus.document.blocks import Block, Section, TableBlock, plain, warning
-from wolfbus.document.formats import count, of, visible
-from wolfbus.document.writers import escaped, section_markdown, written
+from wolfbus.document import Block, Section, TableBlock, escaped, plain, section_markdown, warning, written
+from wolfbus.formats import count, quantity, visible
 from wolfbus.printable import shortened
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
@@ -173,9 +172,9 @@ def _opening(result: Result) -> str:
     return " ".join(
         part
         for part in (
-            f"{of(games['games'], 'game')}, {count(games['finished'])} finished;",
+            f"{quantity(games['games'], 'game')}, {count(games['finished'])} finished;",
             f"smoothed suspicion with alpha {alpha}, prior {prior}.",
-            f"{of(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
+            f"{quantity(labels['total'], 'self-label or judgement', 'self-labels and judgements')}:",
             f"{count(labels['clean'])} clean, {count(labels['repaired'])} repaired.",
             fillers(result),
         )
@@ -197,6 +196,6 @@ def recalibration_table(result: Result, name: str) -> TableBlock:
         rows={"before": result["before"], "after": result["after"], **held_out},
         name=shortened(name, 60),
         kind=fitted["kind"],
-        judgements=of(fitted["n"], "judgement"),
-        games=of(fitted["games"], "game"),
+        judgements=quantity(fitted["n"], "judgement"),
+        games=quantity(fitted["games"], "game"),
     )

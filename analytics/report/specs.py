@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 
 from analytics import Result, at, look
 from analytics.report.context import Context, Selection, counted, ends, estimate, over_all, value
-from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
-from wolfbus.document.formats import Ends
+from wolfbus.document import Cell, Row, TableBlock, TableColumn
+from wolfbus.formats import Ends
 from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.vocabulary import ROLES
 
@@ -34,7 +34,7 @@ class ColumnSpec(PackageData):
         name: its head.
         of: where its value stands in the findings of a line, as a number, a count, an estimate or a cell; ``a / b`` is
             a share; "" is the line itself.
-        unit: how to show it, see `wolfbus.document.formats`; "whole" is a number of things.
+        unit: how to show it, see `wolfbus.formats`; "whole" is a number of things.
         n: where it stands what the value is over.
         within: where its interval stands, the first that is known; ``row`` is the line's, ``over.NAME`` that of a
             headline metric over all observers.

@@ -106,7 +106,7 @@ class TrialGame:
         return replace(commit, posts=[*others, *((inbox, entry) for entry in mail)])
 
     def receive(self, entry: Entry, at: float) -> None:
-        """Take in a message of the agent for this game."""
+        """Receive a message of the agent for this game."""
         try:
             value = unpack(entry.body)
         except MessageError:

@@ -84,7 +84,7 @@ _BLOCK_S: Final = 0.5
 
 
 class CheckHouse:
-    """One house, one agent. What comes from other threads is dealt with in `process`, in the order in which it came.
+    """One house, one agent. What comes from other threads is done in `process`, in the order in which it came.
 
     Args:
         bus: where the house is.
@@ -130,7 +130,7 @@ class CheckHouse:
         self._stack = contextlib.ExitStack()
 
     def open(self) -> None:
-        """Take the house; ask those who knocked before whether they are still there.
+        """Claim the house; ask those who knocked before whether they are still there.
 
         Raises:
             HouseHeld: another moderator has it.
@@ -221,20 +221,20 @@ class CheckHouse:
         self._tasks.put(act)
 
     def process(self, until: float) -> None:
-        """Deal with what came first; if nothing has come yet, wait for it a moment, or `until` by the monotonic clock,
+        """Process what came first; if nothing has come yet, wait for it a moment, or `until` by the monotonic clock,
         if that is sooner.
         """
         with contextlib.suppress(queue.Empty):
             self._tasks.get(timeout=min(max(until - time.monotonic(), 0.0), _BLOCK_S))()
 
     def process_for(self, seconds: float) -> None:
-        """Deal with all that comes in the next `seconds`."""
+        """Process all that comes in the next `seconds`."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self.left:
             self.process(until)
 
     def close(self) -> None:
-        """Give the house back, and leave no mail behind."""
+        """Release the house, and leave no mail behind."""
         self._stack.close()
         if not self._epoch:
             return

@@ -1,4 +1,4 @@
-"""`Lobby`: hears who comes to a house and goes, and lets agents in or says why not."""
+"""`Lobby`: tracks who comes to a house and goes, and lets agents in or says why not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WARNINGS_KEPT: Final = 2000
 
 
 class Lobby:
-    """Hears agents; all methods are called from one thread.
+    """Receives from agents; all methods are called from one thread.
 
     Args:
         context: the house.
@@ -143,7 +143,7 @@ class Lobby:
         return "0-0" if not first or parse_id(first[0].id) > parse_id(cursor) else cursor
 
     def knock(self, entry: Entry) -> None:
-        """Hear a knock at the lobby: listen to an agent that was not known."""
+        """Handle a knock at the lobby: listen to an agent that was not known."""
         try:
             join = _read(entry)
         except MessageError as error:
@@ -186,7 +186,7 @@ class Lobby:
             self.call_the_roll(self.roster.tickets, self._bus.cursors(self._house))
 
     def receive(self, agent: str, entry: Entry) -> None:
-        """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
+        """Receive what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
         if agent not in self._listened_from:
             # it is not listened to any more, and could join a game in which nobody would hear it
             return
@@ -213,7 +213,7 @@ class Lobby:
         self._warn(agent, f"{agent} cannot be told anything, so it is not here: {error}")
 
     def sum_up(self) -> None:
-        """Say of how many messages it was only counted that they were not taken."""
+        """Warn of messages that were not taken and only counted so far."""
         self._warnings.sum_up(self._clock())
 
     def _join(self, agent: str, join: Join) -> None:
@@ -281,7 +281,7 @@ class Lobby:
     def _receive_archived(self, agent: str, archived: Archived) -> None:
         member = self.roster.members.get(agent)
         if member is None and self.roster.may_serve_as(agent, "analytics"):
-            # a moderator that has just come hears of records before it hears who is here; who is welcome says it again
+            # a new moderator is told of records before it knows who is here; who is welcome says it again
             logger.debug("%s has not joined yet, so what it says of a record is not heard", agent)
         elif member is not None and member.join.service == "analytics":
             self._archived(agent, archived)
@@ -330,7 +330,7 @@ class WarningLimiter:
         logger.warning("%s%s", complaint, also, extra={"agent": agent})
 
     def sum_up(self, now: float) -> None:
-        """Tell how much was only counted, of those whose minute is over; that is a warning too."""
+        """Warn of what was only counted, of those whose minute is over."""
         for agent, last in list(self._last.items()):
             if now - last.at >= WARN_EVERY_S:
                 del self._last[agent]

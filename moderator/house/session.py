@@ -72,7 +72,7 @@ class HouseSession(session.Session):
         return len(self._ids)
 
     def feed(self, entry: Entry) -> News | None:
-        """Take in one entry of the stream, and return what it says."""
+        """Process one entry of the stream; returns what it says."""
         self._ids.append(parse_id(entry.id))
         news = super().feed(entry)
         if news is None:
@@ -198,7 +198,7 @@ class HouseSession(session.Session):
         return next(iter(self.left_out), self.games + 1)
 
     def begin(self, number: int, game: str) -> None:
-        """Count a game in that is about to begin, by its number in the session and its id."""
+        """Add a game that is about to begin, by its number in the session and its id."""
         self.games = max(self.games, number)
         self.under_way[game] = number
         self.missing.add(number)
@@ -274,7 +274,7 @@ class Archives:
         self._keep_s = keep_s
 
     def recall(self) -> None:
-        """Strike out what earlier moderators have seen archived; raises BusError."""
+        """Settle what earlier moderators have seen archived; raises BusError."""
         for game in list(self.session.closed):
             if not self._bus.head(self._house, game):
                 self.session.settle(game)
@@ -298,7 +298,7 @@ class Archives:
         return True
 
     def receive(self, agent: str, archived: Archived) -> None:
-        """Take note of what an analytics service says of a record; raises BusError."""
+        """Receive what an analytics service says of a record; raises BusError."""
         if archived.game in self.session.under_way:
             # analytics read of the game's end before we did
             self.session.catch_up(self._bus, self._house)

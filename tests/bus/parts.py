@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from wolfbus.bus import Bus, Commit, Entry, Reader, streams
-from wolfbus.bus.protocol import Owner
+from wolfbus.bus import Bus, Commit, Entry, Owner, Reader, streams
 from wolfbus.errors import BusError
 
 T = TypeVar("T")

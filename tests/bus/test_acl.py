@@ -34,7 +34,7 @@ from tests.bus.parts import (
 from wolfbus.bus import Bus, Commit, open_bus, streams
 from wolfbus.errors import BusDown, BusError, ConfigError, HouseHeld, NotAllowed, StaleWriter
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import Holder, Service
+from wolfbus.tickets import Holder, Service
 
 OUT_BOB = streams.outbox(HOUSE, "bob")
 OUT_ANALYTICS = streams.outbox(HOUSE, "counter")

@@ -31,8 +31,7 @@ from tests.bus.parts import (
     whole,
 )
 from tests.proxy import Proxy
-from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
-from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus import Bus, BusReader, BusWriter, Commit, Entry, open_bus, streams
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, StaleWriter, StreamLost
 from wolfbus.testing.redis_server import RedisServer
 

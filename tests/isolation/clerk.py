@@ -12,7 +12,7 @@ from wolfbus.bus import open_bus
 from wolfbus.cli import run
 from wolfbus.errors import BusError
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import read_bus
+from wolfbus.tickets import read_bus
 
 
 class Clerk:

@@ -16,7 +16,7 @@ from redis.retry import Retry
 from tests.isolation.clerk import Clerk
 from wolfbus.cli import run
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import read_bus
+from wolfbus.tickets import read_bus
 
 HOUSE = "main"
 WHO = "--agents ada,gone --players bruno --analytics keeper --spectator watcher"

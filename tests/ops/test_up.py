@@ -18,8 +18,7 @@ from redis import Redis
 
 from tests.golden.running import wolfbus
 from tests.ops.commands import run
-from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, open_bus
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
 RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.reading.corpus import CORPUS, NAMES, VOTABLE
+from tests.llm.tables import tables
+from tests.reading.test_corpus import CORPUS, NAMES, VOTABLE
 from tests.reading.test_properties import anything
 from wolfbus.messages.content import CONTENT, Bid, Content, Judgement, Label, Speech
 from wolfbus.reading import Question, read, read_parts
@@ -50,7 +49,7 @@ ASKED = {
     "alone": ALONE,
     "spoken and bid": {**SPOKEN, "bid": BID},
 }
-SEVERAL = tomllib.loads(Path(__file__).with_name("several.toml").read_text("utf-8"))["reply"]
+SEVERAL = tables(__file__)["reply"]
 TOO_LONG = {"name": "far too long", "asked": "one", "text": "x" * 1_000_001, "read": ["unparseable", "unparseable"]}
 
 

@@ -1,19 +1,18 @@
-"""Single values of a reply: numbers, flags, names and kinds of deception; see `values.toml`."""
+"""Single values of a reply: numbers, flags, names and kinds of deception; see `test_values.toml`."""
 
 from __future__ import annotations
 
 import json
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.llm.tables import tables
 from wolfbus.messages.content import Bid, Judgement, Label
 from wolfbus.reading import Question, normalise, read, resolve_name
 from wolfbus.vocabulary import Deception, Kind
 
-TABLE = tomllib.loads(Path(__file__).with_name("values.toml").read_text("utf-8"))
+TABLE: Any = tables(__file__)
 CASES = [
     (shape, *case) if outcome == "got" else (shape, case, outcome, None)
     for shape, outcomes in TABLE.items()

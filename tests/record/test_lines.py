@@ -9,7 +9,7 @@ import pytest
 from tests.record import synthetic
 from wolfbus.errors import RecordError
 from wolfbus.messages.events import Dawn
-from wolfbus.record.line import Recorded, check_seal, on_the_bus, parse_flat, parse_line, seal
+from wolfbus.record.line import Recorded, bus_members, check_seal, parse_flat, parse_line, seal
 
 EVENT = Recorded(2, 12.5, "everybody", Dawn(round=1, died="Ève"))
 MISSING = "is left out"
@@ -67,7 +67,7 @@ def test_a_hash_inside_the_content_is_not_mistaken_for_the_seal() -> None:
     ids=str,
 )
 def test_a_spoilt_or_missing_member_is_named(change: dict[str, Any], said: str) -> None:
-    members = {**on_the_bus(seal("", EVENT)[0]), **change}
+    members = {**bus_members(seal("", EVENT)[0]), **change}
     given = {name: value for name, value in members.items() if value != MISSING}
     before = given.copy()
     with pytest.raises(RecordError) as caught:
@@ -82,8 +82,8 @@ def test_the_first_line_carries_the_version_and_later_ones_may_repeat_it() -> No
         sealed, line = seal("", recorded)
         assert (b'"v":1' in line) is is_there
         assert parse_line(line, 1) == sealed
-        assert parse_flat(on_the_bus(sealed), 1) == sealed
-    members = {name: value for name, value in on_the_bus(seal("", OPENED)[0]).items() if name != "v"}
+        assert parse_flat(bus_members(sealed), 1) == sealed
+    members = {name: value for name, value in bus_members(seal("", OPENED)[0]).items() if name != "v"}
     with pytest.raises(RecordError, match="line 1: no protocol version is not spoken here; this build speaks 1"):
         parse_flat(members, 1)
 

@@ -13,7 +13,7 @@ from analytics.gather import GameRows, Gathered
 from analytics.report.report import ORDER, Report
 from tests.analytics.script import gathered, held_by, named
 from tests.game.driver import play
-from wolfbus.document.blocks import Figure, Row, TableBlock
+from wolfbus.document import Figure, Row, TableBlock
 
 AGENTS = ("llm:big", "llm:small")
 

@@ -10,7 +10,7 @@ from analytics.gather import StudySource
 from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.report import sample
-from wolfbus.document.blocks import (
+from wolfbus.document import (
     Bullets,
     Cell,
     Figure,
@@ -24,8 +24,8 @@ from wolfbus.document.blocks import (
     columns,
     plain,
     warning,
+    written,
 )
-from wolfbus.document.writers import written
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.cli_views.games import SEEDS, lively
 from tests.stage.served import sealed
 from wolfbus.messages.events import Opened, Stopped
 from wolfbus.record.line import Recorded
-from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage import GameFeed, all_viewers
 from wolfbus.state import GameState
 
 EVERYTHING, PUBLIC = "everything", "public"

@@ -121,7 +121,7 @@ def test_an_address_that_is_not_there_says_so(browser, stage):
 
 def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch):
     # a library reads so many at once; a file has to hold all
-    monkeypatch.setattr("wolfbus.stage.library._AT_ONCE", 1)
+    monkeypatch.setattr("wolfbus.stage.library._READ_LIMIT", 1)
     written = wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html"))
     assert written.code == 0, written.err
     address = f"file://{tmp_path}/study.html"

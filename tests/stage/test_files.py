@@ -14,7 +14,7 @@ import pytest
 
 from tests.stage.served import names, sealed
 from wolfbus.cli import run
-from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage import GameFeed, all_viewers
 
 RECORDS, LINES = sealed()
 STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"

@@ -12,8 +12,7 @@ import pytest
 
 from tests.proxy import Proxy
 from tests.stage.served import Events, data, fetched, leave, names, sealed, slowed
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
 from wolfbus.cli import run
 from wolfbus.errors import ConfigError
 from wolfbus.messages.codec import encode
@@ -220,8 +219,8 @@ def test_games_of_a_house_that_are_long_over_are_read_and_kept_no_more():
         moderated.say(GameOpened(game=name, number=number))
         moderated.say(GameClosed(game=name, number=number, outcome="failed", lines=0, hash=""))
     with StageServer(Served(live=source), port=0) as stage:
+        assert fetched(stage.url, "/g/g66/data.json")[0] == 404
         assert data(stage.url, "/library.json")["live"] == []
-        fetched(stage.url, "/g/g66/data.json")
         assert len(source._readers) == len(source._games) == 64
 
 

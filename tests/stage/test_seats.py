@@ -16,7 +16,7 @@ from typing import IO, Self
 from tests.stage.person import Person
 from tests.stage.served import Events, fetched
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import GameFeed
+from wolfbus.stage import GameFeed
 from wolfbus.stage.serving import People
 
 OTHERS = "tests.llm.human.person:Canary"
@@ -182,11 +182,11 @@ def test_seats_of_games_long_over_are_forgotten_and_no_other():
         people.sit("goes on", "Ada")
         for number in range(66):
             seat = people.sit(f"over {number}", "Ada")
-            seat.left()
+            seat.leave()
             await seat.change(20)
 
     asyncio.run(sit())
-    going_on, *over = (people.take(link.partition("#")[2]) for link in links)
+    going_on, *over = (people.redeem(link.partition("#")[2]) for link in links)
     assert going_on is not None
     assert people.seat(going_on.id, going_on.secret) is going_on
     assert over[0] is None

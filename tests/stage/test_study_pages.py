@@ -26,19 +26,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = folder / "study.toml"
     told.write_text('[report]\nprimary = ["accuracy"]\n')
     for name, players in (("a", "scripted"), ("b", "scripted*6,random*2")):
-        words = [
-            "run",
-            str(folder / "study.toml"),
-            "--games",
-            "2",
-            "--seed",
-            "1",
-            "--design",
-            "fixed",
-            "--players",
-            players,
-        ]
-        assert run([*words, "--out", str(folder / name)]) == 0
+        options = {"games": 2, "seed": 1, "design": "fixed", "players": players, "out": folder / name}
+        words = [f"--{option}={value}" for option, value in options.items()]
+        assert run(["run", str(told), *words]) == 0
     return folder
 
 

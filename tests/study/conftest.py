@@ -10,8 +10,7 @@ import pytest
 
 from tests.study.houses import HOUSE
 from tests.study.runs import STUDY, run_here, study_file
-from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import Bus, open_bus
 from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 

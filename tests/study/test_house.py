@@ -30,8 +30,7 @@ from tests.study.runs import (
 )
 from tests.waiting import wait_until
 from wolfbus import cli
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry, every_entry
+from wolfbus.bus import Commit, Entry, every_entry, streams
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import HouseOpened
 from wolfbus.record.reader import open_lines, read_record

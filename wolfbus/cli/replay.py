@@ -188,7 +188,7 @@ def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, a
         click.echo("\n".join([*lines, *result.proof_lines(), numbers]))
     if result.recalibrated is not None:
         from analytics.report.report import recalibration_table
-        from wolfbus.document.writers import written
+        from wolfbus.document import written
 
         click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)
     sys.stdout.flush()

@@ -20,7 +20,7 @@ from wolfbus.messages.codec import check_version
 from wolfbus.messages.events import Ended, Opened, Stopped
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.digest import Digest
-from wolfbus.record.line import Recorded, check_seal, parse_line, read_in_one
+from wolfbus.record.line import Recorded, check_seal, parse_line, parse_sealed
 
 SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 """How the files of records are named."""
@@ -74,14 +74,14 @@ def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
             yield line
             limit = LINE_LIMIT
     except EOFError:
-        what = "the compressed file is cut off"
+        damage = "the compressed file is cut off"
     except (zlib.error, gzip.BadGzipFile) as error:
-        what = f"the compressed data is damaged ({error})"
+        damage = f"the compressed data is damaged ({error})"
     except OSError as error:
         raise RecordError(f"cannot be read: {reason_of(error)}", number + 1) from None
     else:
         return
-    raise RecordError(f"{what}; {_whole_lines(number)} before it", number + 1)
+    raise RecordError(f"{damage}; {_whole_lines(number)} before it", number + 1)
 
 
 def _first_byte(file: io.BufferedReader[Any]) -> bytes:
@@ -155,7 +155,7 @@ class RecordReader(Iterator[Recorded]):
                 _refuse_foreign(line)
             raise RecordError(f"cut off in the middle; {_whole_lines(number - 1)} before it", number)
         line = line[:-1]
-        recorded = read_in_one(self.head, line, number) if self._lenient and number > 1 else None
+        recorded = parse_sealed(self.head, line, number) if self._lenient and number > 1 else None
         if recorded is None:
             recorded = self._examine(line, number)
         _, time, _, event, head = recorded
@@ -233,10 +233,10 @@ def _why_unsealed(line: bytes, number: int) -> str | None:
 def _misnumbered(n: int, number: int) -> str:
     lost = n - number
     if lost > 0:
-        what = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
+        cause = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
     else:
-        what = "a line repeated, added or moved"
-    return f"number {n} stands where {number} was expected: {what}"
+        cause = "a line repeated, added or moved"
+    return f"number {n} stands where {number} was expected: {cause}"
 
 
 def _refuse_foreign(line: bytes) -> None:
@@ -276,10 +276,10 @@ def newest_record(root: Path) -> Path:
     Raises:
         RecordError: there is none.
     """
-    found = records_under(root)
-    if not found:
+    paths = records_under(root)
+    if not paths:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
-    return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+    return max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
 DigestOf: TypeAlias = Literal["events", "lines", "nothing"]

@@ -46,7 +46,7 @@ class Guard:
     """
 
     def __init__(self, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> None:
-        self._hosts = _LOOPBACK | {each.lower() for each in (host, *names)}
+        self._hosts = _LOOPBACK | {name.lower() for name in (host, *names)}
         self._numbers = host not in _LOOPBACK
 
     def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
@@ -114,7 +114,7 @@ def event(name: str, data: bytes, line: int | None = None) -> bytes:
     return head.encode() + b"data: " + data + b"\n\n"
 
 
-def line_of(request: web.Request) -> int:
+def last_line(request: web.Request) -> int:
     """Return the line up to which a browser has the events, 0 where it tells none."""
     word = request.headers.get("Last-Event-ID") or request.query.get("after") or ""
     return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
@@ -126,6 +126,6 @@ async def stream(request: web.Request, events: AsyncGenerator[bytes, None]) -> w
     await response.prepare(request)
     async with contextlib.aclosing(events):
         with contextlib.suppress(ConnectionResetError):
-            async for each in events:
-                await response.write(each)
+            async for data in events:
+                await response.write(data)
     return response

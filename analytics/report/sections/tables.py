@@ -20,8 +20,8 @@ from analytics.figures.tables import confusion, production_by_role, suspicion_he
 from analytics.measures.bootstrap import around_mean
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value
 from analytics.report.specs import Line, phrase, table
-from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, note, plain
-from wolfbus.document.formats import UNDEFINED, count, number, of, percent, shown
+from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
+from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
 from wolfbus.vocabulary import ROLES, Verdict
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
         if row:
             why = row.get("reason") or needs
             folds = row.get("fold_thresholds")
-            under = f"folds {shown(min(folds), 'score')} to {shown(max(folds), 'score')}" if folds else ""
+            under = f"folds {in_unit(min(folds), 'score')} to {in_unit(max(folds), 'score')}" if folds else ""
             median = value(row.get("threshold"), "score", reason=why)
             cells = {"median": median if median.reason else Cell(median.text, under), "scored": row.get("held_out")}
             lines.append(Line(Cell(f"{label} (held out)"), {**row, **cells}, {"rule": rule, "why": why}))
@@ -229,7 +229,7 @@ def truth(findings: Result, context: Context) -> Section:
     mistakes, notes = detection.get("mistakes") or {}, []
     if mistakes.get("flagged") is not None:
         flagged = percent(mistakes["flagged"])
-        notes.append(phrase("truth/mistakes", judgements=of(mistakes["n"], "judgement"), flagged=flagged))
+        notes.append(phrase("truth/mistakes", judgements=quantity(mistakes["n"], "judgement"), flagged=flagged))
     return Section("truth", "Truth: lies told, admitted, detected", (
         plain(phrase("truth/intro")),
         table("truth/truth", findings, context, by="role"),
@@ -371,7 +371,7 @@ def votes(findings: Result, context: Context) -> Section:
         for round_, row in (vote_findings.get("hits_by_round") or {}).items()
     ]
     unjudged = look(vote_findings, "own_argmax", "unjudged")
-    notes = [phrase("rounds/unjudged", votes=of(unjudged, "vote"))] if unjudged else []
+    notes = [phrase("rounds/unjudged", votes=quantity(unjudged, "vote"))] if unjudged else []
     votes_counted = count(look(vote_findings, "counterfactual", "votes") or 0)
     return Section("votes", "Votes (4.5)", (
         table("rounds/votes-table", findings, context, more=by_round, notes=notes),

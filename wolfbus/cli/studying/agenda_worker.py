@@ -16,7 +16,7 @@ from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.cli.studying.results import ended_result, failed_result, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
-from wolfbus.record.publish import bring
+from wolfbus.record.publish import append_record
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import ClaimedGame, StudyAgenda
 from wolfbus.study.journal import GameResult
@@ -99,7 +99,7 @@ class AgendaBus:
     def upload(self, house: str, game: str, path: Path) -> None:
         """Put the record of a game that is over on the bus, where it is not there already; raises BusError."""
         if self.bus is not None and self.near is not None:
-            bring(self.bus, house, game, path)
+            append_record(self.bus, house, game, path)
             path.unlink()
 
     def expire(self, house: str, game: str) -> None:

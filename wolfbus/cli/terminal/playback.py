@@ -158,7 +158,7 @@ def pause_for(event: AnyEvent) -> float:
 def beat_lines(records: Sequence[Recorded]) -> list[int]:
     """Return the numbers of the lines that the game's beats are about, in order."""
     from wolfbus.stage.document import GameFeed
-    from wolfbus.stage.eyes import EVERYTHING
+    from wolfbus.stage.viewers import EVERYTHING
 
     feed = GameFeed(EVERYTHING)
     for recorded in records:
