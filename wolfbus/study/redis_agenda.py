@@ -11,10 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from redis.exceptions import ResponseError
-
 from wolfbus import __version__
-from wolfbus.bus.redis.connection import RedisLink, Script, refusal
+from wolfbus.bus.redis.connection import Script
 from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
@@ -175,11 +173,4 @@ class RedisAgenda:
         return self._links.run(self._agenda, lambda link: link.ask(*words, doing=self._doing))
 
     def _run(self, *words: str) -> Any:
-        def call(link: RedisLink) -> Any:
-            keys = (str(len(self._keys)), *self._keys)
-            (reply,) = self._script.run(link, [(*keys, *words)])
-            if isinstance(reply, ResponseError):
-                raise refusal(reply, self._doing) from reply
-            return reply
-
-        return self._links.run(self._agenda, call)
+        return self._links.call(self._script, self._keys, words, self._doing)
