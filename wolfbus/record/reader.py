@@ -9,6 +9,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
@@ -58,6 +59,26 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
         raise RecordError(f"{source}: {reason_of(error)}") from None
     with file:
         yield from _lines(file)
+
+
+def check_seals(path: Path) -> tuple[bool, int, str, bytes]:
+    """Check the seals of a record, and not what its lines say; about a millisecond a game.
+
+    Returns:
+        Whether all of its lines are sealed; how many are from the first on; the last of these seals; and its line.
+    """
+    seal, count, last = "", 0, b""
+    try:
+        with closing(open_lines(path)) as lines:
+            for line in lines:
+                if line[-1:] != b"\n":
+                    return False, count, seal, last
+                seal = check_seal(seal, line[:-1], count + 1)
+                last = line
+                count += 1
+    except RecordError:
+        return False, count, seal, last
+    return True, count, seal, last
 
 
 def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
