@@ -278,8 +278,8 @@ class Transcript:
             model=call.model,
             role=self._game.rows.seats[call.seat].role,
             input=[
-                chat[role](id=f"{call_id(self._game.id, line)}:{at}", content=storable(text))
-                for at, (role, text) in enumerate(prompt.messages if prompt is not None else ())
+                chat[role](id=f"{call_id(self._game.id, line)}:{index}", content=storable(text))
+                for index, (role, text) in enumerate(prompt.messages if prompt is not None else ())
             ],
             tools=[],
             tool_choice="none",

@@ -293,10 +293,10 @@ class Context:
 
 def _brief(agent: str) -> str:
     """Return what tells an agent from others: a model without its server and maker, a program without "exec:"."""
-    kind, _, rest = agent.partition(":")
+    kind, _, name = agent.partition(":")
     if kind == "llm":
-        rest = rest.partition("@")[0].rpartition("/")[2]
-    return rest.strip() or agent
+        name = name.partition("@")[0].rpartition("/")[2]
+    return name.strip() or agent
 
 
 def shorten_name(name: str, limit: int) -> str:

@@ -220,10 +220,10 @@ class EntryIndex:
         return set().union(
             *(
                 entries
-                for (judged, role, by), entries in self._judged.items()
+                for (judged, role, agent), entries in self._judged.items()
                 if _matches(judged, selection.judged)
                 and (selection.observer is None or role == selection.observer)
-                and (selection.by is None or by == selection.by)
+                and (selection.by is None or agent == selection.by)
             )
         )
 

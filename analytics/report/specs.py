@@ -220,8 +220,8 @@ def _lines(
         label = "Overall" if key == "overall" else spec.labels.get(key, key)
         head, values = context.agent_cell(key) if by == "agent" else Cell(label), _values(key, by, context)
         if spec.head_link:
-            behind = spec.head_link.format_map(defaultdict(str, values))
-            head = replace(head, link=Selection.of(behind) if look(row, "n") else None)
+            link_query = spec.head_link.format_map(defaultdict(str, values))
+            head = replace(head, link=Selection.of(link_query) if look(row, "n") else None)
         yield Line(head, row, values, key == "overall", path=f"{place}.{{key}}")
     if spec.total and rows and (row := look(findings, *(total := spec.total.format(**words)).split("."))):
         yield Line(Cell(spec.total_label), row, _values("overall", by, context), total=True, path=total)
