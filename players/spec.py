@@ -202,19 +202,15 @@ class BrainContext(Closable):
         return None if self._budget is None else self._budget.spent
 
     def models_of(self, brains: Iterable[str]) -> list[Model]:
-        """Return the different models that some brain specs name.
-
-        Raises:
-            ConfigError: a spec names none.
-        """
+        """Return the different models that some brain specs name; raises ConfigError if one names none."""
         models = list(named_models(brains, self.models).values())
         return [model for index, model in enumerate(models) if model not in models[:index]]
 
     def tables_of(self, brains: Iterable[str]) -> dict[str, Model]:
         """Return the models that some brain specs name, by the ``[models.*]`` table that each has or could have."""
-        from players.llm.settings import model_of, table_of
+        from players.llm.settings import table_of
 
-        return {table_of(name, self.models): model_of(name, self.models) for name in _model_names(brains)}
+        return {table_of(name, self.models): model for name, model in named_models(brains, self.models).items()}
 
     def check(self, brains: Iterable[str]) -> None:
         """See that each model that `brains` name has its key, without asking anybody.
