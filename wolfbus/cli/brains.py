@@ -359,12 +359,10 @@ def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
         The sum over all calls, as `Accounts.summary` tells it; nothing where no model plays, or only ones of this very
         process, or the game did not end.
     """
-    from players.llm.settings import model_of
-    from players.spec import BrainContext
+    from players.spec import BrainContext, named_models
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    names = {brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")}
-    servers = {name: model_of(name, models) for name in names}
+    servers = named_models(brains, models)
     if all(model.endpoint.provider == "mock" for model in servers.values()):
         return {}
     mock = {"provider": "mock"}

@@ -55,15 +55,11 @@ class LoadedStudy:
 
     def used_models(self, brains: tuple[str, ...]) -> dict[str, Any]:
         """Return the models that some brains name, by what they name them by, without secrets."""
-        from players.llm.settings import model_of
+        from players.spec import named_models
 
-        used = {}
-        for brain in brains:
-            if brain.startswith("llm:"):
-                name = brain.removeprefix("llm:")
-                used[name] = model_of(name, self.models).model_dump(mode="json")
-                endpoint = used[name]["endpoint"]
-                used[name]["endpoint"] = {member: endpoint[member] for member in _ANSWERING}
+        used = {name: model.model_dump(mode="json") for name, model in named_models(brains, self.models).items()}
+        for model in used.values():
+            model["endpoint"] = {member: model["endpoint"][member] for member in _ANSWERING}
         return used
 
     def text(self) -> str:

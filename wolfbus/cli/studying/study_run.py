@@ -341,11 +341,11 @@ class StudyRun:
 
     def _worker_settings(self, folder: StudyFolder, pending: int, brain_context: BrainContext | None) -> WorkerSettings:
         models = {}
-        if brain_context is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
-            from players.llm.settings import model_of
+        if brain_context is not None:
+            from players.spec import named_models
 
-            names = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
-            models = {name: brain_context.settled(model_of(name, self.study.models)) for name in names}
+            used = named_models(self.plan.agents, self.study.models)
+            models = {name: brain_context.settled(model) for name, model in used.items()}
         settings, workers = self.study.settings, self._workers(pending)
         brains = {"brains": self.plan.agents, "models": divide_limits(models, workers), **self._call_options()}
         return WorkerSettings(
