@@ -36,7 +36,7 @@ RoleRequest: TypeAlias = tuple[str, Role]
 """A brain, and the role that one of its seats is to have."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
-"""Of a config file, beside the rules."""
+"""Of a config file, besides the rules."""
 _SHOWN: Final = 60
 _SEED: Final = "r23"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""

@@ -9,7 +9,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
@@ -62,20 +62,23 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
 
 
 def check_seals(path: Path) -> tuple[bool, int, str, bytes]:
-    """Check the seals of a record, and not what its lines say: about a millisecond a game.
+    """Check the seals of a record, and not what its lines say; about a millisecond a game.
 
     Returns:
         Whether all of its lines are sealed; how many are from the first on; the last of these seals; and its line.
     """
     seal, count, last = "", 0, b""
-    with suppress(RecordError), closing(open_lines(path)) as lines:
-        for line in lines:
-            if line[-1:] != b"\n":
-                break
-            seal, count, last = check_seal(seal, line[:-1], count + 1), count + 1, line
-        else:
-            return True, count, seal, last
-    return False, count, seal, last
+    try:
+        with closing(open_lines(path)) as lines:
+            for line in lines:
+                if line[-1:] != b"\n":
+                    return False, count, seal, last
+                seal = check_seal(seal, line[:-1], count + 1)
+                last = line
+                count += 1
+    except RecordError:
+        return False, count, seal, last
+    return True, count, seal, last
 
 
 def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
@@ -250,10 +253,9 @@ def _why_unsealed(line: bytes, number: int) -> str | None:
 
 def _misnumbered(n: int, number: int) -> str:
     lost = n - number
-    if lost > 0:
-        cause = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
-    else:
-        cause = "a line repeated, added or moved"
+    cause = (
+        f"{counted(lost, 'line')} before it removed, or lines moved" if lost > 0 else "a line repeated, added or moved"
+    )
     return f"number {n} stands where {number} was expected: {cause}"
 
 
@@ -285,11 +287,7 @@ def records_under(root: Path) -> list[Path]:
 
 
 def newest_record(root: Path) -> Path:
-    """Return the record below a folder that was written last; hidden folders are left out.
-
-    Raises:
-        RecordError: there is none.
-    """
+    """Return the record below a folder that was written last; raises RecordError if there is none."""
     paths = records_under(root)
     if not paths:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
@@ -351,7 +349,7 @@ def read_checked(
         prover: re-executes the record; None not to.
         lenient: see `RecordReader`.
         digest_of: what the digest is taken from: "lines" is quicker, and proves one that was noted but refutes none
-            (see `Digest.feed_line`); "nothing" where nobody asks for one.
+            (see `Digest.feed_line`).
     """
     reader, digest = read_record(lines, tolerant=True, lenient=lenient), Digest()
     events, head, seconds = 0, "", 0.0
@@ -388,8 +386,8 @@ def read_checked(
     if problem is None:
         problem = str(reader.problem) if reader.problem else _why_unfinished(events, stopped, ended)
     proven = None if prover is None else problem is None
-    stated = "" if digest_of == "nothing" else digest.hexdigest()
-    return Checked(problem, events, opened, ended, head, stated, seconds, proven, refuted)
+    digest_shown = "" if digest_of == "nothing" else digest.hexdigest()
+    return Checked(problem, events, opened, ended, head, digest_shown, seconds, proven, refuted)
 
 
 def _why_unfinished(events: int, stopped: Stopped | None, ended: Ended | None) -> str | None:
