@@ -113,14 +113,9 @@ def _item(item: str, spec: str, buildable: bool) -> tuple[str, int | None]:
     return name, int(number)
 
 
-def _model_names(brains: Iterable[str]) -> list[str]:
-    """Return what stands behind ``llm:`` in some brain specs, each once."""
-    return list(dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)))
-
-
 def named_models(brains: Iterable[str], models: Mapping[str, Model]) -> dict[str, Model]:
     """Return the models that some brain specs name, by what stands behind ``llm:``; raises ConfigError."""
-    if not (names := _model_names(brains)):
+    if not (names := [brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)]):
         return {}
     from players.llm.settings import model_of
 
@@ -238,7 +233,7 @@ class BrainContext(Closable):
         try:
             yield
         except PlayerError as error:
-            names = [name for name in _model_names(brains) if "@" not in name]
+            names = [name for name in named_models(brains, self.models) if "@" not in name]
             if self.models or not names:
                 raise
             are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"
