@@ -319,7 +319,4 @@ def recalibrated(game: GameRows, saved: SavedMap) -> Result:
 
 def _row(ties: Tied) -> Result:
     values = calibration(ties)
-    return {
-        **values,
-        "undefined": {name: ties.one_sided() for name in FIGURES if values[name] is None},
-    }
+    return {**values, "undefined": {name: ties.one_sided() for name in FIGURES if values[name] is None}}

@@ -58,13 +58,7 @@ class Sums:
         self.ids += ids
         self.blocks += blocks
 
-    def put(
-        self,
-        name: str,
-        game: Array,
-        groups: Groups,
-        weights: Array | None = None,
-    ) -> None:
+    def put(self, name: str, game: Array, groups: Groups, weights: Array | None = None) -> None:
         """Sum rows by game and group.
 
         Args:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
-from analytics.findings import TABLES, metrics, sections
+from analytics.findings import TABLES, metrics, paper_tables, sections
 from analytics.fold import fold
 from analytics.gather import FileNote, GameRows, Gathered, StudySource
 from analytics.measures import Columns, ColumnsBuilder, Study, joined, variability
@@ -221,6 +221,11 @@ def measured(name: str, games: Columns, primary: Sequence[str] | None = None) ->
     if name in TABLES:
         return TABLES[name](study.estimates)
     return (sections() if primary is None else sections((primary, True)))[name](study)
+
+
+def tables_of(gathered: Gathered) -> dict:
+    """Return the paper's tables of all games that were read."""
+    return paper_tables(Study(gathered.columns).estimates, gathered.ledger)
 
 
 def headlines(games: Columns, *names: str) -> dict:
