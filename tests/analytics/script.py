@@ -12,8 +12,7 @@ import numpy as np
 from scipy.stats import norm, t
 
 from analytics.findings import TABLES, metrics, paper_tables, sections
-from analytics.fold import fold
-from analytics.gather import FileNote, GameRows, Gathered, StudySource
+from analytics.gather import FileNote, GameRows, Gathered, StudySource, fold
 from analytics.measures import Columns, ColumnsBuilder, Study, joined, variability
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label

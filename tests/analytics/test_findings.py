@@ -14,8 +14,7 @@ import pytest
 
 import analytics.findings as module
 from analytics.findings import TABLES, Metrics, findings, metrics
-from analytics.fold import fold
-from analytics.gather import GameRows
+from analytics.gather import GameRows, fold
 from analytics.measures import Study, columns_of
 from tests.analytics.script import TABLE, Script, gathered, held_by, leaves, random_game
 

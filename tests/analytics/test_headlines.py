@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.findings import Metrics, metrics
-from analytics.fold import fold
+from analytics.gather import fold
 from analytics.measures import ColumnsBuilder, columns_of
 from tests.analytics.script import headlines, measured, random_game
 from tests.game.driver import play
