@@ -133,8 +133,6 @@ def test_what_an_archive_makes_of_what_it_is_told(probe, records, story, caplog)
 
 @pytest.mark.parametrize("shorter", [1, 2, 0])
 def test_a_file_that_is_longer_than_its_game_became_when_done_anew_is_read_from_the_start(probe, record, shorter):
-    probe, record, shorter
-):
     anew = record.done_anew(since=len(record) - 60)
     # the game's last lines but one went another way; that these are no end of a game does not matter here
     lines = len(anew) - shorter
