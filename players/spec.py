@@ -113,14 +113,10 @@ def _item(item: str, spec: str, buildable: bool) -> tuple[str, int | None]:
     return name, int(number)
 
 
-def _model_names(brains: Iterable[str]) -> list[str]:
-    """Return what stands behind ``llm:`` in some brain specs, each once."""
-    return list(dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)))
-
-
 def named_models(brains: Iterable[str], models: Mapping[str, Model]) -> dict[str, Model]:
     """Return the models that some brain specs name, by what stands behind ``llm:``; raises ConfigError."""
-    if not (names := _model_names(brains)):
+    names = dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL))
+    if not names:
         return {}
     from players.llm.settings import model_of
 
@@ -212,9 +208,9 @@ class BrainContext(Closable):
 
     def tables_of(self, brains: Iterable[str]) -> dict[str, Model]:
         """Return the models that some brain specs name, by the ``[models.*]`` table that each has or could have."""
-        from players.llm.settings import model_of, table_of
+        from players.llm.settings import table_of
 
-        return {table_of(name, self.models): model_of(name, self.models) for name in _model_names(brains)}
+        return {table_of(name, self.models): model for name, model in named_models(brains, self.models).items()}
 
     def check(self, brains: Iterable[str]) -> None:
         """See that each model that `brains` name has its key, without asking anybody.
@@ -242,7 +238,7 @@ class BrainContext(Closable):
         try:
             yield
         except PlayerError as error:
-            names = [name for name in _model_names(brains) if "@" not in name]
+            names = [name for name in named_models(brains, self.models) if "@" not in name]
             if self.models or not names:
                 raise
             are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"
@@ -310,8 +306,7 @@ def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
     Raises:
         ConfigError: the spec names no model.
     """
-    named = BrainContext(models).models_of([brain_spec])
-    return named[0].model if named else None
+    return next((model.model for model in named_models([brain_spec], models).values()), None)
 
 
 def check(brains: Iterable[str], brain_context: BrainContext) -> None:
