@@ -115,8 +115,7 @@ def _item(item: str, spec: str, buildable: bool) -> tuple[str, int | None]:
 
 def named_models(brains: Iterable[str], models: Mapping[str, Model]) -> dict[str, Model]:
     """Return the models that some brain specs name, by what stands behind ``llm:``; raises ConfigError."""
-    names = dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL))
-    if not names:
+    if not (names := [brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)]):
         return {}
     from players.llm.settings import model_of
 
@@ -198,11 +197,7 @@ class BrainContext(Closable):
         return None if self._budget is None else self._budget.spent
 
     def models_of(self, brains: Iterable[str]) -> list[Model]:
-        """Return the different models that some brain specs name.
-
-        Raises:
-            ConfigError: a spec names none.
-        """
+        """Return the different models that some brain specs name; raises ConfigError if one names none."""
         models = list(named_models(brains, self.models).values())
         return [model for index, model in enumerate(models) if model not in models[:index]]
 
