@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analytics.books import RoundSuspicion
 from analytics.rows import Departure, GameRows, SeatRow
-from analytics.rows.fields import NOTHING
+from analytics.rows.fields import NO_DETAILS
 from analytics.scorebook import Scorebook
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
@@ -99,9 +99,9 @@ class _Transcript:
         for said in statements:
             turns[said.phase] += 1
             self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
-            if said.own is not None:
-                outcome, reading, label = self.read(said.own)
-                self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own, outcome))
+            if said.own_analysis is not None:
+                outcome, reading, label = self.read(said.own_analysis)
+                self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own_analysis, outcome))
                 self.book.label(said.number, outcome, reading, label)
             for observer, analysis in said.others.items():
                 outcome, reading, label = self.read(analysis)
@@ -112,7 +112,7 @@ class _Transcript:
         """Copy a vote."""
         if day.votes:
             ballots = [self.ballot(vote) for vote in day.votes]
-            self.book.vote(day.round, ((*ballot, None, NOTHING) for ballot in ballots))
+            self.book.vote(day.round, ((*ballot, None, NO_DETAILS) for ballot in ballots))
             for vote, (voter, _, outcome) in zip(day.votes, ballots, strict=True):
                 # of a vote without its raw text nobody knows how it was read
                 if vote.read is not None:

@@ -33,12 +33,12 @@ LOSSES: Final = 3
 LOSSES_WITHIN_S: Final = 60.0
 
 
-def serve(
+def moderate(
     settings: ModeratorSettings,
     stopping: Stopping,
     health: Health,
-    report: Callable[[GameReport], None] = lambda _result: None,
-) -> int:
+    report: Callable[[GameReport], None] = lambda _report: None,
+) -> TermEnd:
     """Moderate a house until its session closes, or somebody asks to stop.
 
     Args:
@@ -48,20 +48,14 @@ def serve(
         report: called with the result of every game, from this thread.
 
     Returns:
-        Exit code: 0, or 1 if a game failed, could not be archived, found too few agents, or the bus was lost.
+        How the last term ended; `failed` if a game failed, could not be archived, found too few agents, or the bus was
+        lost.
 
     Raises:
         ConfigError: the bus's address cannot be understood.
         BusError: the bus cannot be reached, or refuses what a moderator needs; one clear line.
         WolfError: the house is in the middle of games that are not on the agenda.
     """
-    return int(moderate(settings, stopping, health, report).failed)
-
-
-def moderate(
-    settings: ModeratorSettings, stopping: Stopping, health: Health, report: Callable[[GameReport], None]
-) -> TermEnd:
-    """Do what `serve` does; returns how the last term of office ended."""
     holder = _holder_name()
     ended: TermEnd | None = None
     losses: deque[float] = deque()

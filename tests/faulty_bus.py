@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from tests.faulty_reader import FaultyReader, Reading, drawn
-from wolfbus.bus.protocol import Bus, Entry, Reader
+from wolfbus.bus import Bus, Entry, Reader
 from wolfbus.draws import choose, unit
 from wolfbus.messages.codec import pack, unpack
 

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from wolfbus.bus.protocol import Entry, Reader
+from wolfbus.bus import Entry, Reader
 from wolfbus.draws import unit
 from wolfbus.errors import BusError, StreamLost
 

@@ -75,26 +75,23 @@ def read_data(package: str, name: str, shape: type[Data]) -> Data:
 @cache
 def field_docs(model: type[BaseModel]) -> dict[str, str]:
     """Return the meaning of each field of a model that has one, by name; those of its bases included."""
-    found: dict[str, str] = {}
+    docs: dict[str, str] = {}
     for base in reversed(model.__mro__):
-        found.update(_of_module(base.__module__).get(base.__qualname__, {}))
-    return found
+        docs.update(_of_module(base.__module__).get(base.__qualname__, {}))
+    return docs
 
 
 @cache
 def _of_module(name: str) -> dict[str, dict[str, str]]:
     """Return the meanings of attributes by class, for a module whose source is at hand."""
     module = sys.modules.get(name)
-    if module is None or not name.startswith(_OURS):
+    if module is None or not name.startswith(_PACKAGES):
         return {}
-    return {each.name: dict(_of_class(each)) for each in _classes(inspect.getsource(module))}
+    classes = (node for node in ast.parse(inspect.getsource(module)).body if isinstance(node, ast.ClassDef))
+    return {node.name: dict(_of_class(node)) for node in classes}
 
 
-_OURS = ("wolfbus.", "players.", "moderator.", "analytics.")
-
-
-def _classes(source: str) -> Iterator[ast.ClassDef]:
-    return (each for each in ast.parse(source).body if isinstance(each, ast.ClassDef))
+_PACKAGES = ("wolfbus.", "players.", "moderator.", "analytics.")
 
 
 def _of_class(body: ast.ClassDef) -> Iterator[tuple[str, str]]:

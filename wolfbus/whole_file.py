@@ -66,17 +66,17 @@ def read_whole(path: Path, longest: int) -> bytes:
     source = printable(str(path), _PATH_SHOWN)
     try:
         with open(path, "rb", opener=_without_waiting) as file:
-            there = os.fstat(file.fileno())
-            if not stat.S_ISREG(there.st_mode):
-                kind = "a pipe" if stat.S_ISFIFO(there.st_mode) else "a device"
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                kind = "a pipe" if stat.S_ISFIFO(status.st_mode) else "a device"
                 raise ConfigError(f"{source}: not a file but {kind}")
             content = bytearray()
             # some have no size to tell, and some grow
-            while there.st_size <= longest and (piece := file.read(_PIECE)):
+            while status.st_size <= longest and (piece := file.read(_PIECE)):
                 content += piece
                 if len(content) > longest:
                     break
-            if max(there.st_size, len(content)) > longest:
+            if max(status.st_size, len(content)) > longest:
                 raise ConfigError(f"{source}: too large: more than {_size(longest)}")
     except (OSError, ValueError) as error:
         # a name may hold a character that no file's can

@@ -1,4 +1,4 @@
-"""Claims heard in what is said: roles, inspections, protections and accusations in the words, scored like those that
+"""Claims found in statements: roles, inspections, protections and accusations in the words, scored like those that
 speakers attach, which count only if the words bear them out (metrics: objective truth).
 
 `claims_in` reads a text, `GameFacts` follows what is true of the game meanwhile; `wolfbus.truth` scores. It would
@@ -44,7 +44,7 @@ def claims_in(text: str, speaker: SeatName, names: Iterable[SeatName], *, opinio
 
 
 class StatedClaims:
-    """What can be heard in the words of a statement.
+    """What the words of a statement claim.
 
     Args:
         text: the words; what goes beyond 6,000 characters is not read.

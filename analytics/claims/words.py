@@ -67,11 +67,11 @@ def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
     words: list[str] = []
     silent: set[int] = set()
     for line, is_retracted in _lines(text, speaker):
-        begin = len(words)
-        words += _words(line)
-        if words[begin:] and words[-1] not in STOPS:
-            words.append(".")
-        silent.update(range(begin, len(words)) if is_retracted else _quoted(words, begin, speaker))
+        begin, line_words = len(words), _words(line)
+        if line_words and line_words[-1] not in STOPS:
+            line_words.append(".")
+        words += line_words
+        silent.update(range(begin, len(words)) if is_retracted else (begin + at for at in _quoted(line_words, speaker)))
     for begin, end in _questions(words):
         silent.update(range(begin, end))
     return words, frozenset(silent)
@@ -243,15 +243,15 @@ def _at_night(words: list[str], night: str) -> None:
     words.append(night)
 
 
-def _quoted(words: list[str], begin: int, speaker: str) -> Iterator[int]:
-    """Yield the places of a line's words, from where it begins, that another player says under its name, "Tom: I am the
-    Seer": up to the next name or the end of the line, for nothing marks where it ends. "Tom: I checked Tom" is none.
+def _quoted(words: list[str], speaker: str) -> Iterator[int]:
+    """Yield the places of a line's words that another player says under its name, "Tom: I am the Seer": up to the next
+    name or the end of the line, for nothing marks where it ends. "Tom: I checked Tom" is none.
     """
     code, is_quoted = coded(words), False
-    for place in range(begin, len(words)):
-        if (place == begin or words[place - 1] in STOPS) and match_from(code, place, "line_of"):
-            sentence = takewhile(lambda word: word not in STOPS, words[place + 1 :])
-            is_quoted = words[place] not in {speaker, *sentence} and match_from(code, place, "quoted_line") is not None
+    for place, word in enumerate(words):
+        if (place == 0 or words[place - 1] in STOPS) and match_from(code, place, "line_of"):
+            sentence = takewhile(lambda other: other not in STOPS, words[place + 1 :])
+            is_quoted = word not in {speaker, *sentence} and match_from(code, place, "quoted_line") is not None
         if is_quoted:
             yield place
 

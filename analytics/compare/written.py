@@ -10,7 +10,7 @@ from typing import Final
 
 from analytics import Result
 from analytics.measures.primary import TELLING, verdict
-from wolfbus.document.blocks import (
+from wolfbus.document import (
     Block,
     Cell,
     Figure,
@@ -22,9 +22,9 @@ from wolfbus.document.blocks import (
     columns,
     plain,
     warning,
+    written,
 )
-from wolfbus.document.formats import UNDEFINED, between, count, listed, number, of, shown
-from wolfbus.document.writers import written
+from wolfbus.formats import UNDEFINED, between, count, in_unit, listed, number, quantity
 from wolfbus.printable import shortened
 
 _COLUMNS: Final = (
@@ -78,8 +78,8 @@ def _answer(result: Result, names: Sequence[str]) -> str:
         if ahead:
             parts.append(f"{names[side]} is clearly higher in {listed(ahead)}")
     if not parts:
-        return f"No primary metric clearly tells {names[1]} from {names[0]} ({of(len(tested), 'metric')} tested)."
-    return f"{'; '.join(parts)}; adjusted for {of(len(tested), 'primary metric')} together."
+        return f"No primary metric clearly tells {names[1]} from {names[0]} ({quantity(len(tested), 'metric')} tested)."
+    return f"{'; '.join(parts)}; adjusted for {quantity(len(tested), 'primary metric')} together."
 
 
 def _figures(result: Result, names: Sequence[str], *, exploratory: bool) -> Iterator[Figure]:
@@ -124,7 +124,7 @@ def _warnings(result: Result) -> Iterator[Prose]:
 def _tables(result: Result) -> Iterator[TableBlock]:
     caption = (
         "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
-        f"{of(result['adjusted'], 'primary metric')} together"
+        f"{quantity(result['adjusted'], 'primary metric')} together"
     )
     told = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
     heads = ("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")
@@ -148,7 +148,7 @@ def _row(name: str, row: Result) -> Row:
     tested = ("p",) if row["exploratory"] else ("p", "p_adjusted")
     interval = between(difference["low"], difference["high"], unit, signed=True)
     cells = (
-        *(_difference(row[side], unit) if unit == "points" else shown(row[side], unit) for side in "ab"),
+        *(_difference(row[side], unit) if unit == "points" else in_unit(row[side], unit) for side in "ab"),
         *(count(row[f"n_{side}"]) for side in "ab"),
         _difference(difference["value"], unit),
         interval or UNDEFINED,
@@ -161,7 +161,7 @@ def _difference(value: float | None, unit: str) -> str:
     """Return a difference as its interval stands beside it."""
     if unit in _POINTS and value is not None:
         return number(100 * value, 1, signed=True)
-    return shown(value, unit, signed=True)
+    return in_unit(value, unit, signed=True)
 
 
 def as_csv(result: Result) -> str:
@@ -187,25 +187,25 @@ def as_csv(result: Result) -> str:
 
 
 def _about(side: Result) -> str:
-    games = of(side["games"], "game")
+    games = quantity(side["games"], "game")
     if "seats" not in side:
         return games
     roles = ", ".join(f"{role} {number_}" for role, number_ in side["roles"].items())
-    return f"{games}, {of(side['seats'], 'seat')}: {roles}"
+    return f"{games}, {quantity(side['seats'], 'seat')}: {roles}"
 
 
 def _pairing(result: Result) -> str:
     pairing = result["pairing"]
-    tested = of(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
+    tested = quantity(result["permutations"], "rearrangement") + (", all there are" if result["exact"] else "")
     if result["kind"] == "agents":
         nouns = ("block of games", "blocks of games") if pairing["by"] == "block" else ("game", "games")
-        return f"swapped within {of(pairing['pairs'], *nouns)}; {tested}"
+        return f"swapped within {quantity(pairing['pairs'], *nouns)}; {tested}"
     if pairing["by"] is None:
         against = " against ".join(_unpaired(result, side) for side in "ab")
         return f"no seed in common, so nothing is paired: {against}; {tested}"
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
-    games = f"{of(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
-    told = f"{of(pairing['pairs'], 'pair')} by seed ({games})"
+    games = f"{quantity(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
+    told = f"{quantity(pairing['pairs'], 'pair')} by seed ({games})"
     left_a, left_b = (result[side]["games"] - pairing[f"paired_games_{side}"] for side in "ab")
     left = f", {left_a} of A and {left_b} of B without a partner" if alone else ""
     return f"{told}{left}; {tested}"
@@ -213,8 +213,8 @@ def _pairing(result: Result) -> str:
 
 def _unpaired(result: Result, side: str) -> str:
     games, units = result[side]["games"], result["pairing"][f"unpaired_{side}"]
-    within = "" if units == games else f" in {of(units, 'block')}"
-    return f"{of(games, 'game')} of {side.upper()}{within}"
+    within = "" if units == games else f" in {quantity(units, 'block')}"
+    return f"{quantity(games, 'game')} of {side.upper()}{within}"
 
 
 def _dealt_differently(result: Result) -> bool:

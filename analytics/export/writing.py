@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from analytics.columns import ColumnsBuilder
-from analytics.export.table_files import CsvFile, Landing, ParquetFile, pyarrow
+from analytics.export.table_files import AtomicFiles, CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
@@ -249,7 +249,7 @@ def write_tables(
     """
     if form == "parquet":
         pyarrow()
-    folder, chosen = Path(folder), _chosen(tables)
+    folder, chosen = Path(folder), _tables_named(tables)
     collection = collect(sources, None if criteria is None else criteria.roles)
     paths = {table.name: f"{table.name}.{form}" for table in chosen}
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
@@ -258,9 +258,9 @@ def write_tables(
     of_all, builder = [table for table in chosen if table.whole], ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
-    with Landing(folder, [*paths.values(), *beside], force=force) as landing:
+    with AtomicFiles(folder, [*paths.values(), *beside], force=force) as atomic:
         kind = CsvFile if form == "csv" else ParquetFile
-        writers = {table.name: kind(table, landing.file(paths[table.name])) for table in chosen}
+        writers = {table.name: kind(table, atomic.file(paths[table.name])) for table in chosen}
         try:
             for note, game in read_games(collection, criteria, tell):
                 notes.append(note)
@@ -278,11 +278,11 @@ def write_tables(
             for writer in writers.values():
                 writer.abandon()
             raise
-        sums = {table.name: landing.digest(paths[table.name]) for table in chosen}
+        sums = {table.name: atomic.digest(paths[table.name]) for table in chosen}
         if form == "csv":
-            landing.file(PACKAGE).write(_package(chosen, licence))
-        landing.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
-        landing.file(CARD).write(_card(chosen, form, counts, licence))
+            atomic.file(PACKAGE).write(_package(chosen, licence))
+        atomic.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
+        atomic.file(CARD).write(_card(chosen, form, counts, licence))
     written = tuple(folder / name for name in (*paths.values(), *beside))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
@@ -291,7 +291,7 @@ write_csv: Final = partial(write_tables, "csv")
 write_parquet: Final = partial(write_tables, "parquet")
 
 
-def _chosen(names: Sequence[str] | None) -> list[ExportTable]:
+def _tables_named(names: Sequence[str] | None) -> list[ExportTable]:
     if names is None:
         return list(TABLES.values())
     strangers = [name for name in names if name not in TABLES]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
 from analytics.measures.bootstrap import around_mean
-from wolfbus.document.formats import number, percent
+from wolfbus.formats import number, percent
 from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Role
 

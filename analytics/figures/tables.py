@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from analytics import Result
 from analytics.figures.chart import DARK_HEATS, HEATS, PERCENTS, SIZE, SMALL, WIDTH, Axes, Drawing, KeyEntry, width_of
-from wolfbus.document.formats import between, listed, number, of, percent, shown
+from wolfbus.formats import between, in_unit, listed, number, percent, quantity
 from wolfbus.printable import told_apart
 from wolfbus.vocabulary import ROLES
 
@@ -217,7 +217,7 @@ def _cell(drawing: Drawing, row: int, column: int, cell: Result, low: float, hig
     ink = "paper" if step >= DARK_HEATS else "ink"
     drawing.box(*box, f"heat-{step}", "grid")
     drawing.text(middle, top + 30, number(mean, 2), ink, "middle", size=17)
-    drawing.text(middle, top + 52, of(cell["n"], "game"), ink, "middle", size=SMALL)
+    drawing.text(middle, top + 52, quantity(cell["n"], "game"), ink, "middle", size=SMALL)
 
 
 def _legend(drawing: Drawing, low: float, high: float) -> None:
@@ -250,7 +250,7 @@ class Panel:
     Attributes:
         heading: what is estimated.
         axis: what it is measured in, and what 0 means.
-        unit: as in `wolfbus.document.formats`.
+        unit: as in `wolfbus.formats`.
         rows: for each name an estimate ``{"value", "low", "high"}``.
         colour: name in the palette.
     """
@@ -308,7 +308,7 @@ def _across(panel: Panel, names: Sequence[str]) -> tuple[float, float]:
 
 def _panel(axes: Axes, panel: Panel, lines: Mapping[str, float]) -> None:
     drawing, (left, top, _, bottom) = axes.drawing, axes.box
-    ticks = {tick: shown(tick, panel.unit).removesuffix(" points") for tick in _ticks(*axes.across)}
+    ticks = {tick: in_unit(tick, panel.unit).removesuffix(" points") for tick in _ticks(*axes.across)}
     axes.horizontal(ticks, panel.axis, grid=True)
     drawing.line([(axes.x(0), top), (axes.x(0), bottom)], "muted", dash="2 3")
     for each, middle in lines.items():
@@ -330,7 +330,7 @@ def _said(panel: Panel, name: str) -> str:
     if row.get("value") is None:
         return "undefined"
     interval = between(row.get("low"), row.get("high"), panel.unit)
-    return shown(row["value"], panel.unit) + (f" ({interval})" if interval else "")
+    return in_unit(row["value"], panel.unit) + (f" ({interval})" if interval else "")
 
 
 def _ticks(low: float, high: float) -> list[float]:

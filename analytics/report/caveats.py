@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result, look
-from wolfbus.document.formats import UNDEFINED, count, listed, number, of
+from wolfbus.formats import UNDEFINED, count, listed, number, quantity
 from wolfbus.printable import told_apart
 from wolfbus.vocabulary import SCRIPTS
 
@@ -123,14 +123,15 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
             (cut, "is counted as far as it holds", "are counted as far as they hold"),
         )
         parts = [f"{'it' if problems == 1 else count(n)} {one if n == 1 else many}" for n, one, many in fates if n]
-        yield f"Something is wrong with {of(problems, 'file')}: {listed(parts)}. See “What was run”."
+        yield f"Something is wrong with {quantity(problems, 'file')}: {listed(parts)}. See “What was run”."
     yield from _few(findings)
     for study in context.studies:
         totals = study.get("totals") or {}
         missing = {name: totals.get(name) or 0 for name in ("failed", "stopped", "pending")}
         if any(missing.values()):
             unfinished = ", ".join(f"{number} {name}" for name, number in missing.items() if number)
-            yield f"Of {of(totals.get('games') or 0, 'game')} planned, not all were played to their end: {unfinished}."
+            planned = quantity(totals.get("games") or 0, "game")
+            yield f"Of {planned} planned, not all were played to their end: {unfinished}."
     if caveat := fillers(findings):
         yield caveat
 
@@ -143,5 +144,5 @@ def _few(findings: Result) -> Iterator[str]:
     if not 0 < blocks < TELLING:
         return
     noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"
-    blocks_in_words = of(blocks, noun, "blocks of games" if noun != "game" else None)
+    blocks_in_words = quantity(blocks, noun, "blocks of games" if noun != "game" else None)
     yield f"There {'is' if blocks == 1 else 'are'} only {blocks_in_words}: too few to tell what is better than what."

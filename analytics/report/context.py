@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
 from analytics import at, look
-from wolfbus.document.blocks import Cell, Figure, LinkText, Target
-from wolfbus.document.formats import Ends, between, count, shown, visible
+from wolfbus.document import Cell, Figure, LinkText, Target
+from wolfbus.formats import Ends, between, count, in_unit, visible
 from wolfbus.printable import cut_middle, told_apart
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def ends(estimated: Mapping[str, Any] | None) -> Ends:
     return look(estimated, "low"), look(estimated, "high")
 
 
-def value(
+def value_cell(
     number: float | None,
     unit: str = "share",
     *,
@@ -60,15 +60,15 @@ def value(
         within: its 95 % interval.
         paper: the paper's value, in the same unit.
         link: the statements behind it.
-        reason: why it is undefined; a general sentence stands in.
+        reason: why it is undefined; a general sentence unless given.
     """
     under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
     lacking = None if number is not None else (reason or "there is nothing to compute it from")
-    published = "" if paper is None else shown(paper, unit)
-    return Cell(shown(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
+    published = "" if paper is None else in_unit(paper, unit)
+    return Cell(in_unit(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
 
 
-def estimate(
+def estimate_cell(
     estimated: Mapping[str, Any] | None,
     unit: str = "share",
     *,
@@ -77,8 +77,8 @@ def estimate(
 ) -> Cell:
     """Return the cell of an estimate ``{"value", "low", "high", "n", "reason"}``."""
     if not estimated:
-        return value(None, unit, paper=paper, reason="it was not computed")
-    cell = value(
+        return value_cell(None, unit, paper=paper, reason="it was not computed")
+    cell = value_cell(
         *(estimated.get("value"), unit),
         n=estimated.get("n"),
         within=ends(estimated),
@@ -93,7 +93,7 @@ def estimate(
     return replace(cell, under=under, lacking=str(lacking))
 
 
-def counted(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
+def count_cell(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
     """Return the cell of a whole number."""
     published = "" if paper is None else count(paper)
     reason = "" if number is None else None
@@ -266,7 +266,7 @@ class Context:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents' names, fit to show and told apart."""
+        """The agents' names, fit to show, all different."""
         brief = [_brief(agent) for agent in self.agents]
         names = [name if brief.count(name) == 1 else agent for agent, name in zip(self.agents, brief, strict=True)]
         shortened = told_apart(names, NAME_SHOWN, shorten_name)

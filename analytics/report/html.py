@@ -20,10 +20,10 @@ from markupsafe import Markup, escape
 
 from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
-from analytics.report.entries import EntryJudgement, IndexedGame, Matching, StatementEntry
+from analytics.report.entries import EntryIndex, EntryJudgement, IndexedGame, StatementEntry
 from analytics.rows import GameRows
-from wolfbus.document.blocks import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.document.formats import of, percent, visible, words
+from wolfbus.document import Block, Figure, LinkText, Part, Section, TableBlock
+from wolfbus.formats import percent, quantity, visible, words
 from wolfbus.messages.content import ScoredClaim
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -69,15 +69,6 @@ _NAME: Final = 40
 _FIRST: Final = 5
 """Statements that a selection links to for readers without script."""
 
-_JUDGED: Final = {
-    "tp": "flags it, rightly",
-    "fp": "flags it, wrongly",
-    "tn": "passes it, rightly",
-    "fn": "passes it, wrongly",
-    "flag": "flags it",
-    "pass": "passes it",
-    "none": "no judgement that counts",
-}
 _CHOICES: Final = {
     "tp": "deceptive, flagged (TP)",
     "fp": "truthful, flagged (FP)",
@@ -87,7 +78,6 @@ _CHOICES: Final = {
     "scored": "judged, with a self-label",
     "judged": "judged",
 }
-_TRUTHS: Final = {"true": "every checkable claim is true", "mistake": "a mistake", "lie": "a lie", "none": ""}
 
 
 class Index:
@@ -101,7 +91,7 @@ class Index:
         self._size = 0
 
     def add(self, game: IndexedGame) -> bool:
-        """Take in one game; return False, and leave it out, if the index would become too large."""
+        """Add one game; return False, and leave it out, if the index would become too large."""
         markup: Markup = _macros().game(game)
         if self._size + len(markup) > SIZE:
             return False
@@ -119,14 +109,14 @@ class Index:
     def markup(self, context: Context, selections: Iterable[Selection]) -> Markup:
         """Return the section, with an element for every selection that numbers link to."""
         indexed = context.indexed
-        statements, games = of(indexed.statements, "statement"), of(indexed.games, "game")
+        statements, games = quantity(indexed.statements, "statement"), quantity(indexed.games, "game")
         if indexed.whole:
             extent = f"All {statements} of {games} are here."
         else:
             extent = (
                 f"A sample: all {statements} of {indexed.games:,} whole games, drawn by their ids alone, of "
-                f"{indexed.all_statements:,} in {of(indexed.all_games, 'game')}. The numbers above are over all games; "
-                "“wolfbus report --csv DIR” writes every statement and judgement."
+                f"{indexed.all_statements:,} in {quantity(indexed.all_games, 'game')}. "
+                "The numbers above are over all games; “wolfbus report --csv DIR” writes every statement and judgement."
             )
         choices, links = self._choices(context), self._selections(context, selections)
         markup: Markup = _macros().index(INDEX, extent, choices, links, self._games)
@@ -152,7 +142,7 @@ class Index:
         self, context: Context, selections: Iterable[Selection]
     ) -> Iterator[tuple[str, str, list[str], bool]]:
         """Yield what script replaces: how many statements each link of a number means, and the first of them."""
-        matching, agents = Matching(self._entries), context.names
+        matching, agents = EntryIndex(self._entries), context.names
         for selection in dict.fromkeys(selections):
             if selection.anchor == INDEX:
                 continue
@@ -172,7 +162,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.globals |= {"LONG": _ROWS, "JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
+    environment.globals |= {"LONG": _ROWS, "TEXT_SHOWN": TEXT_SHOWN}
     environment.filters |= {
         "breadth": _breadth,
         "claim_in_words": _claim,
@@ -201,7 +191,7 @@ def _names(seats: Iterable[str]) -> dict[str, Markup]:
 
 def _ending(rows: GameRows) -> str:
     winner = {"villagers": "the villagers won", "werewolves": "the Werewolves won", None: "nobody won"}[rows.winner]
-    return f"{winner} after {of(rows.rounds, 'round')}" if rows.finished else "not finished"
+    return f"{winner} after {quantity(rows.rounds, 'round')}" if rows.finished else "not finished"
 
 
 def _label(entry: StatementEntry) -> str:
@@ -229,7 +219,7 @@ def _judged(judgements: Sequence[EntryJudgement]) -> str:
     counting = [judgement.row for judgement in judgements if judgement.row.d is not None]
     suspicions = [row.s for row in counting if row.s is not None]
     mean = f", mean suspicion {percent(sum(suspicions) / len(suspicions))}" if suspicions else ""
-    return f"{of(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
+    return f"{quantity(len(counting), 'judgement')}: {sum(bool(row.d) for row in counting)} flag it{mean}"
 
 
 REFUSED: Final = "default-src 'none'; base-uri 'none'; form-action 'none'"

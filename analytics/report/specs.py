@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from analytics import Result, at, look
-from analytics.report.context import Context, Selection, counted, ends, estimate, over_all, value
-from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
-from wolfbus.document.formats import Ends
+from analytics.report.context import Context, Selection, count_cell, ends, estimate_cell, over_all, value_cell
+from wolfbus.document import Cell, Row, TableBlock, TableColumn
+from wolfbus.formats import Ends
 from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.vocabulary import ROLES
 
@@ -34,7 +34,7 @@ class ColumnSpec(PackageData):
         name: its head.
         of: where its value stands in the findings of a line, as a number, a count, an estimate or a cell; ``a / b`` is
             a share; "" is the line itself.
-        unit: how to show it, see `wolfbus.document.formats`; "whole" is a number of things.
+        unit: how to show it, see `wolfbus.formats`; "whole" is a number of things.
         n: where it stands what the value is over.
         within: where its interval stands, the first that is known; ``row`` is the line's, ``over.NAME`` that of a
             headline metric over all observers.
@@ -246,11 +246,11 @@ def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, wo
     paper = context.paper((path if column.paper == OWN else column.paper).format_map(values)) if column.paper else None
     link = Selection.of(column.link.format_map(values).format_map(values))
     if unit == "whole":
-        return counted(content, paper=paper, link=link)
+        return count_cell(content, paper=paper, link=link)
     if isinstance(content, Mapping) or (content is None and not reason and not column.within):
-        return estimate(content, unit, paper=paper, link=link)
+        return estimate_cell(content, unit, paper=paper, link=link)
     within = (_within(source, path, line, findings, values) for source in column.within)
-    return value(
+    return value_cell(
         *(content, unit),
         n=at(line.row, column.n) if column.n else None,
         within=next((pair for pair in within if None not in pair), (None, None)),

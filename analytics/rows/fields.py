@@ -268,13 +268,7 @@ def seat_id(game: str, name: str) -> str:
     return f"{game}:{name}"
 
 
-def seat_in(field: str) -> Derived[str]:
-    """Return the id of the seat that a row names in `field`."""
-    name_of = attrgetter(field)
-    return Derived(lambda row: seat_id(row.game, name_of(row)))
-
-
-def seat_in_if_any(field: str) -> Derived[str | None]:
+def seat_in(field: str) -> Derived[Any]:
     """Return the id of the seat that a row names in `field`; None where it names none."""
     name_of = attrgetter(field)
     return Derived(lambda row: None if name_of(row) is None else seat_id(row.game, name_of(row)))
@@ -291,8 +285,8 @@ def call_id(game: str, line: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What comes with an answer beside what counts of it: exports show it.
+class AnswerDetails:
+    """What an answer holds besides what counts of it; exports show it.
 
     Attributes:
         line: line of the record on which the answer stands; None where there are no lines.
@@ -309,4 +303,4 @@ class Beside:
     thought: str | None = None
 
 
-NOTHING: Final = Beside()
+NO_DETAILS: Final = AnswerDetails()

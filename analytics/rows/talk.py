@@ -32,7 +32,6 @@ from analytics.rows.fields import (
     name,
     role,
     seat_in,
-    seat_in_if_any,
     statement_id,
 )
 from wolfbus.messages.base import SeatName
@@ -329,9 +328,7 @@ class VoteRow:
     )
     game: GameId
     voter_id: ClassVar[Derived[Annotated[str, key("who votes", "seats")]]] = seat_in("voter")
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = seat_in_if_any(
-        "target"
-    )
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = seat_in("target")
     statement_id: ClassVar[
         Derived[Annotated[str | None, key("its published reason", "statements", "none was published")]]
     ] = Derived(lambda row: None if row.statement is None else statement_id(row.game, row.statement))

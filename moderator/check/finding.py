@@ -72,7 +72,7 @@ class Finding:
         )
 
     def skip(self, why: str) -> None:
-        """Say that the check cannot be made."""
+        """Mark the check as one that cannot be made."""
         self.skipped, self.seen = True, why
 
     def plain(self) -> dict[str, object]:
@@ -126,19 +126,19 @@ class FindingLedger:
         self._watch(finding)
 
     def note_request(self, kind: Kind, role: str) -> None:
-        """Note that a seat with `role` was asked."""
+        """Record that a seat with `role` was asked."""
         if role not in self._kinds[kind].roles:
             self._kinds[kind].roles.append(role)
 
     def note_answer(self, kind: Kind, seconds: float, *, usable: bool) -> None:
-        """Note an answer's time, and whether it could be used."""
+        """Record an answer's time, and whether it could be used."""
         self._kinds[kind].seconds.append(seconds)
         self._kinds[kind].unusable += not usable
 
     def fault(
         self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
     ) -> Fault:
-        """Note a fault, of the check under way and of the kind of request it bears on, and return it."""
+        """Record a fault, of the check under way and of the kind of request it bears on, and return it."""
         fault = Fault(sort, "warn" if self._lenient else verdict, example, members)
         if self._current is not None:
             self._current.faults.append(fault)

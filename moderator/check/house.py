@@ -84,7 +84,7 @@ _BLOCK_S: Final = 0.5
 
 
 class CheckHouse:
-    """One house, one agent. What comes from other threads is dealt with in `process`, in the order in which it came.
+    """One house, one agent. What comes from other threads is done in `process`, in the order in which it came.
 
     Args:
         bus: where the house is.
@@ -92,7 +92,7 @@ class CheckHouse:
         agent_name: the agent to try; None for the first that knocks.
         again_s: how often the agent is to say join, in seconds.
         ledger: where faults are noted.
-        take: called with each message of the agent for a game, and when it came.
+        receive: called with each message of the agent for a game, and when it came.
         send: returns each step of a game as it is to be written; called by the engine's threads.
 
     Attributes:
@@ -109,7 +109,7 @@ class CheckHouse:
         agent_name: str | None,
         again_s: float,
         ledger: FindingLedger,
-        take: Callable[[Entry, float], None],
+        receive: Callable[[Entry, float], None],
         send: Callable[[Commit], Commit],
     ) -> None:
         self.name = name
@@ -121,7 +121,7 @@ class CheckHouse:
         self._agent_name = agent_name
         self._again_s = again_s
         self._ledger = ledger
-        self._take = take
+        self._receive_reply = receive
         self._send = send
         self._epoch = 0
         self._ids: dict[str, list[str]] = {}
@@ -130,7 +130,7 @@ class CheckHouse:
         self._stack = contextlib.ExitStack()
 
     def open(self) -> None:
-        """Take the house; ask those who knocked before whether they are still there.
+        """Claim the house; ask those who knocked before whether they are still there.
 
         Raises:
             HouseHeld: another moderator has it.
@@ -221,20 +221,20 @@ class CheckHouse:
         self._tasks.put(act)
 
     def process(self, until: float) -> None:
-        """Deal with what came first; if nothing has come yet, wait for it a moment, or `until` by the monotonic clock,
+        """Process what came first; if nothing has come yet, wait for it a moment, or `until` by the monotonic clock,
         if that is sooner.
         """
         with contextlib.suppress(queue.Empty):
             self._tasks.get(timeout=min(max(until - time.monotonic(), 0.0), _BLOCK_S))()
 
     def process_for(self, seconds: float) -> None:
-        """Deal with all that comes in the next `seconds`."""
+        """Process all that comes in the next `seconds`."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self.left:
             self.process(until)
 
     def close(self) -> None:
-        """Give the house back, and leave no mail behind."""
+        """Release the house, and leave no mail behind."""
         self._stack.close()
         if not self._epoch:
             return
@@ -268,7 +268,7 @@ class CheckHouse:
             elif stream == streams.outbox(self.name, self.agent) or not self.agent:
                 self._check_fields(entry)
                 if entry.game:
-                    self._take(entry, now)
+                    self._receive_reply(entry, now)
                 else:
                     self._house_message(stream, entry, now)
 

@@ -191,7 +191,7 @@ class Trial:
         return scene
 
     def settle(self, seconds: float | None = None) -> None:
-        """Take in what comes without being asked for."""
+        """Process messages that nothing asked for."""
         self.house.process_for(self.terms.settle_s if seconds is None else seconds)
 
     def _check_alive(self, games: Sequence[TrialGame]) -> None:
@@ -275,18 +275,20 @@ class Scene:
         yield Statement(statement=turn, round=1, phase="debate", turn=turn, speaker=speaker, text=text)
         return turn
 
-    def ask(self, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None) -> Script[Any]:
-        """Put a question to the seat and wait for its answer, which is returned; it is that of the scene's game."""
-        return self._ask(self.seat, kind, legal, about)
-
-    def pause(self, seconds: float) -> Script[Any]:
+    def pause(self, seconds: float) -> Script[AnyAnswered]:
         """Let a while pass: a rival takes it to answer a question."""
         self.trial.house.rivals.pause_s = seconds
-        return self._ask(self.others[0], "speak")
+        return self.ask("speak", seat=self.others[0])
 
-    def _ask(
-        self, seat: SeatName, kind: Kind, legal: Sequence[SeatName | None] | None = None, about: int | None = None
+    def ask(
+        self,
+        kind: Kind,
+        legal: Sequence[SeatName | None] | None = None,
+        about: int | None = None,
+        seat: SeatName | None = None,
     ) -> Script[AnyAnswered]:
+        """Put a question to a seat, the scene's own unless named, and wait for its answer, which is returned."""
+        seat = seat or self.seat
         # its turn is counted up, so that no two questions are the same
         self._questions += 1
         asking = Asking(kind=kind, seats=(seat,), legal=None if legal is None else tuple(legal))

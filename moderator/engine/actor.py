@@ -226,7 +226,8 @@ class ModeratorActor(PooledActor):
         self._commit(self._steps.advance(joined))
 
     def _commit(self, step: Step) -> None:
-        reports, self._side_events = self._referee.reports.write(self._side_events, step.events, self._answers.values())
+        shorten = self._referee.reports.shortener.shorten
+        reports, self._side_events = shorten(self._side_events, step.events, self._answers.values())
         events: tuple[AnyEvent, ...] = (*reports, *step.events)
         requests: list[OpenRequest] = []
         for event in events:

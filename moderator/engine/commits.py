@@ -21,7 +21,7 @@ from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.events import AnyEvent, Opened
 from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.messages.requests import Ask, Delivery, Private, Public, SeatPart
-from wolfbus.record.line import Recorded, on_the_bus, seal
+from wolfbus.record.line import Recorded, bus_members, seal
 
 if TYPE_CHECKING:
     from moderator.engine.reexecution import GameSoFar
@@ -182,7 +182,7 @@ def _by_seat(asks: Iterable[OpenRequest]) -> dict[SeatName, list[Ask]]:
 
 
 def _pack_recorded(recorded: Recorded) -> bytes:
-    return pack(on_the_bus(recorded))
+    return pack(bus_members(recorded))
 
 
 def _pack_mail(mail: Delivery) -> bytes:

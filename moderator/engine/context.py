@@ -49,7 +49,7 @@ class Cursors:
         self._checked_at: dict[str, float] = {}
 
     def follow(self, stream: str, after: Id) -> None:
-        """Begin with a stream that is accounted for up to id `after`."""
+        """Add a stream that is accounted for up to id `after`."""
         with self._lock:
             self._dispatched[stream] = self._sent[stream] = after
             self._due[stream] = {}
@@ -73,7 +73,7 @@ class Cursors:
                 due.pop(game, None)
 
     def dispatch(self, stream: str, games: Mapping[str, object], last: Id) -> None:
-        """Note that a stream's messages up to id `last` go to these games; call it before they get them."""
+        """Record that a stream's messages up to id `last` go to these games; call it before they get them."""
         with self._lock:
             before, due = self._dispatched.get(stream), self._due.get(stream)
             if before is None or due is None:
@@ -117,7 +117,7 @@ class Cursors:
             send(replace(commit, cursors=carried) if carried else commit)
 
     def landed(self, game: str, recorded_upto: Mapping[str, Id]) -> None:
-        """Note that a game's commit landed; `recorded_upto` as it was sent, see `send`."""
+        """Record that a game's commit landed; `recorded_upto` as it was sent, see `send`."""
         with self._lock:
             for stream, upto in recorded_upto.items():
                 due = self._due.get(stream, {})

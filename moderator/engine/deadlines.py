@@ -89,7 +89,7 @@ class RequestClock:
 
 
 class NightTime:
-    """Follows how long answers take in one game, and says when its nights may end.
+    """Measures how long answers take in one game, and says when its nights may end.
 
     In a game that nobody plays who could measure it, nights end at once. All times are seconds of
     the game's record.
@@ -143,7 +143,7 @@ class NightTime:
                 self._record_time(batch, event, time_s - since)
 
     def interrupt(self) -> None:
-        """Note that nobody moderated for a while: what is open will not be measured."""
+        """Record that nobody moderated for a while: what is open will not be measured."""
         self._open = {number: (batch, None) for number, (batch, _) in self._open.items()}
 
     def left_s(self, batches: Sequence[int], absent: Collection[SeatName], time_s: float) -> float:
@@ -238,7 +238,7 @@ class Presence:
         return self._absent - self._recovering
 
     def feed(self, event: AnyEvent) -> None:
-        """Take in one event, in record order, as it is written."""
+        """Process one event, in record order, as it is written."""
         if event.type == "asked":
             if recovering := self._absent & self._recovering:
                 self._full_time[event.batch] = recovering
@@ -249,14 +249,14 @@ class Presence:
             self._recovering.discard(event.seat)
 
     def mark_alive(self, seats: Iterable[SeatName]) -> None:
-        """Note that these seats showed life: an absent one gets its full time from the next question on."""
+        """Record that these seats sent something: an absent one gets its full time from the next question on."""
         self._recovering.update(self._absent.intersection(seats))
 
     def note_answer(self, answer: AnyAnswered) -> None:
-        """Note how a request was closed."""
+        """Record how a request was closed."""
         if answer.outcome == "timed_out" and answer.seat in self._full_time.get(answer.batch, ()):
             self._recovering.discard(answer.seat)
 
     def forget(self, batch: int) -> None:
-        """Note that all requests of a batch are closed."""
+        """Forget a batch whose requests are all closed."""
         self._full_time.pop(batch, None)

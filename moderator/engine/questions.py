@@ -42,7 +42,7 @@ class Questions:
         self._bits_asked: dict[str, int] = {}
 
     def add(self, batch: Asked, kind: Kind, seats: tuple[SeatName, ...]) -> list[str]:
-        """Take in a question of a batch, and return the ids of its requests, one for each of `seats`."""
+        """Add a question of a batch; returns the ids of its requests, one for each of `seats`."""
         # game/round/phase/turn/kind, the seat, and what it is about if it says
         stem = f"{batch.round}/{batch.phase}/{batch.turn}/{kind}"
         tail = "" if batch.about is None else f"/{batch.about}"
@@ -81,7 +81,7 @@ class LostSteps:
         self._end: tuple[int, int] | None = None
 
     def recall(self, event: AnyEvent) -> None:
-        """Take in one event of the record that the game goes on from, in record order."""
+        """Process one event of the record that the game goes on from, in record order."""
         if event.type == "opened":
             self._end = (1, 0)
         elif event.type == "asked":

@@ -214,7 +214,7 @@ class GameSoFar:
         return self.ended is not None or self.stopped is not None
 
     def recall(self, record: Iterable[Recorded]) -> None:
-        """Take in all events of a record, in order; the rules, digest and audiences have had them already."""
+        """Process all events of a record, in order; the rules, digest and audiences have had them already."""
         for recorded in record:
             event = recorded.event
             self.referee.recall(event)

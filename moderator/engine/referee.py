@@ -112,7 +112,7 @@ class Referee:
         return requests
 
     def recall(self, event: AnyEvent) -> None:
-        """Take in one event of the record that the game goes on from, in record order.
+        """Process one event of the record that the game goes on from, in record order.
 
         A reply that closed a request and a message that was rejected or reported are known from then on: read again,
         they make nothing.

@@ -50,7 +50,7 @@ class ReportShortener:
         self._texts: list[str] = []
 
     def recall(self, event: AnyEvent) -> list[str]:
-        """Take in the next event of the record that the game goes on from.
+        """Process the next event of the record that the game goes on from.
 
         Returns:
             Hashes of the segments that it adds.
@@ -182,6 +182,9 @@ class Reports:
         opened: seats and their agents.
         questions: what the game has asked so far; the game's referee adds to it.
         lost: what may have been asked in steps that are lost.
+
+    Attributes:
+        shortener: says how the events that they make are written.
     """
 
     def __init__(self, opened: Opened, questions: Questions, lost: LostSteps) -> None:
@@ -189,31 +192,22 @@ class Reports:
         self._lost = lost
         self._game = opened.game
         self._agents = {seat.name: seat.agent for seat in opened.seats}
-        self._shortener = ReportShortener()
+        self.shortener = ReportShortener()
         self._segments: set[str] = set()
         self._bytes: Counter[str] = Counter()
         self._unclaimed: Counter[str] = Counter()
 
     def recall(self, event: AnyEvent) -> None:
-        """Take in an event of the record that the game goes on from.
+        """Process an event of the record that the game goes on from.
 
         Who sent prompt text, which does not say, is whoever reports the next call from the same incarnation.
         """
-        self._segments.update(self._shortener.recall(event))
+        self._segments.update(self.shortener.recall(event))
         if event.type == "segment" or event.type == "prompt_text":
             self._unclaimed[_incarnation(event)] += len(pack(plain(event)))
         elif event.type == "model_call":
             unclaimed = self._unclaimed.pop(_incarnation(event), 0)
             self._bytes[self._agents.get(event.seat, "")] += len(pack(plain(event))) + unclaimed
-
-    def write(
-        self,
-        side_events: Sequence[SideEvent],
-        step: Sequence[AnyEvent],
-        unjoined: Iterable[Mapping[SeatName, AnyAnswered]],
-    ) -> tuple[list[SideEvent], list[SideEvent]]:
-        """Return what is written of a step's reports, and what waits; see `ReportShortener.shorten`."""
-        return self._shortener.shorten(side_events, step, unjoined)
 
     def receive(
         self, agent: str, value: dict[str, Any], size: int, source: str | None

@@ -2,7 +2,7 @@
 
 Everybody waits for a moderator until the news is on the ``games`` stream that the session is closed, and a goodbye in
 the mailbox. So a moderator that breaks down by an error of its own closes the house too; and one that was killed after
-it had closed the house, but before it let go of it, has perhaps not taken tickets back, nor said goodbye to all:
+it had closed the house, but before it released it, has perhaps not taken tickets back, nor said goodbye to all:
 whoever is started in its place does that and leaves, for nothing else is left to do.
 """
 
@@ -288,7 +288,7 @@ def _say_goodbye(bus: Bus, house: str, epoch: int, everybody: set[str], reason: 
 
 
 class CloseWatchdog:
-    """Closes a bus that does not let go some seconds after a term should have ended, on a thread of its own.
+    """Closes a bus that still blocks some seconds after a term should have ended, on a thread of its own.
 
     Args:
         bus: the bus.

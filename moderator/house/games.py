@@ -109,7 +109,7 @@ class Announcements:
         return now - self._failing_since < PATIENCE_S
 
     def _end(self, error: BusError | None) -> Commit | None:
-        """Be done with the oldest of what waits; returns the next."""
+        """Remove the oldest commit that waits; returns the next."""
         with self._lock:
             self._failing_since = None
             commit = self._waiting.popleft()
@@ -216,7 +216,7 @@ class Games:
         self._start(GameSoFar(opened, Steps(opened, play)), over, file, number)
 
     def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
-        """Take up a game where its record on the bus ends; blocks while the record is read and executed again.
+        """Resume a game where its record on the bus ends; blocks while the record is read and executed again.
 
         Call it before `listen`: then replies that reached the bus and are in no record find their game, and are read
         before anything is asked again.

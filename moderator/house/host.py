@@ -48,7 +48,7 @@ class Host:
     """Moderates a house that was claimed.
 
     Args:
-        bus: where it is; closed before its time if it does not let go.
+        bus: where it is; closed early if it holds up the end of the term.
         settings: what the service was told.
         claim: by which it is ours.
         stopping: asked when this process should end.
@@ -313,7 +313,7 @@ class Host:
                 logger.info("no analytics service is here: records stay on the bus")
 
     def _check_owner(self, error: BusError) -> None:
-        """See whose the house is, since the bus has refused something to us."""
+        """Find out whose the house is, since the bus has refused something to us."""
         if not isinstance(error, Fenced):
             self._lose_bus(error)
             return

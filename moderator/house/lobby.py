@@ -1,4 +1,4 @@
-"""`Lobby`: hears who comes to a house and goes, and lets agents in or says why not."""
+"""`Lobby`: tracks who comes to a house and goes, and lets agents in or says why not."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ WARNINGS_KEPT: Final = 2000
 
 
 class Lobby:
-    """Hears agents; all methods are called from one thread.
+    """Receives from agents; all methods are called from one thread.
 
     Args:
         context: the house.
         games: reach agents, and catch them up.
         roster: who is here.
-        archived: takes what analytics says of records.
-        read: told how far an agent has read its mailbox, whenever it says so.
+        receive_archived: takes what analytics says of records.
+        note_seen: told how far an agent has read its mailbox, whenever it says so.
         tickets: who holds one; None where anybody may come.
         warns_of_seed: whether the session's seed is so short that an outsider could find it.
     """
@@ -59,8 +59,8 @@ class Lobby:
         context: HouseContext,
         games: Games,
         roster: Roster,
-        archived: Callable[[str, Archived], None],
-        read: Callable[[str, str | None], None],
+        receive_archived: Callable[[str, Archived], None],
+        note_seen: Callable[[str, str | None], None],
         tickets: Tickets | None = None,
         *,
         warns_of_seed: bool = False,
@@ -71,8 +71,8 @@ class Lobby:
         self._bus = context.bus
         self._clock = context.clock
         self._games = games
-        self._archived = archived
-        self._read = read
+        self._archived = receive_archived
+        self._note_seen = note_seen
         self._warns_of_seed = warns_of_seed
         self._candidates: set[str] = set()
         self._expected: set[str] = set()
@@ -102,13 +102,13 @@ class Lobby:
         """
         cursors = self._bus.cursors(self._house)
         lobby = streams.lobby(self._house)
-        knocked = self._bus.last_id(lobby)
+        last = self._bus.last_id(lobby)
         if self.tickets is not None:
             self.roster.tickets = self.tickets.read()
             self._candidates = set(self.roster.tickets)
         else:
             self._candidates = outbox_names(self._house, cursors) | lobby_senders(self._bus, lobby)
-        return knocked, cursors
+        return last, cursors
 
     def call_the_roll(self, names: Iterable[str], cursors: dict[str, str]) -> None:
         """Listen to agents that `find_candidates` found, and to others, and ask who of them is here.
@@ -143,7 +143,7 @@ class Lobby:
         return "0-0" if not first or parse_id(first[0].id) > parse_id(cursor) else cursor
 
     def knock(self, entry: Entry) -> None:
-        """Hear a knock at the lobby: listen to an agent that was not known."""
+        """Handle a knock at the lobby: listen to an agent that was not known."""
         try:
             join = _read(entry)
         except MessageError as error:
@@ -186,7 +186,7 @@ class Lobby:
             self.call_the_roll(self.roster.tickets, self._bus.cursors(self._house))
 
     def receive(self, agent: str, entry: Entry) -> None:
-        """Hear what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
+        """Receive what an agent tells the house; it stands on the agent's own stream. Raises BusError."""
         if agent not in self._listened_from:
             # it is not listened to any more, and could join a game in which nobody would hear it
             return
@@ -213,7 +213,7 @@ class Lobby:
         self._warn(agent, f"{agent} cannot be told anything, so it is not here: {error}")
 
     def sum_up(self) -> None:
-        """Say of how many messages it was only counted that they were not taken."""
+        """Warn of messages that were not taken and only counted so far."""
         self._warnings.sum_up(self._clock())
 
     def _join(self, agent: str, join: Join) -> None:
@@ -225,7 +225,7 @@ class Lobby:
             return
         self._refused.pop(agent, None)
         arrival = self.roster.record_join(join, now)
-        self._read(agent, join.seen)
+        self._note_seen(agent, join.seen)
         if arrival == "again":
             return
         logger.info("%s has joined: %s", agent, self._describe(join), extra={"agent": agent})
@@ -281,7 +281,7 @@ class Lobby:
     def _receive_archived(self, agent: str, archived: Archived) -> None:
         member = self.roster.members.get(agent)
         if member is None and self.roster.may_serve_as(agent, "analytics"):
-            # a moderator that has just come hears of records before it hears who is here; who is welcome says it again
+            # a new moderator is told of records before it knows who is here; who is welcome says it again
             logger.debug("%s has not joined yet, so what it says of a record is not heard", agent)
         elif member is not None and member.join.service == "analytics":
             self._archived(agent, archived)
@@ -330,7 +330,7 @@ class WarningLimiter:
         logger.warning("%s%s", complaint, also, extra={"agent": agent})
 
     def sum_up(self, now: float) -> None:
-        """Tell how much was only counted, of those whose minute is over; that is a warning too."""
+        """Warn of what was only counted, of those whose minute is over."""
         for agent, last in list(self._last.items()):
             if now - last.at >= WARN_EVERY_S:
                 del self._last[agent]

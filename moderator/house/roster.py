@@ -71,7 +71,7 @@ class Roster:
     _seated: Counter[str] = field(default_factory=Counter)
 
     def refusal(self, agent: str, join: Join, now: float) -> str | None:
-        """Say why a `join` that stood on `agent`'s stream is not taken; None if it is."""
+        """Return why a `join` that stood on `agent`'s stream is refused; None if it is not."""
         if join.agent != agent:
             return f"this is the stream of {agent}; {join.agent} cannot join on it"
         if not self.may_come(agent):

@@ -208,7 +208,7 @@ class Scheduler:
         *,
         archivist: bool,
     ) -> None:
-        """Say what is waited for, and to who asked for these very games also how to bring it."""
+        """Report what is waited for, and to who asked for these very games also how to bring it."""
         lagging, url = self._roster.lagging(now), self._bus.url
         if brains is None:
             line = waiting_line(seated, offers, lagging, archivist=archivist)
@@ -231,7 +231,7 @@ class Scheduler:
         return game in self.running or game in self._session.under_way
 
     def _has_ended(self, game: str) -> bool:
-        """Tell the result of a game that ended before anybody heard of it; returns whether there is one."""
+        """Report the result of a game that ended before anybody heard of it; returns whether there is one."""
         closed = self._session.closed.get(game)
         if closed is None or closed.outcome != "ended":
             return False
@@ -256,7 +256,7 @@ class Scheduler:
         self._roster.seat(opened.game, (seat.agent for seat in opened.seats))
 
     def resume(self, game: str, number: int) -> None:
-        """Take up a game where its record ends; one that cannot be taken up has failed.
+        """Resume a game where its record ends; one that cannot be resumed has failed.
 
         Raises:
             BusDown: the bus is away; this may be called again.
@@ -274,7 +274,7 @@ class Scheduler:
         self._add_running(opened, number)
 
     def finish(self, over: GameOver) -> None:
-        """Take note of a game that is over, or could not go on.
+        """Finish a game that is over, or could not go on.
 
         Raises:
             BusDown: the bus is away; this may be called again.

@@ -13,6 +13,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from wolfbus import session
@@ -72,7 +73,7 @@ class HouseSession(session.Session):
         return len(self._ids)
 
     def feed(self, entry: Entry) -> News | None:
-        """Take in one entry of the stream, and return what it says."""
+        """Process one entry of the stream; returns what it says."""
         self._ids.append(parse_id(entry.id))
         news = super().feed(entry)
         if news is None:
@@ -140,16 +141,10 @@ class HouseSession(session.Session):
         """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
         fewer than `at_least` entries stand before it, or if a number among them is `missing`.
         """
-        before = self.read
-        remaining: list[_OpenedGame] = []
-        games = self._cut_number
-        for game, opened in self._opened_games.items():
-            if not remaining and game not in self.under_way and game not in self.closed:
-                games = max(games, opened.number)
-                continue
-            if not remaining:
-                before = opened.id
-            remaining.append(opened)
+        done = [*takewhile(lambda game: game not in self.under_way and game not in self.closed, self._opened_games)]
+        remaining = [*self._opened_games.values()][len(done) :]
+        games = max([self._cut_number, *(self._opened_games[game].number for game in done)])
+        before = remaining[0].id if remaining else self.read
         if self._count_before(before) < at_least or any(number <= games for number in self.missing):
             return None
         left = [opened.outcome for opened in remaining]
@@ -183,7 +178,7 @@ class HouseSession(session.Session):
         return HouseOpened(session=self.name)
 
     def find_missing(self) -> None:
-        """Find gaps among the numbers; to be called once all that is on the stream was taken in."""
+        """Find gaps among the numbers; to be called once all that is on the stream was read."""
         numbers = {opened.number for opened in self._opened_games.values()}
         self.missing = set(range(self._cut_number + 1, self.games + 1)) - numbers if self.running else set()
 
@@ -198,7 +193,7 @@ class HouseSession(session.Session):
         return next(iter(self.left_out), self.games + 1)
 
     def begin(self, number: int, game: str) -> None:
-        """Count a game in that is about to begin, by its number in the session and its id."""
+        """Add a game that is about to begin, by its number in the session and its id."""
         self.games = max(self.games, number)
         self.under_way[game] = number
         self.missing.add(number)
@@ -274,7 +269,7 @@ class Archives:
         self._keep_s = keep_s
 
     def recall(self) -> None:
-        """Strike out what earlier moderators have seen archived; raises BusError."""
+        """Settle what earlier moderators have seen archived; raises BusError."""
         for game in list(self.session.closed):
             if not self._bus.head(self._house, game):
                 self.session.settle(game)
@@ -298,7 +293,7 @@ class Archives:
         return True
 
     def receive(self, agent: str, archived: Archived) -> None:
-        """Take note of what an analytics service says of a record; raises BusError."""
+        """Receive what an analytics service says of a record; raises BusError."""
         if archived.game in self.session.under_way:
             # analytics read of the game's end before we did
             self.session.catch_up(self._bus, self._house)

@@ -9,7 +9,7 @@ from typing import Final
 
 from moderator.engine.seating import Offer
 from moderator.house.roster import OUTSIDE
-from wolfbus.document.formats import listed
+from wolfbus.formats import listed
 from wolfbus.printable import counted, printable
 
 AGAIN_S: Final = 10.0
@@ -30,7 +30,7 @@ _COMMANDS_SHOWN: Final = 3
 def waiting_line(
     seated: Sequence[str | None], offers: Mapping[str, Offer], lagging: Sequence[str] = (), *, archivist: bool = False
 ) -> str:
-    """Say in one line what is missing.
+    """Return in one line what is missing.
 
     Args:
         seated: who could take each seat; None where nobody can.
@@ -55,7 +55,7 @@ def waiting_line(
 
 
 def blocked_lines(seated: Sequence[str | None], offers: Mapping[str, Offer]) -> dict[str, str]:
-    """Say of each agent that asked only for places that others have which these are, and who has them."""
+    """Return, for each agent that asked only for places that others have, which these are and who has them."""
     lines: dict[str, str] = {}
     for agent, offer in sorted(offers.items()):
         if offer.places and agent not in seated:
@@ -73,7 +73,7 @@ def brains_line(
     brain_of: Callable[[str], str],
     lagging: Sequence[str] = (),
 ) -> str:
-    """Say in one line which brains are waited for.
+    """Return in one line which brains are waited for.
 
     Args:
         brains: what is wanted for each seat.
@@ -184,6 +184,6 @@ class WaitingNotice:
         return self._since is not None and self._limit_s is not None and now - self._since >= self._limit_s
 
     def end(self) -> None:
-        """Note that there is nothing to wait for now."""
+        """Stop waiting."""
         self._since = None
         self._line = ""

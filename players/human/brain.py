@@ -301,14 +301,14 @@ class PageBrain(Agent):
 
     def received(self, facts: Sequence[Public], private: Sequence[Private], /) -> None:
         """Show facts."""
-        self._person.told(facts, private)
+        self._person.add_facts(facts, private)
 
     def start(self, asks: tuple[Ask, ...], view: SeatView, replies: Replies, /) -> None:
         """Put the questions of one delivery on the page."""
         from wolfbus.stage.people import PersonRequest  # of pages a terminal needs nothing
 
         take = partial(_answer_from_page, replies, view.config)
-        self._person.asked(
+        self._person.add_questions(
             [
                 PersonRequest(ask, tuple(question_in_words(ask, view))[1:], COUNTS_AS[ask.kind], partial(take, ask))
                 for ask in asks
@@ -317,7 +317,7 @@ class PageBrain(Agent):
 
     def ended(self, _view: SeatView, /) -> None:
         """Ask nothing more."""
-        self._person.left()
+        self._person.leave()
 
 
 def _answer_from_page(

@@ -11,7 +11,7 @@ from typing import Any
 
 from players.llm.provider import Completion, Purpose
 from players.llm.settings import Price
-from wolfbus.document.formats import count, of, percent, seconds
+from wolfbus.formats import count, percent, quantity, seconds
 from wolfbus.usage import Distribution, Usage
 
 
@@ -154,7 +154,7 @@ class _Sum:
         }
         aside = ", ".join(f"{number} {state}" for state, number in asides.items() if number)
         sorts = {"call": usage.calls - self.probes, "probe": self.probes}
-        calls = " and ".join(of(number, noun) for noun, number in sorts.items() if number)
+        calls = " and ".join(quantity(number, noun) for noun, number in sorts.items() if number)
         return f"{calls} ({aside})" if aside else calls
 
     def _times(self) -> str:
@@ -177,7 +177,7 @@ def _tokens(usage: Usage) -> str:
     if not prompt and not completion:
         return "tokens not counted by the server" if usage.uncounted else ""
     cached = "" if usage.cached_share is None else f" ({percent(usage.cached_share, 0)} cached)"
-    uncounted = f" (without {of(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
+    uncounted = f" (without {quantity(usage.uncounted, 'uncounted call')})" if usage.uncounted else ""
     return f"{count(prompt)} prompt tokens{cached}, {count(completion)} completion tokens{uncounted}"
 
 

@@ -13,7 +13,7 @@ from wolfbus.errors import ConfigError, NotAllowed
 from wolfbus.messages.codec import plain, unpack
 from wolfbus.messages.house import Goodbye, Refused, RollCall, Welcome
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import Holder
+from wolfbus.tickets import Holder
 
 
 def test_an_agent_says_join_on_its_own_stream_and_knocks_at_the_lobby(moderator: Moderator, serve: Serve) -> None:

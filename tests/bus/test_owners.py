@@ -22,8 +22,7 @@ from tests.bus.parts import (
 )
 from tests.proxy import Proxy
 from tests.waiting import wait_until
-from wolfbus.bus import Bus, open_bus, streams
-from wolfbus.bus.protocol import Commit, Owner
+from wolfbus.bus import Bus, Commit, Owner, open_bus, streams
 from wolfbus.errors import BusError, Fenced, HouseHeld
 from wolfbus.testing.redis_server import RedisServer
 

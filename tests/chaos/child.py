@@ -9,8 +9,7 @@ import sys
 
 import wolfbus.bus
 from tests.faulty_bus import FaultyBus
-from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import Bus, open_bus
 
 
 def main() -> None:

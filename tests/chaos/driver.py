@@ -15,8 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.proxy import Proxy
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, open_bus, streams
 from wolfbus.errors import BusError
 from wolfbus.testing.redis_server import RedisServer
 

@@ -71,6 +71,13 @@ def test_who_is_waited_for_and_what_was_rejected_is_told():
     assert re.search(r"waiting for .* · 1 answer came too late · 1 message rejected", "\n".join(frame))
 
 
+def test_a_statement_is_being_judged_until_all_have_answered():
+    records = lively("7")
+    index = next(at for at, entry in enumerate(records, 1) if entry.event.type == "statement")
+    assert "being judged…" in "\n".join(drawn(records[:index]))
+    assert "being judged" not in "\n".join(drawn(records))
+
+
 def test_events_from_another_thread_are_drawn_while_the_game_goes_on():
     began = time.monotonic()
     with at_terminal(100, 30, **ABLE) as (terminal, display):

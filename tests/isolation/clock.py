@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from moderator.house import GameOver, Games, HouseContext
 from tests.isolation.outside import Plan
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus import Commit, Entry, streams
 from wolfbus.messages.codec import decode_mail, pack, plain
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Ask

@@ -16,8 +16,7 @@ import msgpack
 
 from moderator.house import GameOver, Games
 from tests.moderator.process import HOUSE, Process
-from wolfbus.bus import Bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Bus, Entry, streams
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import decode_mail, pack, plain
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech

@@ -16,10 +16,9 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from tests.isolation.conftest import HOUSE, Guarded, client, exchange
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, open_bus, streams
 from wolfbus.errors import BusError, NotAllowed
-from wolfbus.tickets.holders import read_bus
+from wolfbus.tickets import read_bus
 
 TABLE = tomllib.loads(Path(__file__).with_name("acl.toml").read_text("utf-8"))
 KEYS, FOREIGN, WITHOUT_A_KEY = TABLE["keys"], TABLE["foreign"], TABLE["without_a_key"]

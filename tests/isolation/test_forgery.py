@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.isolation.outside import NAMES, Outside, Plan, opening, play, reply
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry
 from wolfbus.config import GameConfig
 from wolfbus.messages.requests import Ask
 from wolfbus.vocabulary import Role

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.isolation.clerk import Clerk, opens, url_of
+from tests.isolation.conftest import Clerk, opens, url_of
 
 pytestmark = pytest.mark.usefixtures("redis_there")
 
@@ -66,7 +66,7 @@ def test_of_two_who_issue_at_once_neither_undoes_what_the_other_did(
     # who writes into a folder of his own meets the same user
     other = tmp_path / "other"
     elsewhere = f"issue --agents bruno --out {other}"
-    crossing.within("Office.set_users", lambda: tickets(elsewhere, "admin"), "Office.set_users")
+    crossing.within("UserAdmin.set_users", lambda: tickets(elsewhere, "admin"), "UserAdmin.set_users")
     assert "does not accept this user" in tickets("issue --agents carl,bruno", "admin", status=1)
     assert opens(url_of(other, "bruno"))
     assert [path.stem for path in sorted(folder.iterdir())] == [".gitignore", "ada", "admin", "moderator"]
@@ -78,7 +78,7 @@ def test_who_issues_is_told_if_another_has_replaced_the_ticket_at_once(
 ) -> None:
     tickets("issue --agents ada")
     again = "issue --agents ada --force"
-    crossing.before("Office.set_users", lambda: tickets(again, "admin"))
+    crossing.before("UserAdmin.set_users", lambda: tickets(again, "admin"))
     assert "does not accept this user" in tickets(again, "admin", status=1)
     tickets(again, "admin")
     assert opens(url_of(folder, "ada"))
@@ -87,7 +87,7 @@ def test_who_issues_is_told_if_another_has_replaced_the_ticket_at_once(
 def test_of_two_who_close_the_door_at_once_none_locks_the_administrator_out(
     folder: Path, tickets: Clerk, crossing: Crossing
 ) -> None:
-    crossing.within("Office.set_users", lambda: tickets("issue --agents bruno"), "_make")
+    crossing.within("UserAdmin.set_users", lambda: tickets("issue --agents bruno"), "_make_tickets")
     assert "there already" in tickets("issue --agents ada", status=2)
     assert opens(url_of(folder, "admin"))
     assert "bruno" in tickets("list", "admin")

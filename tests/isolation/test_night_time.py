@@ -13,7 +13,7 @@ from moderator.engine.reexecution import recover
 from tests.isolation.clock import Played, Takes, nights, play
 from tests.isolation.outside import NAMES, Plan, Roles
 from tests.isolation.test_metadata import opening
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry
 from wolfbus.config import GameConfig
 from wolfbus.messages.codec import unpack
 from wolfbus.messages.requests import Ask

@@ -24,7 +24,7 @@ from wolfbus.messages.codec import (
 )
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import Delivery, TableNews
-from wolfbus.record.line import Recorded, check_seal, on_the_bus, parse_flat, parse_line, seal
+from wolfbus.record.line import Recorded, bus_members, check_seal, parse_flat, parse_line, seal
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 AUDIENCES = st.one_of(st.sampled_from(["everybody", "researchers"]), st.lists(st.just("Raj"), max_size=2).map(tuple))
@@ -81,7 +81,7 @@ def test_every_event_survives_its_line_and_the_bus(model: type[BaseModel], data:
     event = data.draw(strategies.of(model))
     unsealed = Recorded(data.draw(st.integers(1, 99)), data.draw(st.floats(0, 2e9)), data.draw(AUDIENCES), event)
     sealed, line = seal("", unsealed)
-    flat = on_the_bus(sealed)
+    flat = bus_members(sealed)
     assert parse_line(line, 1) == sealed
     assert seal("", parse_line(line, 1)) == (sealed, line)
     assert parse_flat(unpack(pack(flat)), 1) == sealed

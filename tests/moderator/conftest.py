@@ -10,8 +10,7 @@ import pytest
 
 from tests.moderator.process import Process, opened
 from tests.services.guests import Guest
-from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import Bus, open_bus
 
 
 @pytest.fixture(params=["memory", "redis"])

@@ -13,9 +13,7 @@ from moderator.house import GameOver, Games, HouseContext
 from moderator.rules.game import deal
 from tests.services.guests import HOUSE
 from wolfbus.actors import ActorPool, Timers
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
-from wolfbus.bus.pump import BusReader, BusWriter
+from wolfbus.bus import Bus, BusReader, BusWriter, Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusDown, BusError, StreamLost
 from wolfbus.messages.codec import unpack

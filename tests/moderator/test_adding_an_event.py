@@ -27,7 +27,7 @@ from players.human.words import UnreadNews
 from players.llm.prompts.story import Story
 from tests.players.table import Hearers
 from wolfbus.record.reader import open_lines, read_record
-from wolfbus.stage.document import GameFeed, all_viewers
+from wolfbus.stage import GameFeed, all_viewers
 table, records = Hearers(), list(read_record(open_lines(record)))
 for recorded in records:
     table.tell(recorded.event)

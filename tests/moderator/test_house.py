@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 
 from tests.moderator.process import HOUSE, events_of, opened, replies_of
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Commit, Entry
+from wolfbus.bus import Commit, Entry, streams
 from wolfbus.errors import BusDown, BusError, BusFull, Fenced, WolfError
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, unpack, validate
 from wolfbus.messages.house import Goodbye, HouseClosed, HouseOpened, RollCall

@@ -134,7 +134,7 @@ def test_a_game_that_an_earlier_version_began_goes_on_with_numbers_beside_its_ha
         reports.recall(event)
     question = segment("user", "How urgent is it?", old.segment)
     new_call = call("1/debate/1/bid/Wim", prompt=(rules.segment, question.segment))
-    (addition, short), _ = reports.write([question, new_call], STEP, ())
+    (addition, short), _ = reports.shortener.shorten([question, new_call], STEP, ())
     assert addition.chains == (ChainAddition(after=old.segment, texts=("How urgent is it?",)),)
     assert short.prompt == (rules.segment, 0)
     book = PromptBook()

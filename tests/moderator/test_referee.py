@@ -11,7 +11,7 @@ import pytest
 
 from moderator.engine.reexecution import GameSoFar
 from moderator.rules.game import Steps
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import pack
 from wolfbus.messages.content import Judgement, Label

@@ -14,7 +14,7 @@ import pytest
 from tests.ops.commands import run
 from wolfbus import cli
 from wolfbus.testing.redis_server import RedisServer
-from wolfbus.tickets.holders import redis_address
+from wolfbus.tickets import redis_address
 
 WAITING = {
     "analytics": "redis://***@",

@@ -14,8 +14,7 @@ import pytest
 from tests.agents.parts import DAWN, HOUSE, SAID, Moderator, ask, catch_up
 from tests.outside.smallest_agent import SmallestAgent
 from tests.outside.test_whole_games import EXAMPLES, node_modules
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, open_bus, streams
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import Goodbye, RollCall
 from wolfbus.testing.redis_server import RedisServer

@@ -23,7 +23,7 @@ def log() -> PaperLog:
 
 
 def analyses(log: PaperLog) -> list[tuple[str, PaperAnalysis]]:
-    own = [(f"{each.number} own", each.own) for each in log.statements if each.own is not None]
+    own = [(f"{each.number} own", each.own_analysis) for each in log.statements if each.own_analysis is not None]
     return own + [(f"{each.number} {name}", other) for each in log.statements for name, other in each.others.items()]
 
 

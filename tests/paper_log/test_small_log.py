@@ -55,7 +55,11 @@ def test_its_course_is_recovered_from_metadata_and_the_order_of_events(log: Pape
         (5, 20, 2, "Ines", "debate"),
     ]
     # a turn that nobody analysed is a statement all the same
-    assert (log.statements[2].text, log.statements[2].own, log.statements[2].others) == ("That is absurd.", None, {})
+    assert (log.statements[2].text, log.statements[2].own_analysis, log.statements[2].others) == (
+        "That is absurd.",
+        None,
+        {},
+    )
     assert [(day.named, day.exiled) for day in log.days] == [(None, None), ("Otto", "Otto")]
 
 
@@ -110,7 +114,7 @@ def test_a_filler_counts_as_the_papers_code_counted_it_when_read_as_recorded(log
 )
 def test_raw_replies_are_read_again(log: PaperLog, statement: int, whose: str, label: PaperLabel | None) -> None:
     said = log.statements[statement - 1]
-    analysis = said.own if whose == "own" else said.others[whose]
+    analysis = said.own_analysis if whose == "own" else said.others[whose]
     assert analysis is not None
     assert analysis.label(as_recorded=False) == label
     assert (analysis.filler, analysis.lost) == (whose != "own", label is None)

@@ -1,9 +1,66 @@
+"""Ugly replies, as models write them, are read as they must be: those of `test_corpus.toml`, and the largest ones."""
+
 from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
-from tests.reading.corpus import CORPUS, Ugly
+from tests.llm.tables import tables
+from wolfbus.messages.content import CONTENT, Bid, Content
 from wolfbus.reading import Question, read
+from wolfbus.vocabulary import Fault, Kind, Reading
+
+NAMES = ("Ana", "Bram", "Chioma", "Dilara")
+VOTABLE: tuple[str | None, ...] = ("Ana", "Bram", "Chioma", None)
+"""Dilara is dead: known, but no legal answer."""
+
+
+@dataclass(frozen=True)
+class Ugly:
+    """A reply and what it must be read as: content on a rung, or a fault."""
+
+    name: str
+    kind: Kind
+    text: str
+    content: Content | None = None
+    rung: Reading | None = None
+    fault: Fault | None = None
+    thought: str | None = None
+    legal: tuple[str | None, ...] = VOTABLE
+    names: tuple[str, ...] = NAMES
+
+
+def _ugly(kind: Kind, content: dict[str, Any] | None = None, legal: tuple[str, ...] | None = None, **more: Any) -> Ugly:
+    if content is not None:
+        nobody = {"target": None} if "target" in CONTENT[kind].model_fields else {}
+        more["content"] = CONTENT[kind].model_validate_json(json.dumps({**nobody, **content}))
+    if legal is not None:
+        more["legal"] = tuple(name or None for name in legal)
+    return Ugly(kind=kind, **{key: tuple(value) if key == "names" else value for key, value in more.items()})
+
+
+SO = "so, " * 5000
+LARGE = [
+    Ugly(
+        "a comma too many in a long reply",
+        "bid",
+        f'{{"thought": "{SO}", "bid": 7,}}',
+        Bid(bid=7),
+        "repaired",
+        thought=SO,
+    ),
+    Ugly("200 kB of one letter", "speak", "a" * 200_000, fault="unparseable"),
+    Ugly("200 kB of braces", "bid", "{" * 200_000, fault="unparseable"),
+    Ugly("200 kB of brackets", "vote", "[" * 200_000, fault="unparseable"),
+    Ugly("100 thousand nested objects", "assess_own", '{"a":' * 100_000, fault="unparseable"),
+    Ugly("a number of 200 kB", "bid", '{"bid": ' + "9" * 200_000 + "}", fault="unparseable"),
+    Ugly("a crowd of answers", "bid", '{"bid": 7} ' * 40, fault="ambiguous"),
+]
+
+CORPUS: list[Ugly] = [*(_ugly(**reply) for reply in tables(__file__)["reply"]), *LARGE]
 
 
 @pytest.mark.parametrize("ugly", CORPUS, ids=lambda ugly: f"{ugly.kind}: {ugly.name}")

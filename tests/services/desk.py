@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from analytics.archive import SessionArchive
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened, HouseOpened
 

@@ -10,13 +10,12 @@ from typing import Any, Self
 
 from analytics.archive import AnalyticsSettings, Results, serve
 from tests.services.guests import Running
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.bus import Bus, Commit, Entry, streams
 from wolfbus.errors import BusError
 from wolfbus.messages.codec import FROM_AGENT, encode, pack, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseClosed, HouseOpened
-from wolfbus.record.line import Recorded, on_the_bus, seal
+from wolfbus.record.line import Recorded, bus_members, seal
 from wolfbus.record.reader import open_lines, read_record
 
 HOUSE = "fed"
@@ -41,7 +40,7 @@ class Record:
             sealed, line = seal(self.heads[-1], anew)
             self.lines[one.n - 1] = line + b"\n"
             self.heads.append(sealed.hash)
-            body = pack(on_the_bus(sealed))
+            body = pack(bus_members(sealed))
             self.entries.append(Entry(body, one.event.type, "moderator", self.game, one.n, f"{one.n}-0"))
 
     def __len__(self) -> int:

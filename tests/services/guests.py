@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from moderator.house import GameReport, ModeratorSettings
-from moderator.service import serve
+from moderator.service import moderate
 from players.scripted import ScriptedBrain
 from tests.waiting import wait_until
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Bus, Entry
+from wolfbus.bus import Bus, Entry, open_bus, streams
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, StreamLost
 from wolfbus.messages.codec import HOUSE_NEWS, TO_AGENT, decode_mail, encode, pack, plain, unpack, validate
@@ -266,7 +265,7 @@ class Moderating(Running):
     def __init__(self, url: str, **settings: Any) -> None:
         self.results: queue.SimpleQueue[GameReport] = queue.SimpleQueue()
         service_settings = ModeratorSettings(url, **{"config": SMALL, "heartbeat_s": 0.2, **settings})
-        super().__init__(lambda stopping, health: serve(service_settings, stopping, health, self.results.put))
+        super().__init__(lambda *services: int(moderate(service_settings, *services, self.results.put).failed))
 
     def result(self, timeout: float = 15.0) -> GameReport:
         wait_until(lambda: not self.results.empty() or self.ended, timeout)
@@ -311,6 +310,13 @@ class Stage(contextlib.ExitStack):
     def guests_for_now(self, *names: str, **fields: Any) -> contextlib.AbstractContextManager[list[Guest]]:
         """Guests that go before the test's end."""
         return guests(self.url, *names, **fields)
+
+    def begin_game(self, *names: str, **settings: Any) -> tuple[threading.Event, list[Guest], Moderating]:
+        """Start guests that answer nothing before an event is set, and a moderator that has asked one of them."""
+        gate = threading.Event()
+        agents, service = self.guests(*names, gate=gate), self.moderate(**settings)
+        wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
+        return gate, agents, service
 
     @property
     def news(self) -> list[Any]:

@@ -15,8 +15,7 @@ from tests.services import fed
 from tests.services.guests import HOUSE, Moderating, guests
 from tests.waiting import wait_until
 from wolfbus import session as fold
-from wolfbus.bus import open_bus, streams
-from wolfbus.bus.protocol import Commit, Entry, every_entry
+from wolfbus.bus import Commit, Entry, every_entry, open_bus, streams
 from wolfbus.draws import game_seed
 from wolfbus.messages.codec import HOUSE_NEWS, encode, unpack, validate
 from wolfbus.messages.house import GameClosed, GameOpened, Goodbye, HouseClosed, HouseOpened

@@ -8,13 +8,12 @@ import re
 import pytest
 
 from tests.services.fed import HOUSE, ask
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, streams
 from wolfbus.cli import run
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.house import Join
 from wolfbus.service.lifecycle import Stopping
-from wolfbus.tickets.holders import Holder
+from wolfbus.tickets import Holder
 
 
 def joined(bus, name, seats, seen=None):

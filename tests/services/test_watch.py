@@ -13,8 +13,7 @@ from analytics.fold import GameFold
 from analytics.gather import gather
 from tests.services.fed import HOUSE
 from tests.waiting import wait_until
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, streams
 from wolfbus.cli import run
 from wolfbus.messages.codec import pack, unpack
 from wolfbus.record.reader import open_lines, read_record

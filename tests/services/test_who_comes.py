@@ -21,13 +21,12 @@ from moderator.house import (
 )
 from tests.services.guests import HOUSE, SMALL, archive
 from tests.waiting import wait_until
-from wolfbus.bus import streams
-from wolfbus.bus.protocol import Entry
+from wolfbus.bus import Entry, streams
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
 from wolfbus.messages.codec import encode, pack, plain, unpack
 from wolfbus.messages.house import Join, Leave, Refused, RollCall, Welcome
-from wolfbus.tickets.holders import services
+from wolfbus.tickets import services
 
 pytestmark = pytest.mark.timeout(30)
 

@@ -10,8 +10,7 @@ import pytest
 
 from tests.study.houses import HOUSE
 from tests.study.runs import STUDY, run_here, study_file
-from wolfbus.bus import open_bus
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import Bus, open_bus
 from wolfbus.testing.redis_server import RedisClusterServers, RedisServer
 
 
@@ -35,7 +34,7 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """See `tests.study.gate`: open once it is touched."""
+    """See `tests.study.brains`: open once it is touched."""
     return tmp_path / "gate"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.proving import Proof, prove
-from wolfbus.bus.protocol import Bus
+from wolfbus.bus import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.config import Deadlines, GameConfig
 

@@ -84,15 +84,6 @@ def test_a_seat_slower_than_the_grace_returns_all_the_same(tmp_path):
     assert counts["returned"] >= 1
 
 
-def test_a_view_that_crashes_is_left_behind():
-    with EmbeddedHouse(watch=[lambda _: 1 / 0]) as house:
-        for seed in range(2):
-            game = house.open(GameConfig(), str(seed), ("random",) * 8)
-            assert game.finished.wait(60)
-            assert game.over is not None
-            assert game.over.error is None
-
-
 def test_a_moderator_that_breaks_down_keeps_nobody_waiting_for_its_games(monkeypatch):
     gate, begun = threading.Event(), threading.Semaphore(0)
     monkeypatch.setattr(tests.whole.brains.Late, "answer", lambda *_: gate.wait(60))

@@ -28,21 +28,9 @@ def played(folder: Path, players: str, *roles: str, rules: str = ""):
     """Play a game; return its seats, and the digest that `play` told."""
     folder.mkdir(exist_ok=True)
     (folder / "rules.toml").write_text(rules)
-    words = [
-        "play",
-        "--seed",
-        "7",
-        "--players",
-        players,
-        "--json",
-        "--out",
-        ".",
-        "--game",
-        "cast",
-        "--config",
-        "rules.toml",
-    ]
-    result = wolfbus(folder, *words, *(f"--role={role}" for role in roles))
+    options = {"seed": 7, "players": players, "out": ".", "game": "cast", "config": "rules.toml"}
+    words = [f"--{name}={value}" for name, value in options.items()] + [f"--role={role}" for role in roles]
+    result = wolfbus(folder, "play", "--json", *words)
     assert result.code == 0, result.err
     record = folder / "cast.ndjson"
     proof = prove(record)

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader, Unpacked
+from wolfbus.bus.protocol import Bus, Commit, Entry, Owner, Reader, Unpacked, every_entry
+from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.errors import ConfigError
 
-__all__ = ["Bus", "Commit", "Entry", "Owner", "Reader", "Unpacked", "open_bus"]
+__all__ = [
+    "Bus",
+    "BusReader",
+    "BusWriter",
+    "Commit",
+    "Entry",
+    "Owner",
+    "Reader",
+    "Unpacked",
+    "every_entry",
+    "open_bus",
+]
 
 
 def open_bus(url: str) -> Bus:
@@ -33,7 +45,7 @@ def open_bus(url: str) -> Bus:
         return MemoryBus(name)
     from wolfbus.bus.url import read_address
 
-    read_address(url)  # a wrong one is told before redis-py is loaded
+    read_address(url)  # a wrong one is refused before redis-py is loaded
     from wolfbus.bus.redis.bus import RedisBus
 
     return RedisBus(url)

@@ -39,21 +39,21 @@ def ascending_ids(entries: Sequence[Entry]) -> list[Id]:
     return ids
 
 
-def had_landed(stream: str, entry: Entry, found: Entry | None, extent: Extent | None) -> None:
+def check_landed(stream: str, entry: Entry, existing: Entry | None, extent: Extent | None) -> None:
     """Return quietly if an entry that the stream refused as too old had landed before.
 
     Args:
         stream: name of the stream, for the error's line.
         entry: what was to be appended.
-        found: what stands under the same id, None if nothing does.
+        existing: what stands under the same id, None if nothing does.
         extent: how far the stream reaches.
 
     Raises:
         StaleWriter: other bytes stand under this id, or the stream belongs to a newer incarnation.
         BusError: the writer passed this id over, so the entry can no longer be put in.
     """
-    if found is not None:
-        if found != entry:
+    if existing is not None:
+        if existing != entry:
             raise StaleWriter(f"stream {stream} already holds another entry under id {entry.id}", stream)
         return
     entry_id = parse_id(entry.id)
@@ -118,13 +118,13 @@ def nonsense(commit: Commit) -> str:
         return "a step of the house itself has no record"
     if commit.record:
         first = parse_id(commit.record[0].id)[0]
-        wanted = [f"{number}-0" for number in range(first, first + len(commit.record))]
-        if first < 1 or [entry.id for entry in commit.record] != wanted:
+        ascending = [f"{number}-0" for number in range(first, first + len(commit.record))]
+        if first < 1 or [entry.id for entry in commit.record] != ascending:
             return "the ids of record entries count up as SEQ-0, from 1, without gaps"
     newest: dict[str, Id | None] = {}
-    own = record(commit.house, commit.game)
+    own_record = record(commit.house, commit.game)
     for stream, entry in commit.posts:
-        if stream == own:
+        if stream == own_record:
             return "a step posts nothing to its own record"
         entry_id = parse_id(entry.id) if entry.id else None
         if stream in newest:
@@ -176,20 +176,20 @@ def land(commits: Sequence[Commit], ledger: StepLedger) -> list[BusError | None]
     failed: set[tuple[str, str]] = set()
     for start, stop in _waves(commits):
         sent: list[int] = []
-        for at in range(start, stop):
-            commit = commits[at]
+        for index in range(start, stop):
+            commit = commits[index]
             game = (commit.house, commit.game)
-            results[at] = _refused_unsent(commit, after_failure=game in failed)
-            if results[at] is None:
-                sent.append(at)
+            results[index] = _refused_unsent(commit, after_failure=game in failed)
+            if results[index] is None:
+                sent.append(index)
             elif commit.game:
                 failed.add(game)
         verdicts = ledger.send([commits[at] for at in sent]) if sent else []
-        for at, verdict in zip(sent, verdicts, strict=True):
-            commit = commits[at]
-            if verdict.kind == "landed" or _landed_before(commits, at, verdict, ledger):
+        for index, verdict in zip(sent, verdicts, strict=True):
+            commit = commits[index]
+            if verdict.kind == "landed" or _landed_before(commits, index, verdict, ledger):
                 continue
-            results[at] = _error(commit, verdict)
+            results[index] = _error(commit, verdict)
             if commit.game:
                 failed.add((commit.house, commit.game))
     return results
@@ -202,12 +202,12 @@ def _waves(commits: Sequence[Commit]) -> Iterator[tuple[int, int]]:
     """
     start = 0
     newest: dict[tuple[str, str], Commit] = {}
-    for at, commit in enumerate(commits):
+    for index, commit in enumerate(commits):
         before = newest.get((commit.house, commit.game)) if commit.game else None
         proven = before is None or commit.expected == before.head != before.expected
-        if not proven or at - start == WAVE:
-            yield start, at
-            start = at
+        if not proven or index - start == WAVE:
+            yield start, index
+            start = index
             newest.clear()
         newest[commit.house, commit.game] = commit
     if start < len(commits):
@@ -221,19 +221,19 @@ def _refused_unsent(commit: Commit, *, after_failure: bool) -> BusError | None:
         reason = nonsense(commit)
     except BusError as error:
         reason = str(error)
-    return BusError(f"{_whose(commit)}: {reason}") if reason else None
+    return BusError(f"{_subject(commit)}: {reason}") if reason else None
 
 
-def _landed_before(commits: Sequence[Commit], at: int, verdict: Verdict, ledger: StepLedger) -> bool:
+def _landed_before(commits: Sequence[Commit], index: int, verdict: Verdict, ledger: StepLedger) -> bool:
     """Recognise a step that is sent again after newer ones landed on top of it."""
-    commit = commits[at]
+    commit = commits[index]
     if verdict.kind == "order" and not commit.record:
-        own = [(stream, entry) for stream, entry in commit.posts if entry.id]
-        return any(ledger.find(stream, entry.id) == entry for stream, entry in own)
+        with_ids = [(stream, entry) for stream, entry in commit.posts if entry.id]
+        return any(ledger.find(stream, entry.id) == entry for stream, entry in with_ids)
     if verdict.kind != "head":
         return False
     # A step without record entries leaves no head of its own behind; the next step on the same head proves it landed.
-    for step in commits[at:]:
+    for step in commits[index:]:
         same_game = (step.house, step.game) == (commit.house, commit.game)
         if same_game and step.record and (step is commit or step.expected == commit.head):
             return ledger.head_at(step.house, step.game, step.record[-1].id) == step.head
@@ -241,21 +241,21 @@ def _landed_before(commits: Sequence[Commit], at: int, verdict: Verdict, ledger:
 
 
 def _error(commit: Commit, verdict: Verdict) -> BusError:
-    whose = _whose(commit)
+    subject = _subject(commit)
     if verdict.kind == "epoch":
-        return Fenced(f"{whose}: {not_current(commit.house, commit.epoch, verdict.detail)}")
+        return Fenced(f"{subject}: {not_current(commit.house, commit.epoch, verdict.detail)}")
     if verdict.kind == "behind":
-        return Fenced(f"{whose}: {gone_backwards(commit.house, verdict.detail)}")
+        return Fenced(f"{subject}: {gone_backwards(commit.house, verdict.detail)}")
     if verdict.kind == "head":
         return Fenced(
-            f"{whose}: the record's head is {_short(verdict.detail)}, this step expected {_short(commit.expected)}"
+            f"{subject}: the record's head is {_short(verdict.detail)}, this step expected {_short(commit.expected)}"
         )
     if verdict.kind == "order":
-        return BusError(f"{whose}: nothing written, ids do not go on where the stream ends: {verdict.detail}")
-    return verdict.error(f"{whose}: nothing written: {verdict.detail}")
+        return BusError(f"{subject}: nothing written, ids do not go on where the stream ends: {verdict.detail}")
+    return verdict.error(f"{subject}: nothing written: {verdict.detail}")
 
 
-def _whose(commit: Commit) -> str:
+def _subject(commit: Commit) -> str:
     return f"game {commit.game}" if commit.game else f"house {commit.house}"
 
 

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 
 from wolfbus.bus import streams
-from wolfbus.bus.landing import ascending_ids, had_landed, house_held, land, milliseconds, not_current
+from wolfbus.bus.landing import ascending_ids, check_landed, house_held, land, milliseconds, not_current
 from wolfbus.bus.memory_store import MemoryReader, Store, store_named, with_id
 from wolfbus.bus.protocol import Commit, Entry, Owner
 from wolfbus.bus.streams import Id, join_id, parse_id
@@ -41,7 +41,7 @@ class MemoryBus:
             fresh: list[Entry] = []
             for entry_id, entry in zip(ids, entries, strict=True):
                 if entry_id <= stored.last:
-                    had_landed(stream, entry, stored.find(entry_id), stored.extent())
+                    check_landed(stream, entry, stored.find(entry_id), stored.extent())
                 else:
                     fresh.append(entry)
             if fresh:

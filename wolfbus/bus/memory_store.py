@@ -1,6 +1,6 @@
 """What a memory bus holds: streams and hashes, under one lock; and the sessions that read it.
 
-These hear what changed, so that a read does not cost what is merely followed.
+Sessions are notified of what changed, so that a read does not cost what is merely followed.
 """
 
 from __future__ import annotations
@@ -124,35 +124,35 @@ class Store:
         self.hashes.setdefault(name, {})[field] = value
 
     def add(self, name: str, entry_id: Id, entry: Entry) -> None:
-        """Append an entry to a stream, creating it, and tell its followers."""
+        """Append an entry to a stream, creating it, and notify its followers."""
         self.extend(name, [entry_id], [entry])
 
     def extend(self, name: str, ids: Sequence[Id], entries: Sequence[Entry]) -> None:
-        """Append entries to a stream, creating it, and tell its followers once."""
+        """Append entries to a stream, creating it, and notify its followers once."""
         stream = self.streams.get(name)
         if stream is None:
             stream = self.streams[name] = Stream()
         stream.extend(ids, entries)
         if name in self.followers:
-            self.tell(name)
+            self.notify(name)
 
-    def tell(self, name: str) -> None:
-        """Tell the followers of a stream that it changed."""
+    def notify(self, name: str) -> None:
+        """Notify the followers of a stream that it changed."""
         for follower in self.followers.get(name, ()):
             follower.changed(name)
 
     def shorten(self, name: str, before: Id) -> int:
-        """Drop a stream's entries older than an id and tell its followers; returns how many went."""
+        """Drop a stream's entries older than an id and notify its followers; returns how many went."""
         count = self.stream(name).cut(before)
         if count:
-            self.tell(name)
+            self.notify(name)
         return count
 
     def remove(self, name: str) -> None:
-        """Delete a stream and tell its followers."""
+        """Delete a stream and notify its followers."""
         self._ends.pop(name, None)
         if self.streams.pop(name, None) is not None:
-            self.tell(name)
+            self.notify(name)
 
     def remove_in(self, name: str, seconds: float) -> None:
         """Delete a stream when that time has passed and somebody looks at any stream; 0 for now."""
@@ -269,14 +269,14 @@ class MemoryReader:
         self._closed = False
 
     def changed(self, stream: str) -> None:
-        """Hear that a followed stream changed; called by the store under its lock."""
+        """Take in that a followed stream changed; called by the store under its lock."""
         changed = self._store.streams.get(stream)
         if changed is None or changed.last != self._cursors[stream]:
             # else it was cut behind what was read
             self._dirty[stream] = None
-            self._rouse()
+            self._wake()
 
-    def _rouse(self) -> None:
+    def _wake(self) -> None:
         if self._asleep:
             self._asleep = False
             self._news.notify()
@@ -341,4 +341,4 @@ class MemoryReader:
             for stream in list(self._cursors):
                 self.unfollow(stream)
             self._closed = True
-            self._rouse()
+            self._wake()

@@ -1,8 +1,7 @@
 """What every bus does: the protocol behind ``memory://`` and ``redis://``.
 
 A bus moves encoded bytes between streams; inside one process, messages that need not be encoded. It knows nothing of
-Werewolf. Three promises make it a bus for games of
-record:
+Werewolf. Three promises make it a bus for games of record:
 
 1. *Compare-and-append*: every entry has an explicit id, and appending it again is recognised, never doubled.
 2. *Atomic commit*: one step of a game (record entries, their deliveries, what spectators may see) lands whole or not
@@ -290,6 +289,6 @@ def every_entry(bus: Bus, stream: str, after: str = "0-0") -> Iterator[Entry]:
     Raises:
         BusError: it cannot be read, or not any further.
     """
-    while found := bus.entries(stream, after):
-        yield from found
-        after = found[-1].id
+    while batch := bus.entries(stream, after):
+        yield from batch
+        after = batch[-1].id

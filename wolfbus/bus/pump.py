@@ -31,7 +31,7 @@ Lost = Callable[[StreamLost], None]
 """Called with the loss of one stream, which is followed no more."""
 
 FULL_AGAIN_S = 60.0
-"""A memory that was not full for so long and is full again is told again."""
+"""A memory that was not full for so long and is full again is logged again."""
 
 READ_S = 60.0
 AT_ONCE_S = 0.25
@@ -69,8 +69,7 @@ class BusReader(Closable):
         self._on_error = on_error
         self._on_recovery = on_recovery
         self._failing = False
-        self._deliver: dict[str, Deliver] = {}
-        self._lost: dict[str, Lost] = {}
+        self._followers: dict[str, tuple[Deliver, Lost | None]] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
@@ -83,17 +82,13 @@ class BusReader(Closable):
         `lost`; entries that were just being handed out may still reach it.
         """
         with self._lock:
-            self._deliver[stream] = deliver
-            self._lost.pop(stream, None)
-            if lost is not None:
-                self._lost[stream] = lost
+            self._followers[stream] = deliver, lost
             self._session.follow(stream, after)
 
     def unfollow(self, stream: str) -> None:
         """Stop handing out entries of `stream`; unknown streams are ignored."""
         with self._lock:
-            self._deliver.pop(stream, None)
-            self._lost.pop(stream, None)
+            self._followers.pop(stream, None)
             self._session.unfollow(stream)
 
     def start(self) -> Self:
@@ -113,7 +108,7 @@ class BusReader(Closable):
     def _run(self) -> None:
         while not self._closed.is_set():
             try:
-                # whoever waits to hear of a recovery waits for no entry
+                # a recovery is reported soon, whether or not there is anything to read
                 batches = self._session.read(REST_S if self._failing else READ_S)
             except BusError as error:
                 if not self._closed.is_set():
@@ -128,7 +123,7 @@ class BusReader(Closable):
                 if self._on_recovery is not None:
                     _call(self._on_recovery)
             for stream, entries in batches:
-                deliver = self._deliver.get(stream)
+                deliver, _ = self._followers.get(stream, (None, None))
                 if deliver is not None and not self._closed.is_set():
                     _call(deliver, stream, entries)
                     if self._forget:
@@ -141,7 +136,7 @@ class BusReader(Closable):
             self._closed.wait(REST_S)
             return
         with self._lock:
-            lost = self._lost.get(error.stream)
+            _, lost = self._followers.get(error.stream, (None, None))
         _call(lost or self._on_error, error)
 
 
@@ -177,7 +172,7 @@ class BusWriter(Closable):
         with self._news:
             self._check_open()
             self._appends.setdefault(stream, []).extend(entries)
-            self._rouse()
+            self._wake()
 
     def append_at_once(self, stream: str, entries: Sequence[Entry]) -> None:
         """Do as `append`, but write here and now if nothing else is to be written and the bus takes it in a moment.
@@ -220,7 +215,7 @@ class BusWriter(Closable):
         with self._news:
             self._check_open()
             self._commits.append((commit, done))
-            self._rouse()
+            self._wake()
 
     def start(self) -> Self:
         """Start writing."""
@@ -236,7 +231,7 @@ class BusWriter(Closable):
         with self._news:
             self._closing = True
             running = self._thread.ident is not None
-            appends, commits = ({}, []) if flush and running else self._take()
+            appends, commits = ({}, []) if flush and running else self._take_queued()
             self._news.notify()
         self._give_up(appends, commits, BusDown("the writer was closed before this was written"))
         _join(self._thread)
@@ -244,7 +239,7 @@ class BusWriter(Closable):
     def __enter__(self) -> Self:
         return self.start()
 
-    def _rouse(self) -> None:
+    def _wake(self) -> None:
         if self._asleep:
             self._asleep = False
             self._news.notify()
@@ -253,7 +248,7 @@ class BusWriter(Closable):
         if self._closing:
             raise BusDown("the writer was closed")
 
-    def _take(self) -> tuple[dict[str, list[Entry]], list[tuple[Commit, Done]]]:
+    def _take_queued(self) -> tuple[dict[str, list[Entry]], list[tuple[Commit, Done]]]:
         appends, self._appends = self._appends, {}
         commits = list(self._commits)
         self._commits.clear()
@@ -266,18 +261,18 @@ class BusWriter(Closable):
                     self._asleep = not self._lent
                     self._news.wait()
                 self._asleep = False
-                appends, commits = self._take()
+                appends, commits = self._take_queued()
             if not appends and not commits:
                 return
             try:
                 full = self._write_appends(appends)
                 full = self._write_commits(commits) or full
             except BusDown as error:
-                self._survive(appends, commits, error)
+                self._requeue(appends, commits, error)
             else:
                 if full is not None:
-                    self._say_full(full)
-                    self._survive(appends, [], full)
+                    self._warn_full(full)
+                    self._requeue(appends, [], full)
 
     def _write_appends(self, appends: dict[str, list[Entry]]) -> BusFull | None:
         """Append what is in `appends`, and empty it but for what memory was short for.
@@ -316,14 +311,14 @@ class BusWriter(Closable):
             _call(done, result)
         return next((result for result in results if isinstance(result, BusFull)), None)
 
-    def _say_full(self, error: BusFull) -> None:
+    def _warn_full(self, error: BusFull) -> None:
         """Log that memory is short, unless that was so a moment ago."""
         now = time.monotonic()
         if self._full_at is None or now - self._full_at > FULL_AGAIN_S:
             logger.warning("%s; trying again until there is room", error)
         self._full_at = now
 
-    def _survive(
+    def _requeue(
         self, appends: dict[str, list[Entry]], commits: list[tuple[Commit, Done]], error: BusDown | BusFull
     ) -> None:
         """Queue appends again, before those that came meanwhile, unless this writer closes.
@@ -342,9 +337,6 @@ class BusWriter(Closable):
         self._give_up({}, commits, error)
         if lost or isinstance(error, BusDown):
             _call(self._on_error, error)
-        self._rest()
-
-    def _rest(self) -> None:
         with self._news:
             self._news.wait_for(lambda: self._closing, REST_S)
 

@@ -1,6 +1,6 @@
 """Bus addresses: where a Redis is and how to get in, and how an address is shown.
 
-Wherever one is told, `shown_url` masks user and password.
+Wherever one is printed, `shown_url` masks user and password.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ def shown_url(url: str) -> str:
     It need not be a right address: what may be meant for a password is taken out, rather too
     much than too little.
     """
-    scheme, colon, rest = url.partition("://")
+    scheme, colon, address = url.partition("://")
     if not colon:
-        scheme, rest = "", url
-    found = _FIRST_OPTION.search(rest)
-    where, options = (rest, "") if found is None else (rest[: found.start()], rest[found.start() :])
-    if "@" in options and "@" not in where:
+        scheme, address = "", url
+    option = _FIRST_OPTION.search(address)
+    location, options = (address, "") if option is None else (address[: option.start()], address[option.start() :])
+    if "@" in options and "@" not in location:
         # a password may hold a question mark too
-        where, options = rest, ""
-    if scheme == "unix" and where.startswith("/"):
+        location, options = address, ""
+    if scheme == "unix" and location.startswith("/"):
         return url
-    _, at, place = where.rpartition("@")
+    _, at, place = location.rpartition("@")
     return f"{scheme}{colon}{MASK + at if at else ''}{place}{options}"
 
 
 def masked(text: str) -> str:
     """Return a text, such as an error's line, with every Redis address as `shown_url` shows it."""
-    return _ADDRESS.sub(lambda found: shown_url(found[0]), text)
+    return _ADDRESS.sub(lambda match: shown_url(match[0]), text)
 
 
 CLUSTER: Final = "redis+cluster"
@@ -134,8 +134,8 @@ def read_address(url: str) -> Address:
         raise ConfigError(_without_scheme(url))
     if scheme not in SCHEMES:
         # Nothing behind the scheme is repeated: it may hold a password.
-        known = ", ".join(f"{known}://" for known in ("memory", *SCHEMES))
-        raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {known}")
+        schemes = ", ".join(f"{name}://" for name in ("memory", *SCHEMES))
+        raise ConfigError(f"bus address: {f'{scheme}://'!r:.80} is not known; use {schemes}")
     try:
         parts = urlsplit(url)
         others: tuple[tuple[str, int], ...] = ()
@@ -186,17 +186,17 @@ def read_address(url: str) -> Address:
 
 def _nodes(parts: SplitResult) -> tuple[SplitResult, tuple[tuple[str, int], ...]]:
     """Return a cluster's address as one of its first node, and where the others are; raises ValueError, ConfigError."""
-    who, at, places = parts.netloc.rpartition("@")
+    userinfo, at, places = parts.netloc.rpartition("@")
     first, *rest = places.split(",")
     others = [urlsplit(f"//{place}") for place in rest]
     if parts.path.strip("/") not in {"", "0"}:
         raise ConfigError(f"bus address: a cluster has no databases (expected {CLUSTER}://HOST:PORT,HOST:PORT)")
     if rest and not all(other.hostname for other in others):
         raise ConfigError(f"bus address: {CLUSTER}:// names a node without a host (expected HOST:PORT,HOST:PORT)")
-    found = tuple((other.hostname or "", _DEFAULT_PORT if other.port is None else other.port) for other in others)
-    if any(port == 0 for _, port in found):
+    nodes = tuple((other.hostname or "", _DEFAULT_PORT if other.port is None else other.port) for other in others)
+    if any(port == 0 for _, port in nodes):
         raise ConfigError("bus address: 0 is no port")
-    return parts._replace(netloc=who + at + first), found
+    return parts._replace(netloc=userinfo + at + first), nodes
 
 
 def with_patience(url: str, seconds: float) -> str:
@@ -207,23 +207,22 @@ def with_patience(url: str, seconds: float) -> str:
 
 
 def _without_scheme(url: str) -> str:
-    shown = shown_url(url)
+    masked_url = shown_url(url)
     if not url:
         return "bus address: it is empty; write one, as in redis://127.0.0.1:6379/0"
     if url.startswith("/"):
-        whole = f"a Unix socket is written unix://{shown:.200}"
-        return f"bus address: {shown!r:.200} has no scheme; {whole}"
-    whole = shown if "/" in shown.rpartition("@")[2] else f"{shown}/0"
-    return f"bus address: {shown!r:.200} has no scheme; write redis://{whole:.200}"
+        return f"bus address: {masked_url!r:.200} has no scheme; a Unix socket is written unix://{masked_url:.200}"
+    complete = masked_url if "/" in masked_url.rpartition("@")[2] else f"{masked_url}/0"
+    return f"bus address: {masked_url!r:.200} has no scheme; write redis://{complete:.200}"
 
 
 def _options(parts: SplitResult) -> dict[str, str]:
-    known = _OPTIONS[parts.scheme]
+    allowed = _OPTIONS[parts.scheme]
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     for name in options:
-        if name not in known:
-            offer = ", ".join(sorted(known))
-            raise ConfigError(f"bus address: {parts.scheme}:// has no option {name!r} (it has: {offer})")
+        if name not in allowed:
+            listed = ", ".join(sorted(allowed))
+            raise ConfigError(f"bus address: {parts.scheme}:// has no option {name!r} (it has: {listed})")
     return options
 
 

@@ -97,8 +97,8 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            close = difflib.get_close_matches(name.casefold(), COMMANDS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            matches = difflib.get_close_matches(name.casefold(), COMMANDS, n=1)
+            hint = f"; did you mean {matches[0]!r}?" if matches else ""
             ctx.fail(f"there is no command {name!r}{hint}")
         return super().resolve_command(ctx, args)
 

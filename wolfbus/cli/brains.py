@@ -21,8 +21,8 @@ import click
 
 from wolfbus.cli.options import GIVE_UP
 from wolfbus.config import GameConfig, config_from_table, read_toml_file
-from wolfbus.document.formats import money
 from wolfbus.errors import ConfigError
+from wolfbus.formats import money
 from wolfbus.printable import counted
 from wolfbus.vocabulary import ROLES, SCRIPTS, Role
 
@@ -36,7 +36,7 @@ RoleRequest: TypeAlias = tuple[str, Role]
 """A brain, and the role that one of its seats is to have."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
-"""Of a config file, beside the rules."""
+"""Of a config file, besides the rules."""
 _SHOWN: Final = 60
 _SEED: Final = "r23"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
@@ -199,18 +199,18 @@ def open_brain_context(
         from players.llm.budget import NOTHING, Budget
 
         spending = Budget(budget, budget_tokens, before or NOTHING, ledger)
-    tape = None
+    recording = None
     if cassette is not None or replay_cassette is not None:
         from players.llm.cassette import Cassette
 
-        tape = Cassette.record(cassette) if cassette is not None else Cassette.play(replay_cassette or Path())
-    with BrainContext(models, spending, tape, logs, give_up=give_up, people=people) as brain_context:
+        recording = Cassette.record(cassette) if cassette is not None else Cassette.play(replay_cassette or Path())
+    with BrainContext(models, spending, recording, logs, give_up=give_up, people=people) as brain_context:
         check(brains, brain_context)
         if spending is not None:
             spending.check(brain_context.tables_of(brains))
         # of several workers of a run none says so
-        if cassette is not None and tape is not None and tape.replies and (probe or ledger is None):
-            replies = f"{tape.replies} replies"
+        if cassette is not None and recording is not None and recording.replies and (probe or ledger is None):
+            replies = f"{recording.replies} replies"
             click.echo(f"wolfbus: {cassette} holds {replies} already; equal questions get them, not new ones", err=True)
         brain_context.check(brains)
         if probe:
@@ -359,12 +359,10 @@ def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
         The sum over all calls, as `Accounts.summary` tells it; nothing where no model plays, or only ones of this very
         process, or the game did not end.
     """
-    from players.llm.settings import model_of
-    from players.spec import BrainContext
+    from players.spec import BrainContext, named_models
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    names = {brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")}
-    servers = {name: model_of(name, models) for name in names}
+    servers = named_models(brains, models)
     if all(model.endpoint.provider == "mock" for model in servers.values()):
         return {}
     mock = {"provider": "mock"}

@@ -136,14 +136,14 @@ def play(
         brain_context = stack.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             print_estimate(rehearse(config, brains, loaded.models), 1)
-        # whoever looks at the page is not made to wait here
+        # with a page the game is not paced here
         speed = _speed(0.0 if view else pace, brains)
         # a person at this terminal must not see what the others know
-        hidden = quiet or as_json or "human" in brains
-        display = stack.enter_context(open_display(quiet=hidden, plain=plain, paced=speed > 0))
+        is_hidden = quiet or as_json or "human" in brains
+        display = stack.enter_context(open_display(quiet=is_hidden, plain=plain, paced=speed > 0))
         records: list[Recorded] = []
         ending = GameEnding(beats=not as_json)
-        watchers = [ending.take, records.append if speed and not hidden else display.show]
+        watchers = [ending.take, records.append if speed and not is_hidden else display.show]
         watchers += [] if page is None else [page.show]
         game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), watchers, brain_context)
         accounts = brain_context.accounts
@@ -157,8 +157,8 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
     """Return how fast a game that is over at once is shown, 0 for as it is played."""
     if pace is not None:
         return pace
-    instant = all(brain.partition(":")[0] in SCRIPTS for brain in brains)
-    return PACE if instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
+    is_instant = all(brain.partition(":")[0] in SCRIPTS for brain in brains)
+    return PACE if is_instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
 
 
 def _play(

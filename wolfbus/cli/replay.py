@@ -114,7 +114,7 @@ def replay(
         )
     )
     keep = replays or shows_state or shows_calls
-    # whoever computes anew asks for numbers
+    # the ending shows none of the numbers that are computed anew
     ending = None if tables or recomputes or shows_state or shows_calls or as_json else GameEnding()
     result = proof.prove(source, criteria, saved_map, keep=keep, watch=None if ending is None else ending.take)
     if until is not None and until > len(result.records):
@@ -188,7 +188,7 @@ def _print(result: Proof, ending: GameEnding | None, map_file: Path | None, *, a
         click.echo("\n".join([*lines, *result.proof_lines(), numbers]))
     if result.recalibrated is not None:
         from analytics.report.report import recalibration_table
-        from wolfbus.document.writers import written
+        from wolfbus.document import written
 
         click.echo("\n" + written([recalibration_table(result.recalibrated, str(map_file))]), nl=False)
     sys.stdout.flush()

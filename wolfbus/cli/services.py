@@ -88,7 +88,7 @@ def moderator(
     or 1 if a game failed or too few agents came.
     """
     from moderator.house.settings import ModeratorSettings
-    from moderator.service import serve
+    from moderator.service import moderate
     from wolfbus.service.lifecycle import Health, Stopping
     from wolfbus.service.logs import configure_logs
 
@@ -112,7 +112,8 @@ def moderator(
             logger.warning("no more results are told: the output: %s", reason_of(error))
 
     with Stopping() as stopping, Health(health) as health_server:
-        return serve(settings, stopping, health_server, tell) or (FAILED if output_errors else 0)
+        ended = moderate(settings, stopping, health_server, tell)
+    return FAILED if ended.failed or output_errors else 0
 
 
 @click.command()

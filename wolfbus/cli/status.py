@@ -10,7 +10,7 @@ import click
 
 from wolfbus.cli.options import bus_option, stream_name
 from wolfbus.cli.terminal.wording import aligned
-from wolfbus.document.formats import UNDEFINED, ago, size
+from wolfbus.formats import UNDEFINED, ago, size
 from wolfbus.printable import counted, cut_middle, name_of, printable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import DEFAULT_BUS
 from wolfbus.tickets.holders import MODERATOR, Holder, read_bus, redis_address, ticket_path
-from wolfbus.tickets.issuing import Office
+from wolfbus.tickets.issuing import UserAdmin
 from wolfbus.tickets.issuing import issue as issue_tickets
 from wolfbus.tickets.issuing import revoke as revoke_tickets
 
@@ -112,8 +112,8 @@ def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moder
     holders = [Holder(house, service, name) for service in _SERVICES for name in options.pop(service)]
     moderator_ticket = Holder(house, "moderator", MODERATOR)
     if not moderator:
-        with Office(redis_address(url)) as users:
-            moderator = moderator_ticket not in users.holders(house)
+        with UserAdmin(redis_address(url)) as admin:
+            moderator = moderator_ticket not in admin.holders(house)
     if moderator:
         holders.append(moderator_ticket)
     issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **options)
@@ -126,9 +126,9 @@ def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moder
 @_house_option
 def list_(url: str, house: str) -> None:
     """List who holds a ticket, and how many connections each has."""
-    with Office(redis_address(url)) as users:
-        holders, connections = users.holders(house), users.connections()
-        is_open = users.is_on("default")
+    with UserAdmin(redis_address(url)) as admin:
+        holders, connections = admin.holders(house), admin.connections()
+        is_open = admin.is_on("default")
     for holder in holders:
         connected = counted(connections[holder.user], "connection")
         click.echo(f"{holder.name:<24} {holder.service:<10} {connected}")
@@ -151,8 +151,8 @@ def revoke(
     """
     if bool(names) == everybody:
         raise click.UsageError("name whose tickets to revoke, or give --all")
-    with Office(redis_address(url)) as users:
-        holders = {holder.name for holder in users.holders(house)}
+    with UserAdmin(redis_address(url)) as admin:
+        holders = {holder.name for holder in admin.holders(house)}
     revoked = holders if everybody else set(names)
     if unknown := sorted(revoked - holders):
         raise ConfigError(f"no ticket in house {house} for {', '.join(unknown)}; nothing was revoked")

@@ -99,15 +99,15 @@ def _result(source: str, gathered: Gathered) -> dict[str, Any]:
     from analytics.gather.reading import loose_check, study_check
 
     checked: list[StudyCheck] = [study_check(study, gathered.files) for study in gathered.studies]
-    loose = loose_check(gathered.studies, gathered.files)
-    checked += [] if loose is None else [loose]
-    alone = len(gathered.files) == 1 and not gathered.studies
+    unlisted = loose_check(gathered.studies, gathered.files)
+    checked += [] if unlisted is None else [unlisted]
+    is_single = len(gathered.files) == 1 and not gathered.studies
     # of one file it is the record's own seal, else the hash over all
-    hashes = [gathered.files[0].head or None] if alone else [check.hash for check in checked]
+    hashes = [gathered.files[0].head or None] if is_single else [check.hash for check in checked]
     return {
         "source": source,
-        "hash": hashes[0] if len(hashes) == 1 and (not alone or gathered.files[0].problem is None) else None,
-        "is_record": alone,
+        "hash": hashes[0] if len(hashes) == 1 and (not is_single or gathered.files[0].problem is None) else None,
+        "is_record": is_single,
         "unsealed": sum(note.published for note in gathered.files),
         "checked": [check.as_json() for check in checked],
         "problems": [{"path": note.path, "problem": note.problem} for note in gathered.problems],

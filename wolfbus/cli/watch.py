@@ -70,7 +70,7 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
         stack.callback(bus.close)
         show = stack.enter_context(_screen(plain=plain or once, as_json=as_json))
         seen = False
-        for snapshot in _pictures(bus, house, stopping):
+        for snapshot in _snapshots(bus, house, stopping):
             if snapshot.picture is not None:
                 seen = True
                 show(snapshot)
@@ -87,22 +87,22 @@ def watch(url: str, house: str, *, once: bool, plain: bool, as_json: bool) -> in
     return 0 if seen else 1
 
 
-def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Snapshot]:
-    """Yield how it stands now, and then whenever that changes, until the session closes or somebody asks to stop."""
+def _snapshots(bus: Bus, house: str, stopping: Stopping) -> Iterator[Snapshot]:
+    """Yield the newest snapshot, and then every new one, until the session closes or somebody asks to stop."""
     live, games = streams.live(house), streams.games(house)
-    closed, after = False, "0-0"
+    closed, games_id = False, "0-0"
     for entry in every_entry(bus, games):
-        closed, after = _closed(closed, entry), entry.id
+        closed, games_id = _is_closed(closed, entry), entry.id
     newest = None
-    at = "0-0"
+    live_id = "0-0"
     for entry in every_entry(bus, live):
-        newest, at = entry, entry.id
+        newest, live_id = entry, entry.id
     picture = _read(newest)
-    snapshot = Snapshot(picture, closed and _at_rest(picture))
+    snapshot = Snapshot(picture, closed and _is_idle(picture))
     yield snapshot
     reader = bus.reader()
-    reader.follow(games, after)
-    reader.follow(live, at)
+    reader.follow(games, games_id)
+    reader.follow(live, live_id)
     until = time.monotonic() + _END_S
     try:
         while not snapshot.closed and not stopping.wait(0):
@@ -114,25 +114,25 @@ def _pictures(bus: Bus, house: str, stopping: Stopping) -> Iterator[Snapshot]:
                     reader.follow(stream, bus.last_id(stream))
                 continue
             for entry in entries.get(games, ()):
-                closed = _closed(closed, entry)
+                closed = _is_closed(closed, entry)
                 until = time.monotonic() + _END_S
             posted = entries.get(live, ())
             late = closed and time.monotonic() >= until
             if posted or late:
                 picture = _read(posted[-1]) if posted else picture
                 # analytics posts how it ended a moment after the moderator has closed the house
-                snapshot = Snapshot(picture, closed and (late or _at_rest(picture)))
+                snapshot = Snapshot(picture, closed and (late or _is_idle(picture)))
                 yield snapshot
     finally:
         reader.close()
 
 
-def _at_rest(picture: dict[str, Any] | None) -> bool:
+def _is_idle(picture: dict[str, Any] | None) -> bool:
     """Return whether no game is under way in a picture."""
     return picture is None or picture.get("running") == 0
 
 
-def _closed(before: bool, entry: Entry) -> bool:
+def _is_closed(before: bool, entry: Entry) -> bool:
     return {"house_opened": False, "house_closed": True}.get(entry.type, before)
 
 
@@ -188,8 +188,8 @@ def _lines(snapshot: Snapshot) -> list[str]:
     """Return a picture as plain lines."""
     rows = _summary(snapshot)
     for game in snapshot.games:
-        met = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
-        rows.append(f"  {_where(game)}: {met or 'nobody judged yet'}")
+        suspicions = ", ".join(f"{name_of(name)} {_number(value)}" for name, value in _by_suspicion(game))
+        rows.append(f"  {_game_state(game)}: {suspicions or 'nobody judged yet'}")
     return rows
 
 
@@ -202,7 +202,7 @@ def _panel(snapshot: Snapshot, width: int, height: int) -> Lines:
         rows.append(section("Suspicion towards the living, smoothed, mean over observers", width, "00 to 99"))
     room = max(1, (height - len(rows) - 1) // 2)
     for game in games[:room]:
-        rows.append(fit(line((_where(game), FAINT)), width))
+        rows.append(fit(line((_game_state(game), FAINT)), width))
         parts: list[Any] = ["  "]
         for name, value in _by_suspicion(game)[: max(1, (width - 2) // _NAME)]:
             parts += [
@@ -236,16 +236,16 @@ def _summary(snapshot: Snapshot) -> list[str]:
     ]
 
 
-def _where(game: Mapping[str, Any]) -> str:
-    at = f"round {game['round']}, {game['phase']}" if game.get("round") else "begins"
+def _game_state(game: Mapping[str, Any]) -> str:
+    stage = f"round {game['round']}, {game['phase']}" if game.get("round") else "begins"
     counts = f"{counted(int(game['statements']), 'statement')}, {counted(int(game['judgements']), 'judgement')}"
-    out = f", out: {', '.join(name_of(name) for name in game['left'])}" if game["left"] else ""
-    return f"{printable(str(game['game']), 64)} {at}, {counts}{out}"
+    losses = f", out: {', '.join(name_of(name) for name in game['left'])}" if game["left"] else ""
+    return f"{printable(str(game['game']), 64)} {stage}, {counts}{losses}"
 
 
 def _by_suspicion(game: Mapping[str, Any]) -> list[tuple[str, float | None]]:
-    met = game.get("suspicion", {}).items()
-    return sorted(met, key=lambda pair: -1.0 if pair[1] is None else pair[1], reverse=True)
+    suspicions = game.get("suspicion", {}).items()
+    return sorted(suspicions, key=lambda pair: -1.0 if pair[1] is None else pair[1], reverse=True)
 
 
 def _number(value: float | None) -> str:

@@ -16,10 +16,10 @@ from wolfbus.canonical import canonical, canonical_members
 from wolfbus.messages.codec import plain
 from wolfbus.messages.events import AnyEvent, Opened
 
-_NOT_RULES = {"deadlines", "absent_grace", "memory"}
-_ASIDE = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
+_EXCLUDED_CONFIG = {"deadlines", "absent_grace", "memory"}
+_EXCLUDED = frozenset({"rejected", "segment", "prompt_text", "model_call", "stopped"})
 _SEALED = len('"hash":"",') + 64
-_OF_AN_ANSWER = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
+_ANSWER_MEMBERS = frozenset({"type", "batch", "seat", "outcome", "fault", "content"})
 
 
 class Digest:
@@ -30,15 +30,15 @@ class Digest:
 
     def feed(self, event: AnyEvent, members: Mapping[str, str] | None = None) -> None:
         """Add one event; the `canonical_members` of its plain values may be given if they are at hand."""
-        sort = event.type
+        type_ = event.type
         if event.type == "opened":
             self._sha.update(canonical(_essence_of_opening(event)) + b"\n")
-        elif sort not in _ASIDE:
+        elif type_ not in _EXCLUDED:
             if members is None:
                 # what does not count need not be written
                 values = plain(event)
-                members = canonical_members({name: values[name] for name in _counted(sort, tuple(values))})
-            counted = [members[name] for name in _counted(sort, tuple(members))]
+                members = canonical_members({name: values[name] for name in _counted(type_, tuple(values))})
+            counted = [members[name] for name in _counted(type_, tuple(members))]
             self._sha.update(f"{{{','.join(counted)}}}\n".encode())
 
     def feed_line(self, event: AnyEvent, line: bytes) -> None:
@@ -53,7 +53,7 @@ class Digest:
             if plainly and line.find(b'"content":', sealed) < 0 and line.find(b'"batch":', sealed) < 0:
                 self._sha.update(b'{%b"seat":%b,"type":"answered"}\n' % (line[start:sealed], _quoted(event.seat)))
                 return
-        elif event.type in _ASIDE:
+        elif event.type in _EXCLUDED:
             return
         elif event.type != "opened" and (bare := _without_envelope(line)):
             self._sha.update(bare)
@@ -66,16 +66,16 @@ class Digest:
 
 
 @lru_cache(512)
-def _counted(sort: str, names: tuple[str, ...]) -> list[str]:
+def _counted(type_: str, names: tuple[str, ...]) -> list[str]:
     """Return which members of an event of a type count, in the order of canonical JSON."""
-    return sorted(_OF_AN_ANSWER.intersection(names) if sort == "answered" else names)
+    return sorted(_ANSWER_MEMBERS.intersection(names) if type_ == "answered" else names)
 
 
 def _essence_of_opening(event: Opened) -> dict[str, Any]:
     """Return what of the opening event counts."""
     return {
         "type": "opened",
-        "config": event.config.model_dump(exclude=_NOT_RULES),
+        "config": event.config.model_dump(exclude=_EXCLUDED_CONFIG),
         "seats": [[seat.name, seat.role, seat.brain, seat.declines] for seat in event.seats],
     }
 

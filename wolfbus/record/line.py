@@ -62,9 +62,9 @@ def seal(previous: str, unsealed: Recorded, members: Mapping[str, str] | None = 
     number, time, audience, event, _ = unsealed
     if members is None:
         members = canonical_members(plain(event))
-    beside = {"n": f'"n":{number}', "audience": _audience_member(audience)}
-    beside["time"] = f'"time":{time!r}' if math.isfinite(time) else canonical_members({"time": time})["time"]
-    by_name = {**members, **beside}
+    envelope = {"n": f'"n":{number}', "audience": _audience_member(audience)}
+    envelope["time"] = f'"time":{time!r}' if math.isfinite(time) else canonical_members({"time": time})["time"]
+    by_name = {**members, **envelope}
     if event.type == "opened":
         by_name["v"] = f'"v":{PROTOCOL}'
     before, after = _around_hash(tuple(by_name))
@@ -77,8 +77,8 @@ def seal(previous: str, unsealed: Recorded, members: Mapping[str, str] | None = 
 def _around_hash(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Return the members of a line that stand before its hash, and those behind it."""
     ordered = sorted(names)
-    place = bisect(ordered, "hash")
-    return ordered[:place], ordered[place:]
+    index = bisect(ordered, "hash")
+    return ordered[:index], ordered[index:]
 
 
 @lru_cache(512)
@@ -87,7 +87,7 @@ def _audience_member(audience: Audience) -> str:
     return canonical_members({"audience": audience})["audience"]
 
 
-def on_the_bus(recorded: Recorded) -> dict[str, Any]:
+def bus_members(recorded: Recorded) -> dict[str, Any]:
     """Return the members of a record's line as they stand on the bus, where every message says its version."""
     number, time, audience, event, digest = recorded
     return {**plain(event), "n": number, "time": time, "audience": audience, "hash": digest, "v": PROTOCOL}
@@ -150,7 +150,7 @@ def parse_line(line: bytes, number: int) -> Recorded:
     return _parse(value, number)
 
 
-def read_in_one(previous: str, line: bytes, number: int) -> Recorded | None:
+def parse_sealed(previous: str, line: bytes, number: int) -> Recorded | None:
     """Return the event on a line that looks as we write them and whose seal holds, from its bytes in one step; None for
     any other, of which `check_seal` and `parse_line` say what it is.
 
@@ -163,14 +163,14 @@ def read_in_one(previous: str, line: bytes, number: int) -> Recorded | None:
         number: where it stands, from 2: what opens a record is read with more care.
     """
     sealed = line.find(b'"hash":"')
-    behind = sealed + _SEALED
+    after = sealed + _SEALED
     start = line.find(b'"audience":', 0, sealed) + 11
-    counted = line.find(b'"n":%d,' % number, behind)
+    counted = line.find(b'"n":%d,' % number, after)
     timed = line.find(b'"time":', counted) + 7
     if not 11 <= start < sealed < counted < timed:
         return None
-    stated = hashlib.sha256(previous.encode() + line[:sealed] + line[behind:]).hexdigest()
-    if line[sealed + 8 : behind] != b'%b",' % stated.encode():
+    stated = hashlib.sha256(previous.encode() + line[:sealed] + line[after:]).hexdigest()
+    if line[sealed + 8 : after] != b'%b",' % stated.encode():
         return None
     end = line.find(b"]" if line[start] == _BRACKET else b'"', start + 1) + 1
     try:
@@ -191,8 +191,8 @@ def _audience(text: bytes) -> Audience | None:
     Raises:
         ValueError: not JSON.
     """
-    told = from_json(text)
-    audience = tuple(told) if told.__class__ is list else told
+    value = from_json(text)
+    audience = tuple(value) if value.__class__ is list else value
     return None if _fault_of_audience(audience) else audience
 
 

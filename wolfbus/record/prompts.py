@@ -19,7 +19,7 @@ _STYLES: Final[dict[ReplyStyle, dict[str, Any]]] = {
     "dense": {"separators": (",", ":")},
     "indented": {"indent": 2},
 }
-_NO_WORDS_OF_MODELS: Final = frozenset({"claims", "stated_kind"})
+_DERIVED: Final = frozenset({"claims", "stated_kind"})
 
 
 class SegmentCheck:
@@ -54,21 +54,21 @@ class SegmentCheck:
                 self._check_chain(chain, line)
         elif event.type == "model_call":
             for name in event.prompt:
-                if not self._is_there(name):
-                    raise RecordError(f"a model call names segment {_shown(name)}, which is not there", line)
+                if not self._exists(name):
+                    raise RecordError(f"a model call names segment {_label(name)}, which is not there", line)
             if event.like is not None and event.like > self._calls:
                 raise RecordError(f"a model call is like call {event.like}, which is not there", line)
             self._calls += 1
 
     def _check_chain(self, chain: ChainAddition, line: int | None) -> None:
-        if chain.after is not None and not self._is_there(chain.after):
-            raise RecordError(f"segment {self._count} follows {_shown(chain.after)}, which is not there", line)
+        if chain.after is not None and not self._exists(chain.after):
+            raise RecordError(f"segment {self._count} follows {_label(chain.after)}, which is not there", line)
         for text in chain.texts:
             if isinstance(text, int) and text >= self._count:
                 raise RecordError(f"segment {self._count} has the text of {text}, which is not there", line)
             self._count += 1
 
-    def _is_there(self, name: SegmentName) -> bool:
+    def _exists(self, name: SegmentName) -> bool:
         return name < self._count if isinstance(name, int) else name in self._names
 
 
@@ -142,13 +142,13 @@ class PromptBook(SegmentCheck):
         while name is not None:
             piece = self._pieces.get(name)
             if piece is None:
-                raise RecordError(f"a model call names segment {_shown(name)}, which is not there", line)
+                raise RecordError(f"a model call names segment {_label(name)}, which is not there", line)
             chain.append(piece)
             name = piece.after
         return reversed(chain)
 
 
-def _shown(name: SegmentName) -> str:
+def _label(name: SegmentName) -> str:
     return str(name) if isinstance(name, int) else f"{name[:12]}…"
 
 
@@ -166,7 +166,7 @@ def reply_of(answered: AnyAnswered, style: ReplyStyle) -> str | None:
         return None
     members: dict[str, Any] = {} if answered.thought is None else {"thought": answered.thought}
     for name in type(answered.content).model_fields:
-        if name not in _NO_WORDS_OF_MODELS:
+        if name not in _DERIVED:
             members[name] = getattr(answered.content, name)
     return json.dumps(members, ensure_ascii=False, **_STYLES[style])
 
@@ -214,9 +214,9 @@ class WholeCalls:
         elif event.type == "asked":
             self._requests.ask(event)
         elif event.type == "answered" and self._unanswered:
-            for at, call in self._unanswered.pop(self._requests.of(event) or "", ()):
+            for call_line, call in self._unanswered.pop(self._requests.of(event) or "", ()):
                 if call.answered_as is not None:
-                    self._replies[at] = reply_of(event, call.answered_as)
+                    self._replies[call_line] = reply_of(event, call.answered_as)
 
     def whole(self, call: ModelCall, line: int) -> ModelCall:
         """Return a call that was fed with its server and settings; and its reply, once its answer was fed, too."""

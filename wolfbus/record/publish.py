@@ -18,7 +18,7 @@ from wolfbus.messages.base import PROTOCOL
 from wolfbus.messages.codec import encode, pack
 from wolfbus.messages.events import Opened
 from wolfbus.messages.requests import TableNews
-from wolfbus.record.line import Recorded, on_the_bus, seal
+from wolfbus.record.line import Recorded, bus_members, seal
 
 _HOLDER = "replay"
 
@@ -52,7 +52,7 @@ def publish(records: Sequence[Recorded], url: str, house: str) -> int:
     return len(records)
 
 
-def bring(bus: Bus, house: str, game: str, path: Path) -> None:
+def append_record(bus: Bus, house: str, game: str, path: Path) -> None:
     """Put a record that was written elsewhere on a bus, line by line as it stands; safe to repeat.
 
     Args:
@@ -78,15 +78,15 @@ def _entry(members: dict[str, Any], game: str) -> Entry:
 
 def commits_of(records: Sequence[Recorded], house: str, game: str, epoch: int) -> Iterator[Commit]:
     """Yield the steps of a record as a moderator of this epoch would commit them."""
-    audiences, head, before = AudienceFilter(), "", ""
+    audiences, head, previous = AudienceFilter(), "", ""
     table = streams.table(house, game)
     for start in range(0, len(records), STEP):
         step = records[start : start + STEP]
         entries, posts = [], []
         for recorded in step:
             # sealed once more, which gives the very same hash
-            entries.append(_entry(on_the_bus(seal(before, recorded)[0]), game))
-            before = recorded.hash
+            entries.append(_entry(bus_members(seal(previous, recorded)[0]), game))
+            previous = recorded.hash
             for news in audiences.feed(recorded.event).public:
                 body = encode(TableNews(game=game, n=news.n, fact=news.fact))
                 posts.append((table, Entry(body, "news", "moderator", game, news.n, f"{news.n}-0")))

@@ -9,6 +9,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
@@ -20,7 +21,7 @@ from wolfbus.messages.codec import check_version
 from wolfbus.messages.events import Ended, Opened, Stopped
 from wolfbus.printable import NOTE_SHOWN, printable
 from wolfbus.record.digest import Digest
-from wolfbus.record.line import Recorded, check_seal, parse_line, read_in_one
+from wolfbus.record.line import Recorded, check_seal, parse_line, parse_sealed
 
 SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 """How the files of records are named."""
@@ -60,6 +61,26 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
         yield from _lines(file)
 
 
+def check_seals(path: Path) -> tuple[bool, int, str, bytes]:
+    """Check the seals of a record, and not what its lines say; about a millisecond a game.
+
+    Returns:
+        Whether all of its lines are sealed; how many are from the first on; the last of these seals; and its line.
+    """
+    seal, count, last = "", 0, b""
+    try:
+        with closing(open_lines(path)) as lines:
+            for line in lines:
+                if line[-1:] != b"\n":
+                    return False, count, seal, last
+                seal = check_seal(seal, line[:-1], count + 1)
+                last = line
+                count += 1
+    except RecordError:
+        return False, count, seal, last
+    return True, count, seal, last
+
+
 def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
     # no record begins with this byte, and a pipe may hand over no second one yet
     if _first_byte(file) == b"\x1f":
@@ -74,14 +95,14 @@ def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
             yield line
             limit = LINE_LIMIT
     except EOFError:
-        what = "the compressed file is cut off"
+        damage = "the compressed file is cut off"
     except (zlib.error, gzip.BadGzipFile) as error:
-        what = f"the compressed data is damaged ({error})"
+        damage = f"the compressed data is damaged ({error})"
     except OSError as error:
         raise RecordError(f"cannot be read: {reason_of(error)}", number + 1) from None
     else:
         return
-    raise RecordError(f"{what}; {_whole_lines(number)} before it", number + 1)
+    raise RecordError(f"{damage}; {_whole_lines(number)} before it", number + 1)
 
 
 def _first_byte(file: io.BufferedReader[Any]) -> bytes:
@@ -155,7 +176,7 @@ class RecordReader(Iterator[Recorded]):
                 _refuse_foreign(line)
             raise RecordError(f"cut off in the middle; {_whole_lines(number - 1)} before it", number)
         line = line[:-1]
-        recorded = read_in_one(self.head, line, number) if self._lenient and number > 1 else None
+        recorded = parse_sealed(self.head, line, number) if self._lenient and number > 1 else None
         if recorded is None:
             recorded = self._examine(line, number)
         _, time, _, event, head = recorded
@@ -233,10 +254,10 @@ def _why_unsealed(line: bytes, number: int) -> str | None:
 def _misnumbered(n: int, number: int) -> str:
     lost = n - number
     if lost > 0:
-        what = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
+        cause = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
     else:
-        what = "a line repeated, added or moved"
-    return f"number {n} stands where {number} was expected: {what}"
+        cause = "a line repeated, added or moved"
+    return f"number {n} stands where {number} was expected: {cause}"
 
 
 def _refuse_foreign(line: bytes) -> None:
@@ -276,10 +297,10 @@ def newest_record(root: Path) -> Path:
     Raises:
         RecordError: there is none.
     """
-    found = records_under(root)
-    if not found:
+    paths = records_under(root)
+    if not paths:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
-    return max(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+    return max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
 DigestOf: TypeAlias = Literal["events", "lines", "nothing"]

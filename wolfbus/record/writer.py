@@ -60,14 +60,14 @@ class RecordFile(Closable):
         Raises:
             RecordError: the disk is full, the file is closed, … What was written of the step is taken back.
         """
-        rest = memoryview(b"".join(line + b"\n" for line in lines))
-        size = self._size + len(rest)
+        unwritten = memoryview(b"".join(line + b"\n" for line in lines))
+        size = self._size + len(unwritten)
         fd = self._open_fd()
         try:
-            while rest:
-                rest = rest[os.write(fd, rest) :]
+            while unwritten:
+                unwritten = unwritten[os.write(fd, unwritten) :]
         except OSError as error:
-            raise self._fail(f"cannot be written: {reason_of(error)}{self._take_back(fd)}") from None
+            raise self._fail(f"cannot be written: {reason_of(error)}{self._truncate(fd)}") from None
         self._size = size
 
     def sync(self) -> None:
@@ -78,7 +78,7 @@ class RecordFile(Closable):
         """
         fd = self._open_fd()
         try:
-            _bring_to_disk(fd)
+            _sync(fd)
         except OSError as error:
             raise self._fail(f"cannot be brought to the disk: {reason_of(error)}") from None
 
@@ -104,7 +104,7 @@ class RecordFile(Closable):
             raise self._failure or RecordError(f"{self.path}: closed already")
         return self._fd
 
-    def _take_back(self, fd: int) -> str:
+    def _truncate(self, fd: int) -> str:
         try:
             os.ftruncate(fd, self._size)
         except OSError:
@@ -116,7 +116,7 @@ class RecordFile(Closable):
         return self._failure
 
 
-def _bring_to_disk(fd: int) -> None:
+def _sync(fd: int) -> None:
     # macOS has no fdatasync
     getattr(os, "fdatasync", os.fsync)(fd)
 
@@ -144,10 +144,10 @@ def _size_of(fd: int, lines: int) -> int:
         raise RecordError("that is no ordinary file")
     size = 0
     with open(fd, "rb", closefd=False) as file:
-        for found in range(lines):
+        for whole in range(lines):
             line = file.readline()
             if not line.endswith(b"\n"):
-                raise RecordError(f"it has {counted(found, 'whole line')}, not {lines}")
+                raise RecordError(f"it has {counted(whole, 'whole line')}, not {lines}")
             size += len(line)
     return size
 

@@ -82,7 +82,7 @@ class Health:
         self.port: int | None = None
 
     def set(self, state: str, ok: bool = True, **details: object) -> None:
-        """Say how the service is.
+        """Set how the service is.
 
         Args:
             state: one word or a few, such as ``playing``.

@@ -11,8 +11,8 @@ import click
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import GameFeed, seats_of
-from wolfbus.stage.eyes import EVERYTHING, viewer_named
 from wolfbus.stage.files import game_file
+from wolfbus.stage.viewers import EVERYTHING, viewer_named
 
 
 @click.command()

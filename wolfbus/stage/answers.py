@@ -33,6 +33,14 @@ HEADERS: Final[dict[str, str]] = {
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
+class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program
+    """A request is refused, with an HTTP status and one sentence."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
 class Guard:
     """Tells which requests come from a page of this server.
 
@@ -46,23 +54,23 @@ class Guard:
     """
 
     def __init__(self, host: str = "127.0.0.1", names: tuple[str, ...] = ()) -> None:
-        self._hosts = _LOOPBACK | {each.lower() for each in (host, *names)}
+        self._hosts = _LOOPBACK | {name.lower() for name in (host, *names)}
         self._numbers = host not in _LOOPBACK
 
-    def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
-        """Return why a request is refused, in one sentence; None if it is not."""
+    def check(self, method: str, headers: Mapping[str, str]) -> None:
+        """Raise RequestRefused for a request that comes from elsewhere."""
         host = headers.get("Host", "")
         name = _name(host)
         if name not in self._hosts and not (self._numbers and _is_address(name)):
-            return "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
+            raise RequestRefused(
+                403, "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
+            )
         origin = headers.get("Origin")
         if origin is None:
             if method == "POST":
-                return "an answer must come from a page of this server"
-            return None
-        if origin.lower() not in {f"http://{host}".lower(), f"https://{host}".lower()}:
-            return "a page of another site asks; only pages of this server may"
-        return None
+                raise RequestRefused(403, "an answer must come from a page of this server")
+        elif origin.lower() not in {f"http://{host}".lower(), f"https://{host}".lower()}:
+            raise RequestRefused(403, "a page of another site asks; only pages of this server may")
 
 
 def _is_address(name: str) -> bool:
@@ -93,28 +101,13 @@ def saved_as(name: str) -> dict[str, str]:
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(os.fsencode(name), safe='')}"}
 
 
-class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program
-    """A request is refused, with an HTTP status and one sentence."""
-
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status = status
-
-
-def problem(status: int, words: str) -> web.Response:
-    """Return a refusal: one sentence."""
-    response = answer({"error": words}, status)
-    response.headers.update(HEADERS)
-    return response
-
-
 def event(name: str, data: bytes, line: int | None = None) -> bytes:
     """Return a server-sent event; JSON as `encoded` writes it has no line ends."""
     head = f"event: {name}\n" + (f"id: {line}\n" if line is not None else "")
     return head.encode() + b"data: " + data + b"\n\n"
 
 
-def line_of(request: web.Request) -> int:
+def last_line(request: web.Request) -> int:
     """Return the line up to which a browser has the events, 0 where it tells none."""
     word = request.headers.get("Last-Event-ID") or request.query.get("after") or ""
     return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else 0
@@ -126,6 +119,6 @@ async def stream(request: web.Request, events: AsyncGenerator[bytes, None]) -> w
     await response.prepare(request)
     async with contextlib.aclosing(events):
         with contextlib.suppress(ConnectionResetError):
-            async for each in events:
-                await response.write(each)
+            async for data in events:
+                await response.write(data)
     return response

@@ -14,20 +14,20 @@ from urllib.parse import quote
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, line_of, problem, saved_as, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, last_line, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
-from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_told
+from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_summary
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource, open_game
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC
 from wolfbus.stage.watched import WatchedGame, encoded
 
 _COOKIE: Final = "wolfbus-seat-"
 _DAYS_S: Final = 7 * 86_400
 _NO_SEAT: Final = "this link leads to no seat: it was used already, or is of another game"
-_NOT_HERE: Final = "this seat is not yours, or its game is long over; open your link again"
+_NOT_YOURS: Final = "this seat is not yours, or its game is long over; open your link again"
 _BROKEN_OFF: Final = "the game was broken off"
 _NOT_YET: Final = "you may look at that when you are out of the game, or when it is over"
 
@@ -52,9 +52,9 @@ class SeatRoutes:
         app.router.add_post("/seat/{seat}/answer", self._answer)
 
     async def _sit(self, request: web.Request) -> web.StreamResponse:
-        told = await _json(request)
-        token = told.get("token")
-        seat = self._people.take(token) if isinstance(token, str) else None
+        message = await _json(request)
+        token = message.get("token")
+        seat = self._people.redeem(token) if isinstance(token, str) else None
         if seat is None:
             raise RequestRefused(403, _NO_SEAT)
         response = answer({"seat": seat.id})
@@ -72,26 +72,26 @@ class SeatRoutes:
         name = request.match_info["seat"]
         seat = self._people.seat(name, request.cookies.get(f"{_COOKIE}{name}", ""))
         if seat is None:
-            raise RequestRefused(403, _NOT_HERE)
-        if request.query.get("as", "") not in {"", *seat.watch()}:
+            raise RequestRefused(403, _NOT_YOURS)
+        if request.query.get("as", "") not in {"", *seat.viewers()}:
             raise RequestRefused(403, _NOT_YET)
         return seat
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        word = request.query.get("as", "")
-        if not word:
+        viewer = request.query.get("as", "")
+        if not viewer:
             return answer(seat.page())
-        if word == PUBLIC:
+        if viewer == PUBLIC:
             return answer({**seat.table.page(), "viewers": [PUBLIC], "problems": []})
         game = await open_game(self._games, seat.game)
         if game is None:
             raise RequestRefused(404, "this server does not have the record of the game")
-        return answer(game.page(game.viewer(word)))
+        return answer(game.page(game.viewer(viewer)))
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        return await stream(request, self._steps(seat, line_of(request), table=bool(request.query.get("as"))))
+        return await stream(request, self._steps(seat, last_line(request), table=bool(request.query.get("as"))))
 
     async def _steps(self, seat: PersonSeat, after: int, *, table: bool) -> AsyncGenerator[bytes, None]:
         version = -1
@@ -102,7 +102,7 @@ class SeatRoutes:
                 return
             if seat.version != version:
                 version = seat.version
-                step = encoded({**feed.step(after), **seat.beside()})
+                step = encoded({**feed.step(after), **seat.status()})
                 after = feed.line
                 yield event("step", step, after)
             if feed.over:
@@ -111,16 +111,18 @@ class SeatRoutes:
                 yield event("gone", encoded({"words": _BROKEN_OFF}))
                 return
             if not await seat.change(_QUIET_S):
-                yield _STILL_HERE
+                yield _KEEP_ALIVE
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        told = await _json(request)
-        name, content, thought = told.get("id"), told.get("content"), told.get("thought")
+        message = await _json(request)
+        name, content, thought = message.get("id"), message.get("content"), message.get("thought")
         if not isinstance(name, str) or not isinstance(content, dict | None) or not isinstance(thought, str | None):
             raise RequestRefused(422, "an answer has an id, a content and perhaps a thought")
         status, why = seat.answer(name, content, thought)
-        return problem(status, why) if why else answer({"taken": True})
+        if why:
+            raise RequestRefused(status, why)
+        return answer({"taken": True})
 
 
 async def _json(request: web.Request) -> dict[str, Any]:
@@ -132,21 +134,21 @@ async def _json(request: web.Request) -> dict[str, Any]:
     if request.content_type != "application/json":
         raise ConfigError("an answer is JSON")
     try:
-        told = json.loads(await request.read())
+        value = json.loads(await request.read())
         # NaN and halves of characters can be read, but neither kept nor sent on
-        json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise ConfigError("an answer is JSON") from None
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         raise ConfigError("an answer is a JSON object")
-    return told
+    return value
 
 
 _TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
-_STILL_HERE: Final = b": still here\n\n"
+_KEEP_ALIVE: Final = b": still here\n\n"
 _QUIET_S: Final = 15.0
 """Seconds without news after which a comment keeps a stream of events open."""
-_TOGETHER_S: Final = 0.05
+_BATCH_S: Final = 0.05
 """Seconds in which what comes goes out as one event."""
 _NO_GAME: Final = "there is no game of that name here"
 _NO_STUDY: Final = "there is no study of that name here"
@@ -182,9 +184,9 @@ class StageApp:
 
     def app(self) -> web.Application:
         """Return the application, to be run on this loop."""
-        app = web.Application(middlewares=[self._guarded], client_max_size=1 << 20)
+        app = web.Application(middlewares=[self._guard_requests], client_max_size=1 << 20)
         app.router.add_get("/static/{name}", self._static)
-        app.router.add_get("/library.json", self._list)
+        app.router.add_get("/library.json", self._library_data)
         app.router.add_get("/learn.json", self._learn)
         app.router.add_get("/g/{game}/data.json", self._data)
         app.router.add_get("/g/{game}/events", self._events)
@@ -204,21 +206,18 @@ class StageApp:
         return app
 
     @web.middleware
-    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if (why := self._guard.refusal(request.method, request.headers)) is not None:
-            return problem(403, why)
+    async def _guard_requests(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
+            self._guard.check(request.method, request.headers)
             response = await handler(request)
-        except _Missing as missing:
-            response = answer({"error": str(missing), **await self._library.names()}, 404)
-        except RequestRefused as refused:
-            response = problem(refused.status, str(refused))
+        except _NotFound as error:
+            response = answer({"error": str(error), **await self._library.names()}, error.status)
+        except RequestRefused as error:
+            response = answer({"error": str(error)}, error.status)
         except web.HTTPException as error:
-            response = problem(error.status, error.reason.lower())
-        except ConfigError as error:
-            response = problem(400, str(error))
+            response = answer({"error": error.reason.lower()}, error.status)
         except WolfError as error:
-            response = problem(500, str(error))
+            response = answer({"error": str(error)}, 400 if isinstance(error, ConfigError) else 500)
         if not response.prepared:
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
@@ -228,7 +227,7 @@ class StageApp:
         name = request.match_info["name"]
         path = STATIC / name
         if path.suffix not in _TYPES or path not in STATIC.iterdir():
-            return problem(404, "there is no such file")
+            raise RequestRefused(404, "there is no such file")
         return web.Response(body=path.read_bytes(), content_type=_TYPES[path.suffix], charset="utf-8")
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
@@ -237,16 +236,19 @@ class StageApp:
             status = 404
         return web.Response(body=(STATIC / PAGE).read_bytes(), status=status, content_type="text/html", charset="utf-8")
 
-    async def _list(self, request: web.Request) -> web.StreamResponse:
+    async def _library_data(self, request: web.Request) -> web.StreamResponse:
         return answer(await self._library.listing(request.query.get("q", "")))
 
     async def _learn(self, _request: web.Request) -> web.StreamResponse:
         return answer(await asyncio.to_thread(learning))
 
-    async def _game(self, request: web.Request) -> WatchedGame:
+    async def _game(self, request: web.Request, part: str = "") -> WatchedGame:
+        """Return the game asked for; `part` names what is to be had of it only where all may be seen."""
         game = await open_game(self._games, request.match_info["game"])
         if game is None:
-            raise _Missing(_NO_GAME)
+            raise _NotFound(404, _NO_GAME)
+        if part and game.shielded:
+            raise RequestRefused(403, game.refusal(part))
         return game
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
@@ -261,7 +263,7 @@ class StageApp:
             page["links"] = {
                 "record": f"{address}/record.ndjson",
                 "page": f"{address}/page.html?as={quote(viewer)}",
-                "prompts": any(each.event.type == "model_call" for each in game.records),
+                "prompts": any(recorded.event.type == "model_call" for recorded in game.records),
             }
         return answer(page)
 
@@ -269,7 +271,7 @@ class StageApp:
         game = await self._game(request)
         viewer = game.viewer(request.query.get("as", ""))
         with game.watched():
-            return await stream(request, self._steps(game, viewer, line_of(request)))
+            return await stream(request, self._steps(game, viewer, last_line(request)))
 
     async def _steps(self, game: WatchedGame, viewer: str, after: int) -> AsyncGenerator[bytes, None]:
         shielded = game.shielded
@@ -294,25 +296,23 @@ class StageApp:
                 yield event("gone", encoded({"words": words}))
                 return
             if await game.change(_QUIET_S):
-                await asyncio.sleep(_TOGETHER_S)
+                await asyncio.sleep(_BATCH_S)
             else:
-                yield _STILL_HERE
+                yield _KEEP_ALIVE
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
-        game = await self._game(request)
-        if game.shielded:
-            return problem(403, game.withheld("a prompt"))
-        found = await asyncio.to_thread(exchanges, game.records)
-        call = found.get(int(request.match_info["line"]))
-        return answer(call) if call is not None else problem(404, "there is no model call at that line")
+        game = await self._game(request, "a prompt")
+        calls = await asyncio.to_thread(exchanges, game.records)
+        call = calls.get(int(request.match_info["line"]))
+        if call is None:
+            raise RequestRefused(404, "there is no model call at that line")
+        return answer(call)
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
-        game = await self._game(request)
-        if game.shielded:
-            return problem(403, game.withheld("the record"))
+        game = await self._game(request, "the record")
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
-            return problem(404, "this game's record is in no file here")
+            raise RequestRefused(404, "this game's record is in no file here")
         return web.FileResponse(path, headers=saved_as(path.name))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
@@ -320,7 +320,7 @@ class StageApp:
         viewer = game.viewer(request.query.get("as", ""))
         word = "" if viewer == EVERYTHING else viewer
         if game.shielded and not game.records:
-            return problem(403, game.withheld("a file"))
+            raise RequestRefused(403, game.refusal("a file"))
         # all viewers' parts are to end at one line, however the game goes on meanwhile
         records, title = tuple(game.records), f"{game.game} · wolfbus"
         text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem), title))
@@ -331,7 +331,7 @@ class StageApp:
         root = self._library.root
         folder = await asyncio.to_thread(self._library.study_folder, study)
         if self._studies is None or root is None or folder is None:
-            raise _Missing(_NO_STUDY)
+            raise _NotFound(404, _NO_STUDY)
         if await asyncio.to_thread(self._library.shielded, folder):
             raise RequestRefused(403, "a study can be seen when all its games have ended")
         return self._studies, folder, root
@@ -353,13 +353,14 @@ class StageApp:
         names = request.query.get("a", ""), request.query.get("b", "")
         reader, a, root = await self._folder(names[0])
         _, b, _ = await self._folder(names[1])
-        found = await asyncio.to_thread(reader.comparison, a, b)
+        comparison = await asyncio.to_thread(reader.comparison, a, b)
         matched = await asyncio.to_thread(pairs, a, b, root)
-        one, other = (
-            {"id": name, "name": study_told(name, folder)["name"]} for name, folder in zip(names, (a, b), strict=True)
+        study_a, study_b = (
+            {"id": name, "name": study_summary(name, folder)["name"]}
+            for name, folder in zip(names, (a, b), strict=True)
         )
-        return answer({"format": FORMAT, "a": one, "b": other, "comparison": found, "pairs": matched})
+        return answer({"format": FORMAT, "a": study_a, "b": study_b, "comparison": comparison, "pairs": matched})
 
 
-class _Missing(Exception):  # noqa: N818 - never leaves this file
-    """There is no such game or study; the sentence says so."""
+class _NotFound(RequestRefused):
+    """There is no such game or study; the answer says what there is."""

@@ -299,9 +299,9 @@ def as_json(value: Any) -> Any:
     """
     if is_dataclass(value):
         return {
-            each.name: as_json(inner)
-            for each in fields(value)
-            if (inner := getattr(value, each.name)) is not None and (inner != () or each.name == "seats")
+            field.name: as_json(inner)
+            for field in fields(value)
+            if (inner := getattr(value, field.name)) is not None and (inner != () or field.name == "seats")
         }
     if isinstance(value, tuple):
         return [as_json(inner) for inner in value]

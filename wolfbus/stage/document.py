@@ -18,8 +18,8 @@ from wolfbus.package_data import PackageData, Prose, read_data
 from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS
 from wolfbus.stage.beats import Beat, as_json
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Eyes, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.fold import BeatFold
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, ViewerFilter, viewer_of_seat
 from wolfbus.suspicion import smooth
 from wolfbus.vocabulary import ROLES
 
@@ -52,10 +52,10 @@ def key_moments(beats: Sequence[Beat]) -> tuple[KeyMoment, ...]:
     meets, by one statement; every exile decided by a single vote; every exile of somebody else who acts at
     night; every kill that a doctor blocked.
     """
-    found = [*_false_claim(beats), *_swings(beats)]
+    moments = [*_false_claim(beats), *_swings(beats)]
     for beat in beats:
-        found += _outcome(beat)
-    return tuple(sorted(found, key=lambda moment: moment.beat))
+        moments += _outcome(beat)
+    return tuple(sorted(moments, key=lambda moment: moment.beat))
 
 
 def _false_claim(beats: Sequence[Beat]) -> Iterator[KeyMoment]:
@@ -98,13 +98,13 @@ def _swing(
 
 def _outcome(beat: Beat) -> Iterator[KeyMoment]:
     if beat.exile is not None and beat.exile.seat is not None:
-        gone = beat.exile.seat
+        exiled = beat.exile.seat
         if beat.exile.votes == beat.exile.needed:
-            words = f"{gone} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
-            yield KeyMoment(beat.n, "one_vote", gone, words)
-        role = next(seat.role for seat in beat.seats if seat.name == gone)
+            words = f"{exiled} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
+            yield KeyMoment(beat.n, "one_vote", exiled, words)
+        role = next(seat.role for seat in beat.seats if seat.name == exiled)
         if role is not None and role != "Werewolf" and FACTS[role].acts:
-            yield KeyMoment(beat.n, "special_exiled", gone, f"{gone}, the {role}, is exiled")
+            yield KeyMoment(beat.n, "special_exiled", exiled, f"{exiled}, the {role}, is exiled")
     elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
         saved = beat.night.target
         yield KeyMoment(beat.n, "kill_blocked", saved, f"a Doctor saves {saved} from the Werewolves")
@@ -132,7 +132,7 @@ class GameFeed:
     def __init__(self, viewer: Viewer, records: Iterable[Recorded] = ()) -> None:
         self.viewer = viewer
         self.line = 0
-        self._eyes = Eyes(viewer)
+        self._filter = ViewerFilter(viewer)
         self._fold = BeatFold(viewer)
         self._game: dict[str, Any] = {}
         for recorded in records:
@@ -155,7 +155,7 @@ class GameFeed:
 
     def feed(self, recorded: Recorded) -> list[Beat]:
         """Take in the next line of the record and return the beats that are complete with it."""
-        facts = self._eyes.see(recorded.event)
+        facts = self._filter.facts(recorded.event)
         if self.viewer == EVERYTHING:
             return self.take(recorded.n, recorded.time, facts)
         return self.take(self.line + len(facts), recorded.time, facts) if facts else []
@@ -313,7 +313,7 @@ def learning() -> dict[str, Any]:
             for role in ROLES
             if config.count(role) and (acts := FACTS[role].acts)
         ],
-        "glossary": [{"term": each.term, "words": each.words} for each in glossary.terms],
+        "glossary": [term.model_dump() for term in glossary.terms],
         "alpha": config.alpha,
         "prior": config.prior,
         "example": _smoothed_example(config.prior),

@@ -54,7 +54,7 @@ class StatementDraft:
     """A statement whose judgements are still coming in.
 
     Attributes:
-        said: the statement.
+        event: the statement.
         line: its line.
         time: its time.
         answer: the answer that it was made of, if the viewer may know it.
@@ -66,7 +66,7 @@ class StatementDraft:
         judged: what became of the judgements, with the line of the model call that made each.
     """
 
-    said: Statement
+    event: Statement
     line: int
     time: float
     answer: AnsweredSpeak | AnsweredVote | None
@@ -85,7 +85,7 @@ class StatementDraft:
 
     def claim(self, claims: Iterable[ScoredClaim]) -> None:
         """Take in all claims with their truth."""
-        self.claims = list(map(_shown, claims))
+        self.claims = list(map(_shown_claim, claims))
 
     def take(self, event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> None:
         """Take in what became of one request to assess it."""
@@ -96,17 +96,17 @@ class StatementDraft:
         else:
             self.label = _assessment(event, call)
 
-    def settled(self, me: SeatName | None) -> bool:
+    def settled(self, seat: SeatName | None) -> bool:
         """Return whether no more assessment is to come that the viewer sees.
 
         Args:
-            me: the seat whose eyes they are; it knows only its own request. None for everything.
+            seat: the viewer; it knows only its own request. None for everything.
         """
-        if me is None:
+        if seat is None:
             return self.awaited is not None and not self.awaited
-        return self.label is not None if me == self.said.speaker else me in self.judged
+        return self.label is not None if seat == self.event.speaker else seat in self.judged
 
-    def shown(
+    def spoken(
         self, names: Sequence[SeatName], suspicion: Suspicion | None, vote: SeatName | None, took: float | None
     ) -> Spoken:
         """Return the statement with what was made of it so far.
@@ -118,19 +118,19 @@ class StatementDraft:
             took: seconds of the model call that made it.
         """
         judgements = tuple(self._judgement(name, suspicion) for name in names if name in self.judged)
-        values = [each.suspicion for each in judgements if each.suspicion is not None]
+        values = [judgement.suspicion for judgement in judgements if judgement.suspicion is not None]
         answer = self.answer
         return Spoken(
-            self.said.statement,
-            self.said.speaker,
-            self.said.text,
+            self.event.statement,
+            self.event.speaker,
+            self.event.text,
             vote,
             answer.thought if answer is not None else None,
             tuple(self.claims),
             self.label,
             judgements,
             len(values),
-            sum(each.deceptive is True for each in judgements),
+            sum(judgement.deceptive is True for judgement in judgements),
             sum(values) / len(values) if values else None,
             self._moved(judgements),
             answer.reading if answer is not None and answer.reading != "clean" else None,
@@ -140,17 +140,17 @@ class StatementDraft:
 
     def _judgement(self, name: SeatName, suspicion: Suspicion | None) -> ShownAssessment:
         event, call = self.judged[name]
-        shown = _assessment(event, call)
-        if suspicion is None or shown.suspicion is None:
-            return shown
-        before = suspicion.of(name, self.said.speaker)
-        return replace(shown, before=before, after=suspicion.judge(name, self.said.speaker, shown.suspicion))
+        assessment = _assessment(event, call)
+        if suspicion is None or assessment.suspicion is None:
+            return assessment
+        before = suspicion.of(name, self.event.speaker)
+        return replace(assessment, before=before, after=suspicion.judge(name, self.event.speaker, assessment.suspicion))
 
     def _moved(self, judgements: Sequence[ShownAssessment]) -> tuple[Moved, ...]:
         steps = [
-            Moved(each.seat, self.said.speaker, each.before, each.after)
-            for each in judgements
-            if each.seat is not None and each.before is not None and each.after not in {None, each.before}
+            Moved(step.seat, self.event.speaker, step.before, step.after)
+            for step in judgements
+            if step.seat is not None and step.before is not None and step.after not in {None, step.before}
         ]
         return tuple(sorted(steps, key=lambda step: -abs(step.after - step.before))[:_MOVED])
 
@@ -171,7 +171,7 @@ class VoteDraft:
         """Return for whom `voter` votes; None where it abstains, or that is not known."""
         return self.tally.votes.get(voter) if self.tally is not None else None
 
-    def counted(self, event: Tally, names: Sequence[SeatName]) -> Tallied:
+    def tallied(self, event: Tally, names: Sequence[SeatName]) -> Tallied:
         """Take in the opened votes and return them as they are shown.
 
         Args:
@@ -204,23 +204,23 @@ class VoteDraft:
 
 def _assessment(event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> ShownAssessment:
     judge = event.seat if isinstance(event, AnsweredAssessOther) else None
-    given = event.content
-    if given is None:
+    content = event.content
+    if content is None:
         return ShownAssessment(judge, event.outcome, thought=event.thought, call=call)
     return ShownAssessment(
         judge,
         event.outcome,
-        given.deceptive,
-        given.suspicion if isinstance(given, Judgement) else None,
-        given.confidence,
-        given.kind,
-        given.reasoning or None,
+        content.deceptive,
+        content.suspicion if isinstance(content, Judgement) else None,
+        content.confidence,
+        content.kind,
+        content.reasoning or None,
         event.thought,
         call=call,
     )
 
 
-def _shown(scored: ScoredClaim) -> ShownClaim:
+def _shown_claim(scored: ScoredClaim) -> ShownClaim:
     claim = scored.claim
     if isinstance(claim, AccusationClaim):
         return ShownClaim(claim.claim, claim.target, "Werewolf", None, scored.verdict, scored.extracted)
@@ -257,7 +257,7 @@ class NightDraft:
             )
         )
 
-    def overhear(self, fact: Whispered) -> None:
+    def add_whisper(self, fact: Whispered) -> None:
         """Take in a partner's proposal."""
         self.moves.append(NightMove(fact.seat, "whisper", fact.target, word=fact.word))
 
@@ -267,7 +267,7 @@ class NightDraft:
             if (move.seat, move.target) == (event.seat, event.target):
                 self.moves[place] = replace(move, role=event.role)
 
-    def shown(self, event: Dawn) -> NightShown:
+    def at_dawn(self, event: Dawn) -> NightShown:
         """Return the night as it is shown at dawn."""
         target = self.outcome.target if self.outcome is not None else None
         blocked = None
@@ -336,9 +336,9 @@ class Seating:
             True if name in self.absent else None,
         )
 
-    def matrix(self, suspicion: Suspicion, *, known: bool) -> tuple[tuple[float | None, ...], ...] | None:
-        """Return smoothed suspicion, observers by targets; None for pairs without a judgement, and unless `known`."""
-        if not known:
+    def matrix(self, suspicion: Suspicion, *, visible: bool) -> tuple[tuple[float | None, ...], ...] | None:
+        """Return smoothed suspicion, observers by targets; None for pairs without a judgement, and unless `visible`."""
+        if not visible:
             return None
         return tuple(
             tuple(

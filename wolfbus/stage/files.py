@@ -19,8 +19,8 @@ from wolfbus.errors import ConfigError
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, proof, seats_of
-from wolfbus.stage.eyes import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.inspector import exchanges
+from wolfbus.stage.viewers import EVERYTHING, Viewer, viewer_named
 from wolfbus.stage.watched import encoded
 
 
@@ -38,7 +38,7 @@ def game_file(
         prompts: whether the prompts of all model calls go with it.
 
     Raises:
-        ConfigError: there is no such viewer, or prompts are wanted for one who may not see them.
+        ConfigError: there is no such viewer, or prompts are asked for one who may not see them.
         RecordError: prompts are not what the record says.
     """
     names = seats_of(records)
@@ -46,8 +46,8 @@ def game_file(
     if prompts and viewer != EVERYTHING:
         raise ConfigError("--prompts: they hold what other seats know; give no --as")
     viewers = all_viewers(names) if viewer == EVERYTHING else (viewer,)
-    feeds = [GameFeed(each, records) for each in viewers]
-    found: dict[str, Any] = {
+    feeds = [GameFeed(viewer, records) for viewer in viewers]
+    data: dict[str, Any] = {
         "format": FORMAT,
         "kind": "game",
         "heads": [_head(feed, viewers, records, problem) for feed in feeds],
@@ -56,7 +56,7 @@ def game_file(
             for beats in zip_longest(*(feed.beats for feed in feeds))
         ],
     }
-    return {**found, "prompts": _prompts(records)} if prompts else found
+    return {**data, "prompts": _prompts(records)} if prompts else data
 
 
 def _head(
@@ -94,7 +94,7 @@ PARTS: Final = {"game": ("gamefile.js", ("page.css",)), "study": ("studyfile.js"
 _IMPORT: Final = re.compile(r'^import (?:\{(?:(?! as )[^{}])*\} from )?"\./([a-z0-9_-]+\.js)";?$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async function|function|class|const)\b)", re.MULTILINE)
 _INDENT: Final = re.compile(r"^[ \t]*(?://.*)?\n?", re.MULTILINE)
-_LEFT: Final = re.compile(r"^(?:import|export)\b.*$|</script|<!--", re.MULTILINE | re.IGNORECASE)
+_VIOLATION: Final = re.compile(r"^(?:import|export)\b.*$|</script|<!--", re.MULTILINE | re.IGNORECASE)
 _LINKS: Final = "".join(f'<link rel="stylesheet" href="/static/{name}">\n' for name in PARTS["study"][1])
 _SCRIPT: Final = '<script type="module" src="/static/page.js"></script>'
 _TITLE: Final = "<title>wolfbus</title>"
@@ -123,11 +123,11 @@ def one_file(data: Any, title: str) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    held = f'<script type="application/gzip+base64" id="wolfbus-data">{packed}</script>'
+    data_element = f'<script type="application/gzip+base64" id="wolfbus-data">{packed}</script>'
     for mark, text in (
         (_TITLE, f"{meta}\n<title>{html.escape(title)}</title>"),
         (_LINKS, f"<style>{style}</style>"),
-        (_SCRIPT, f'{held}\n<script type="module">{script}</script>'),
+        (_SCRIPT, f'{data_element}\n<script type="module">{script}</script>'),
     ):
         if page.count(mark) != 1:
             raise ConfigError(f"{PAGE} must hold this once: {mark}")
@@ -147,17 +147,18 @@ def bundled(entry: str) -> str:
             element that holds it; see "Rules for the page's files" in docs/stage-data.md.
     """
     texts: dict[str, str] = {}
-    needs = TopologicalSorter[str]()
-    found = [entry]
-    while found:
-        name = found.pop()
+    order = TopologicalSorter[str]()
+    names = [entry]
+    while names:
+        name = names.pop()
         if name not in texts:
             texts[name] = (STATIC / name).read_text("utf-8")
-            found += (needed := _IMPORT.findall(texts[name]))
-            needs.add(name, *needed)
-    script = "\n".join(_INDENT.sub("", _EXPORT.sub("", _IMPORT.sub("", texts[name]))) for name in needs.static_order())
-    if left := _LEFT.search(script):
-        raise ConfigError(f"the page's scripts cannot be put into one file: {left[0][:80]}")
+            imported = _IMPORT.findall(texts[name])
+            names += imported
+            order.add(name, *imported)
+    script = "\n".join(_INDENT.sub("", _EXPORT.sub("", _IMPORT.sub("", texts[name]))) for name in order.static_order())
+    if violation := _VIOLATION.search(script):
+        raise ConfigError(f"the page's scripts cannot be put into one file: {violation[0][:80]}")
     return script
 
 

@@ -45,8 +45,8 @@ from wolfbus.messages.requests import Revealed, Seated, Whispered
 from wolfbus.printable import in_plain_words
 from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
 from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
 from wolfbus.stage.inspector import CallLines
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
 from wolfbus.state import Waiting
 from wolfbus.suspicion import Suspicion
 from wolfbus.vocabulary import Phase
@@ -55,23 +55,23 @@ ClaimFinder: TypeAlias = Callable[[AnyEvent], Sequence[ScoredClaim] | None]
 """Fed every event of one game in order; returns all claims of the statement that an event is about, or None."""
 
 
-def _given(event: AnyEvent) -> Sequence[ScoredClaim] | None:
+def _given_claims(event: AnyEvent) -> Sequence[ScoredClaim] | None:
     """Return the claims that a speaker gave with its words."""
     return event.claims if event.type == "claim_truth" else None
 
 
-_make: Callable[[], ClaimFinder] = lambda: _given  # noqa: E731 - replaced as a whole
+_make_finder: Callable[[], ClaimFinder] = lambda: _given_claims  # noqa: E731 - replaced as a whole
 
 
 def find_claims_with(make: Callable[[], ClaimFinder]) -> None:
     """Have claims found by what `make` returns, one for each game, from now on in this process."""
-    global _make  # noqa: PLW0603 - it is the process's
-    _make = make
+    global _make_finder  # noqa: PLW0603 - it is the process's
+    _make_finder = make
 
 
 def claim_finder() -> ClaimFinder:
     """Return what finds the claims of one game: those given with the words and, where that is known how, in them."""
-    return _make()
+    return _make_finder()
 
 
 class BeatFold:
@@ -95,7 +95,7 @@ class BeatFold:
         self.waiting = Waiting()
         self.calls = CallLines()
         self.over = False
-        self._me = seat_of(viewer)
+        self._seat = seat_of(viewer)
         self._suspicion = Suspicion()
         self._round = 0
         self._phase: Phase | None = None
@@ -107,7 +107,7 @@ class BeatFold:
         self._night = NightDraft()
         self._vote = VoteDraft()
         self._ended: Over | None = None
-        self._find = claim_finder() if viewer == EVERYTHING else None
+        self._find_claims = claim_finder() if viewer == EVERYTHING else None
 
     def feed(self, line: int, time: float, facts: Iterable[Fact]) -> list[Beat]:
         """Take in the facts of one line of the record and return the beats that are complete with it."""
@@ -119,7 +119,7 @@ class BeatFold:
             elif (handler := self._HANDLERS.get(type(fact))) is not None:
                 handler(self, fact)
             elif isinstance(fact, PublicEvent):
-                self._tell(fact)
+                self._show_news(fact)
             self._claim(fact)
         return self.beats[before:]
 
@@ -147,7 +147,7 @@ class BeatFold:
     def _begin(self, config: GameConfig | None) -> None:
         if config is not None:
             self._suspicion = Suspicion(config.alpha, config.prior)
-        if self._me is None:
+        if self._seat is None:
             self._emit("opened")
 
     def _sit_down(self, fact: Seated) -> None:
@@ -166,7 +166,7 @@ class BeatFold:
 
     def _answer(self, event: AnyAnswered) -> None:
         self.waiting.close(event)
-        call = self.calls.of(event)
+        call = self.calls.line(event)
         if isinstance(event, AnsweredBid):
             self._bids[event.seat] = event.content.bid if event.content is not None else 0
         elif isinstance(event, AnsweredSpeak):
@@ -211,9 +211,9 @@ class BeatFold:
 
     def _claim(self, fact: Fact) -> None:
         """Show the claims of the statement that an event is about; only who sees everything knows what is true."""
-        if self._find is None or isinstance(fact, TableOpened | Seated | Whispered | Revealed):
+        if self._find_claims is None or isinstance(fact, TableOpened | Seated | Whispered | Revealed):
             return
-        claims = self._find(fact)
+        claims = self._find_claims(fact)
         if claims is not None and isinstance(fact, Statement | ClaimTruth):
             draft = self._draft(fact.statement)
             if draft is not None:
@@ -231,22 +231,22 @@ class BeatFold:
         self._emit("silence", bids=bids, unsaid=unsaid)
 
     def _draft(self, number: int | None) -> StatementDraft | None:
-        return next((draft for draft in self._drafts if draft.said.statement == number), None)
+        return next((draft for draft in self._drafts if draft.event.statement == number), None)
 
     def _release(self, *, gate: bool) -> None:
         """Give out statements in order: all of them at a `gate`, behind which nothing more is said of them; else up to
         the first that is still being judged.
         """
-        while self._drafts and (gate or self._drafts[0].settled(self._me)):
+        while self._drafts and (gate or self._drafts[0].settled(self._seat)):
             draft = self._drafts.popleft()
             self.beats.append(self._statement(draft, len(self.beats), self._suspicion))
 
     def _statement(self, draft: StatementDraft, n: int, suspicion: Suspicion | None) -> Beat:
         """Return a draft as a beat; given `suspicion`, it is complete, and its judgements are folded in."""
-        said = draft.said
-        vote = self._vote.target(said.speaker) if said.phase == "vote" else None
-        spoken = draft.shown(self.seating.names, suspicion, vote, self.calls.took(draft.call))
-        place = said.round, said.phase, said.turn if said.phase == "debate" else None
+        statement = draft.event
+        vote = self._vote.target(statement.speaker) if statement.phase == "vote" else None
+        spoken = draft.spoken(self.seating.names, suspicion, vote, self.calls.latency_s(draft.call))
+        place = statement.round, statement.phase, statement.turn if statement.phase == "debate" else None
         parts: dict[str, Any] = {"marks": draft.marks, "spoken": spoken, "complete": suspicion is not None}
         return self._beat(n, "statement", draft.line, draft.time, place, draft.bids, **parts)
 
@@ -262,7 +262,7 @@ class BeatFold:
     def _dawn(self, event: Dawn) -> None:
         self._release(gate=True)
         self._enter(event.round, "night")
-        night, self._night = self._night.shown(event), NightDraft()
+        night, self._night = self._night.at_dawn(event), NightDraft()
         if event.died is not None:
             self.seating.meet(event.died)
             self.seating.leave(event.died, "night", event.round, event.role, event.team)
@@ -275,7 +275,7 @@ class BeatFold:
         self._enter(event.round, "vote")
         self._bids = {}
         self.seating.meet(*event.votes)
-        self._emit("tally", tally=self._vote.counted(event, self.seating.names))
+        self._emit("tally", tally=self._vote.tallied(event, self.seating.names))
 
     def _exile(self, event: Exile) -> None:
         self._release(gate=True)
@@ -286,7 +286,7 @@ class BeatFold:
         self._emit("exile", marks=("exile",) if event.seat is not None else (), exile=exile)
         self._phase = "night"
 
-    def _tell(self, event: PublicEvent) -> None:
+    def _show_news(self, event: PublicEvent) -> None:
         """Show what everybody is told and no handler makes more of; not what one seat is told: places of beats are
         the same for all viewers.
         """
@@ -317,10 +317,10 @@ class BeatFold:
         self._phase = None
         self._emit(kind, over=over)
 
-    def _miss(self, event: Absent) -> None:
+    def _mark_absent(self, event: Absent) -> None:
         self.seating.absent.add(event.seat)
 
-    def _return(self, event: Returned) -> None:
+    def _mark_returned(self, event: Returned) -> None:
         self.seating.absent.discard(event.seat)
 
     def _enter(self, round_: int, phase: Phase, turn: int | None = None) -> None:
@@ -334,22 +334,22 @@ class BeatFold:
         self,
         n: int,
         kind: BeatKind,
-        at: int,
+        event_line: int,
         time: float,
         place: tuple[int, Phase | None, int | None],
         bids: Mapping[SeatName, int],
         **part: Any,
     ) -> Beat:
         seats = self.seating.statuses(bids, self._suspicion)
-        matrix = self.seating.matrix(self._suspicion, known=self.viewer != PUBLIC)
-        return Beat(n, kind, at, self._line, time, *place, seats, matrix, **part)
+        matrix = self.seating.matrix(self._suspicion, visible=self.viewer != PUBLIC)
+        return Beat(n, kind, event_line, self._line, time, *place, seats, matrix, **part)
 
     _HANDLERS: ClassVar[dict[type[Any], Callable[[BeatFold, Any], None]]] = {
         Opened: _open,
         TableOpened: _open_table,
         Seated: _sit_down,
         Asked: _ask,
-        Whispered: lambda self, fact: self._night.overhear(fact),
+        Whispered: lambda self, fact: self._night.add_whisper(fact),
         ModelCall: _call,
         Statement: _state,
         Silence: _fall_silent,
@@ -358,8 +358,8 @@ class BeatFold:
         Dawn: _dawn,
         Tally: _count,
         Exile: _exile,
-        Absent: _miss,
-        Returned: _return,
+        Absent: _mark_absent,
+        Returned: _mark_returned,
         Revealed: _reveal,
         Ended: _end,
         Stopped: _stop,

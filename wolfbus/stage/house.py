@@ -172,7 +172,7 @@ class HouseSource(LoopCalls, GameSource):
 
     def _tell(self, name: str, news: list[TableNews]) -> None:
         if (game := self._games.get(name)) is not None:
-            game.tell(news)
+            game.add_news(news)
 
     def _end(self, name: str, reason: str) -> None:
         self._running.discard(name)

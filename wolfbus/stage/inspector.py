@@ -19,21 +19,21 @@ _TEXTS = frozenset({"prompt", "type", "source", "like", "answered_as"})
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade:
+class RecordedCall:
     """A model call in its record.
 
     Attributes:
         line: number of its line.
         time: seconds since the opening when it was recorded.
         call: the call, with all that the record says of it elsewhere.
-        read: per request, how its reply was read, or what became of the request; "asked again" where a later call
+        readings: per request, how its reply was read, or what became of the request; "asked again" where a later call
             answered it, None while it is open.
     """
 
     line: int
     time: float
     call: ModelCall
-    read: tuple[str | None, ...]
+    readings: tuple[str | None, ...]
 
     @property
     def place(self) -> tuple[int, str, int] | None:
@@ -47,15 +47,15 @@ class CallMade:
     def about(self) -> list[int]:
         """Numbers of the statements that the requests are about."""
         parts = (name.split("/", 5) for name in self.call.requests)
-        return [int(each[5]) for each in parts if len(each) > 5 and each[5].isdecimal()]
+        return [int(name[5]) for name in parts if len(name) > 5 and name[5].isdecimal()]
 
 
-def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
+def calls_of(records: Iterable[Recorded]) -> list[RecordedCall]:
     """Return the model calls of a record, each with what became of its requests."""
     names, calls = RequestNames(), WholeCalls()
     closed: dict[str, str] = {}
     latest: dict[str, int] = {}
-    made: list[tuple[Recorded, ModelCall]] = []
+    recorded_calls: list[tuple[Recorded, ModelCall]] = []
     for recorded in records:
         event = recorded.event
         calls.feed(event, recorded.n)
@@ -66,15 +66,15 @@ def calls_of(records: Iterable[Recorded]) -> list[CallMade]:
                 closed[name] = _read(event)
         elif isinstance(event, ModelCall):
             latest |= dict.fromkeys(event.requests, recorded.n)
-            made.append((recorded, event))
+            recorded_calls.append((recorded, event))
     return [
-        CallMade(
+        RecordedCall(
             recorded.n,
             recorded.time,
             calls.whole(call, recorded.n),
             tuple(closed.get(name) if latest[name] == recorded.n else "asked again" for name in call.requests),
         )
-        for recorded, call in made
+        for recorded, call in recorded_calls
     ]
 
 
@@ -93,49 +93,49 @@ def exchanges(records: Sequence[Recorded]) -> dict[int, dict[str, Any]]:
     calls = calls_of(records)
     book = PromptBook()
     prompts: dict[int, list[tuple[str, str]]] = {}
-    seen: dict[tuple[str, str], set[SeatName]] = {}
-    of: dict[SeatName, list[CallMade]] = {}
+    seats_told: dict[tuple[str, str], set[SeatName]] = {}
+    by_seat: dict[SeatName, list[RecordedCall]] = {}
     for recorded in records:
         book.feed(recorded.event, recorded.n)
         if isinstance(recorded.event, ModelCall):
             prompts[recorded.n] = [(piece.role, piece.text) for piece in book.pieces(recorded.event, recorded.n)]
             for piece in prompts[recorded.n]:
-                seen.setdefault(piece, set()).add(recorded.event.seat)
-    for made in calls:
-        of.setdefault(made.call.seat, []).append(made)
-    found: dict[int, dict[str, Any]] = {}
-    for own in of.values():
-        for place, made in enumerate(own):
-            before = own[place - 1].line if place else None
-            after = own[place + 1].line if place + 1 < len(own) else None
-            told = set(prompts[before]) if before is not None else set()
-            found[made.line] = {
-                **_facts(made),
-                "place": place + 1,
-                "of": len(own),
+                seats_told.setdefault(piece, set()).add(recorded.event.seat)
+    for call in calls:
+        by_seat.setdefault(call.call.seat, []).append(call)
+    by_line: dict[int, dict[str, Any]] = {}
+    for seat_calls in by_seat.values():
+        for index, call in enumerate(seat_calls):
+            before = seat_calls[index - 1].line if index else None
+            after = seat_calls[index + 1].line if index + 1 < len(seat_calls) else None
+            shown_before = set(prompts[before]) if before is not None else set()
+            by_line[call.line] = {
+                **_facts(call),
+                "place": index + 1,
+                "of": len(seat_calls),
                 "segments": [
-                    {"role": piece[0], "share": share, "new": piece not in told, "text": piece[1]}
-                    for piece, share in zip(prompts[made.line], _shares(prompts[made.line], seen), strict=True)
+                    {"role": piece[0], "share": share, "new": piece not in shown_before, "text": piece[1]}
+                    for piece, share in zip(prompts[call.line], _shares(prompts[call.line], seats_told), strict=True)
                 ],
                 **({"before": before} if before is not None else {}),
                 **({"after": after} if after is not None else {}),
             }
-    return {made.line: found[made.line] for made in calls}
+    return {call.line: by_line[call.line] for call in calls}
 
 
-def _facts(made: CallMade) -> dict[str, Any]:
-    call, place = made.call, made.place
+def _facts(recorded: RecordedCall) -> dict[str, Any]:
+    call, place = recorded.call, recorded.place
     return {
-        "line": made.line,
+        "line": recorded.line,
         **call.model_dump(mode="json", exclude_none=True, exclude=set(_TEXTS)),
         **(dict(zip(("round", "phase", "turn"), place, strict=True)) if place is not None else {}),
-        **({"about": made.about} if made.about else {}),
+        **({"about": recorded.about} if recorded.about else {}),
         "failures": list(call.failures),
-        "read": [each or "open" for each in made.read],
+        "read": [reading or "open" for reading in recorded.readings],
     }
 
 
-def _shares(pieces: Sequence[tuple[str, str]], seen: Mapping[tuple[str, str], set[SeatName]]) -> Iterator[str]:
+def _shares(pieces: Sequence[tuple[str, str]], seats_told: Mapping[tuple[str, str], set[SeatName]]) -> Iterator[str]:
     """Yield whose text each piece is: all prompts' from the start, the question's, what all were told, or this seat's.
 
     From the last piece on that begins a question, all is of this moment, or of its form.
@@ -148,7 +148,7 @@ def _shares(pieces: Sequence[tuple[str, str]], seen: Mapping[tuple[str, str], se
         elif number >= question or piece[0] == "assistant":
             yield "question"
         else:
-            yield "public" if len(seen[piece]) > 1 else "seat"
+            yield "public" if len(seats_told[piece]) > 1 else "seat"
 
 
 class CallLines:
@@ -177,7 +177,7 @@ class CallLines:
             self._labelling.add(line)
         self._lines |= dict.fromkeys(event.requests, line)
 
-    def of(self, event: AnyAnswered) -> int | None:
+    def line(self, event: AnyAnswered) -> int | None:
         """Return the line of the call that made an answer; None where no model did."""
         name = self._names.of(event)
         return self._lines.get(name) if name is not None else None
@@ -186,6 +186,6 @@ class CallLines:
         """Return whether the call at `line` also labelled the statement that it made."""
         return line in self._labelling
 
-    def took(self, line: int | None) -> float | None:
+    def latency_s(self, line: int | None) -> float | None:
         """Return the seconds that the call at `line` took; None where there was none."""
         return self._took.get(line) if line is not None else None

@@ -19,17 +19,17 @@ from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
-from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.sources import name_of_path, path_of, paths_under
+from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
 from wolfbus.whole_file import write_whole
 
 INDEX_FILE: Final = ".index.json"
 _VERSION: Final = 1
-_AT_ONCE: Final = 40
+_READ_LIMIT: Final = 40
 """Records that one look at a library reads at most; the next look reads on."""
-_BEST: Final = (
+_MOMENT_ORDER: Final = (
     "false_seer_claim",
     "one_vote",
     "suspicion_drops",
@@ -79,22 +79,22 @@ def _opening(opened: Opened, feed: GameFeed) -> dict[str, Any]:
 def _course(feed: GameFeed) -> dict[str, Any]:
     beats = feed.beats
     last = beats[-1].over if beats else None
-    found: dict[str, Any] = {
+    course: dict[str, Any] = {
         "state": "open" if last is None else "stopped" if last.stopped is not None else "ended",
         "rounds": max((beat.round for beat in beats), default=0),
         "statements": sum(beat.spoken is not None for beat in beats),
         "lies": sum("lie" in beat.marks for beat in beats),
     }
     if last is not None:
-        found |= {"winner": last.winner, "reason": last.reason}
+        course |= {"winner": last.winner, "reason": last.reason}
     moments = feed.moments()
     if moments:
-        best = min(moments, key=lambda moment: _BEST.index(moment["kind"]))
-        found |= {"moment": best["words"], "moment_beat": best["beat"]}
-    return {name: value for name, value in found.items() if value is not None}
+        best = min(moments, key=lambda moment: _MOMENT_ORDER.index(moment["kind"]))
+        course |= {"moment": best["words"], "moment_beat": best["beat"]}
+    return {name: value for name, value in course.items() if value is not None}
 
 
-GameFound: TypeAlias = tuple[str, Path, dict[str, Any]]
+ListedGame: TypeAlias = tuple[str, Path, dict[str, Any]]
 """A game's name in addresses, its file, and what `summary_of` tells of it."""
 
 
@@ -112,28 +112,28 @@ class GameIndex:
         self.root = root
         self._file = root / INDEX_FILE if root.is_dir() else None
         self._lock = threading.Lock()
-        self._known: dict[str, dict[str, Any]] = _load(self._file)
+        self._entries: dict[str, dict[str, Any]] = _load(self._file)
 
-    def games(self) -> list[GameFound]:
+    def games(self) -> list[ListedGame]:
         """Return name, file and summary of every record; of many new ones the newest are read, others are ``new``."""
         with self._lock:
             read = 0
-            found: dict[str, dict[str, Any]] = {}
+            entries: dict[str, dict[str, Any]] = {}
             paths = sorted(paths_under(self.root).items(), key=lambda item: -_mtime(item[1]))
             for name, path in paths:
                 stamp = _stamp(path)
-                held = self._known.get(name)
-                if held is not None and held["stamp"] == stamp:
-                    found[name] = held
-                elif read < _AT_ONCE:
+                entry = self._entries.get(name)
+                if entry is not None and entry["stamp"] == stamp:
+                    entries[name] = entry
+                elif read < _READ_LIMIT:
                     read += 1
-                    found[name] = {"stamp": stamp, "summary": summary_of(path)}
-            changed = read or len(found) != len(self._known)
-            self._known = found
+                    entries[name] = {"stamp": stamp, "summary": summary_of(path)}
+            changed = read or len(entries) != len(self._entries)
+            self._entries = entries
             if changed:
                 self._save()
         return [
-            (name, path, found[name]["summary"] if name in found else {"state": "new", "started": _mtime(path)})
+            (name, path, entries[name]["summary"] if name in entries else {"state": "new", "started": _mtime(path)})
             for name, path in paths
         ]
 
@@ -141,16 +141,16 @@ class GameIndex:
         if self._file is not None:
             # a folder that cannot be written is read all the same
             with contextlib.suppress(OSError):
-                write_whole(self._file, [json.dumps({"v": _VERSION, "games": self._known}, ensure_ascii=False)])
+                write_whole(self._file, [json.dumps({"v": _VERSION, "games": self._entries}, ensure_ascii=False)])
 
 
 def _load(path: Path | None) -> dict[str, dict[str, Any]]:
     if path is None:
         return {}
     try:
-        told = json.loads(path.read_bytes())
-        games = told["games"] if told["v"] == _VERSION else {}
-        return {str(name): held for name, held in games.items() if {"stamp", "summary"} <= held.keys()}
+        index = json.loads(path.read_bytes())
+        games = index["games"] if index["v"] == _VERSION else {}
+        return {str(name): entry for name, entry in games.items() if {"stamp", "summary"} <= entry.keys()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         # it only saves time
         return {}
@@ -158,17 +158,17 @@ def _load(path: Path | None) -> dict[str, dict[str, Any]]:
 
 def _stamp(path: Path) -> list[int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return [0, 0]
-    return [found.st_size, found.st_mtime_ns]
+    return [status.st_size, status.st_mtime_ns]
 
 
 def _mtime(path: Path) -> float:
     return _stamp(path)[1] / 1e9
 
 
-_MOST: Final = 200
+_LISTED_LIMIT: Final = 200
 """Games that one listing holds; a search looks through all."""
 _SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat"})
 """What is told of a game to those who may see everything of it."""
@@ -213,10 +213,10 @@ class Library:
         """Whether nothing may be told now of what a study measures: its seed alone tells every role yet to be dealt."""
         return self._public and (load_manifest(folder / FILE) or {}).get("complete") is not True
 
-    def games(self) -> list[GameFound]:
+    def games(self) -> list[ListedGame]:
         """Return what may be told of every game."""
-        found = self._index.games() if self._index is not None else []
-        return [(name, path, self._shown(told)) for name, path, told in found]
+        games = self._index.games() if self._index is not None else []
+        return [(name, path, self._visible(summary)) for name, path, summary in games]
 
     async def names(self) -> dict[str, Any]:
         """Return the ids of all games and studies."""
@@ -238,8 +238,8 @@ class Library:
         studies = self._studies()
         ids = {folder / RECORDS: study for study, folder in studies.items()}
         games = []
-        for name, path, told in self.games():
-            game = {"id": name, **told}
+        for name, path, summary in self.games():
+            game = {"id": name, **summary}
             if not words or _matches(game, path, words):
                 study = ids.get(path.parent)
                 games.append({**game, "study": study} if study is not None else game)
@@ -247,34 +247,34 @@ class Library:
         return {
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
-            "studies": [study_told(known, folder) for known, folder in studies.items()],
-            "games": games[:_MOST],
-            "more": max(0, len(games) - _MOST),
+            "studies": [study_summary(study, folder) for study, folder in studies.items()],
+            "games": games[:_LISTED_LIMIT],
+            "more": max(0, len(games) - _LISTED_LIMIT),
         }
 
-    def _shown(self, told: dict[str, Any]) -> dict[str, Any]:
-        if not self._public or told.get("state") != "open":
-            return told
-        return {name: value for name, value in told.items() if name not in _SECRET}
+    def _visible(self, summary: dict[str, Any]) -> dict[str, Any]:
+        if not self._public or summary.get("state") != "open":
+            return summary
+        return {name: value for name, value in summary.items() if name not in _SECRET}
 
     def _studies(self) -> dict[str, Path]:
         if self.root is None or not self.root.is_dir():
             return {}
-        found: dict[str, Path] = {}
+        folders: dict[str, Path] = {}
         for manifest in sorted(self.root.rglob(FILE)):
             if any(part.startswith(".") for part in manifest.relative_to(self.root).parts):
                 continue
-            found[_study_id(manifest.parent)] = manifest.parent
-        return found
+            folders[_study_id(manifest.parent)] = manifest.parent
+        return folders
 
 
 def _matches(game: Mapping[str, Any], path: Path, words: str) -> bool:
-    told = (game["id"], *game.get("names", ()), game.get("moment", ""), game.get("winner", ""))
+    values = (game["id"], *game.get("names", ()), game.get("moment", ""), game.get("winner", ""))
     models = (word for player in game.get("players", ()) for word in (player["brain"], player.get("model", "")))
-    return any(words in str(each).casefold() for each in (*told, *models)) or _says(path, words)
+    return any(words in str(value).casefold() for value in (*values, *models)) or _contains(path, words)
 
 
-def study_told(study: str, folder: Path) -> dict[str, Any]:
+def study_summary(study: str, folder: Path) -> dict[str, Any]:
     """Return what a library tells of a study."""
     try:
         manifest = load_manifest(folder / FILE) or {}
@@ -284,7 +284,7 @@ def study_told(study: str, folder: Path) -> dict[str, Any]:
     states = Counter(result.state for result in results.values())
     wins = Counter(result.winner or "nobody" for result in results.values() if result.state == "ended")
     costs = [result.cost_usd for result in results.values() if result.cost_usd is not None]
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "id": study,
         "name": manifest.get("name") or folder.name,
         "games": len(manifest.get("games") or ()) or len(results),
@@ -292,7 +292,7 @@ def study_told(study: str, folder: Path) -> dict[str, Any]:
         "failed": states["failed"],
         "winners": {name: wins[name] for name in ("werewolves", "villagers", "nobody")},
     }
-    return {**told, "cost_usd": sum(costs)} if costs else told
+    return {**summary, "cost_usd": sum(costs)} if costs else summary
 
 
 def _study_id(folder: Path) -> str:
@@ -303,12 +303,12 @@ def _study_id(folder: Path) -> str:
     return str(manifest.get("study") or folder.name)
 
 
-def _says(path: Path, words: str) -> bool:
+def _contains(path: Path, words: str) -> bool:
     reader = read_record(open_lines(path), tolerant=True, lenient=True)
-    return any(isinstance(each.event, Statement) and words in each.event.text.casefold() for each in reader)
+    return any(isinstance(event, Statement) and words in event.text.casefold() for _, _, _, event, _ in reader)
 
 
-_TOLD: Final = ("id", "name", "cost_usd", "error")
+_STUDY_FIELDS: Final = ("id", "name", "cost_usd", "error")
 
 
 class StudyReader(Protocol):
@@ -324,27 +324,27 @@ class StudyReader(Protocol):
         """Return what `wolfbus compare --json` writes."""
 
 
-def study_data(study: str, folder: Path, found: Iterable[GameFound], reader: StudyReader) -> dict[str, Any]:
+def study_data(study: str, folder: Path, listed: Iterable[ListedGame], reader: StudyReader) -> dict[str, Any]:
     """Return the data of a study's page.
 
     Args:
         study: its id.
         folder: its folder.
-        found: the games there are, those of other studies among them.
+        listed: the games there are, those of other studies among them.
         reader: computes the findings.
     """
-    told = study_told(study, folder)
+    summary = study_summary(study, folder)
     manifest = load_manifest(folder / FILE) or {}
     rows = {str(row.get("game")): row for row in manifest.get("games") or ()}
     games = []
-    for name, path, summary in found:
+    for name, path, facts in listed:
         if path.parent == folder / RECORDS:
             row = rows.get(path.name.partition(".ndjson")[0], {})
-            games.append({"id": name, **summary, "number": row.get("number"), "seed": row.get("seed")})
+            games.append({"id": name, **facts, "number": row.get("number"), "seed": row.get("seed")})
     games.sort(key=lambda game: game["number"] or 0)
     return {
         "format": FORMAT,
-        **{name: told[name] for name in _TOLD if name in told},
+        **{name: summary[name] for name in _STUDY_FIELDS if name in summary},
         "findings": reader.findings(folder),
         "games": [{name: value for name, value in game.items() if value is not None} for game in games],
     }
@@ -352,19 +352,19 @@ def study_data(study: str, folder: Path, found: Iterable[GameFound], reader: Stu
 
 def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
     """Return what a file of a study holds: its page, and every game as everything is seen of it."""
-    found: list[GameFound] = []
+    games: list[ListedGame] = []
     pages = {}
     for name, path in paths_under(folder).items():
-        found.append((name, path, summary_of(path)))
+        games.append((name, path, summary_of(path)))
         feed = GameFeed(EVERYTHING, read_record(open_lines(path), tolerant=True, lenient=True))
         pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": []}
-    return {**study_data(study, folder, found, reader), "kind": "study", "pages": pages}
+    return {**study_data(study, folder, games, reader), "kind": "study", "pages": pages}
 
 
 def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
     """Return the games of two studies that have a seed in common, with their names in addresses."""
-    one, other = _by_seed(a, root), _by_seed(b, root)
-    return [{"seed": seed, "a": one[seed], "b": other[seed]} for seed in one if seed in other]
+    by_seed_a, by_seed_b = _by_seed(a, root), _by_seed(b, root)
+    return [{"seed": seed, "a": by_seed_a[seed], "b": by_seed_b[seed]} for seed in by_seed_a if seed in by_seed_b]
 
 
 def _by_seed(folder: Path, root: Path) -> dict[str, str]:

@@ -8,16 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from wolfbus.messages.base import GameId, SeatName
 from wolfbus.messages.requests import Ask, Private, Public, Seated
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.eyes import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
+from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.watched import Changing, LoopCalls
 
 _ID_BYTES: Final = 6
-_SHOWN_OF_ASK: Final = {"id", "kind", "round", "phase", "turn", "about", "legal"}
+_ASK_FIELDS: Final = {"id", "kind", "round", "phase", "turn", "about", "legal"}
 _TOKEN_BYTES: Final = 24
 _KEPT: Final = 64
 """Seats that are asked nothing more and can still be looked at."""
@@ -48,9 +49,9 @@ class PersonRequest:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
-        shown = self.ask.model_dump(mode="json", include=_SHOWN_OF_ASK, exclude_none=True)
-        shown |= {"due": round(self.due, 3), "question": list(self.lines), "default": self.default}
-        return {**shown, "late": True} if time.time() > self.due + _LATE_S else shown
+        values = self.ask.model_dump(mode="json", include=_ASK_FIELDS, exclude_none=True)
+        values |= {"due": round(self.due, 3), "question": list(self.lines), "default": self.default}
+        return {**values, "late": True} if time.time() > self.due + _LATE_S else values
 
 
 class PersonSeat(Changing):
@@ -91,43 +92,43 @@ class PersonSeat(Changing):
         """Forget what was told: the bus lost it, and tells it anew."""
         self._people.soon(self._begin)
 
-    def told(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+    def add_facts(self, facts: Sequence[Public], private: Sequence[Private]) -> None:
         """Take in facts, some perhaps again."""
-        self._people.soon(partial(self._hear, tuple(facts), tuple(own)))
+        self._people.soon(partial(self._add_facts, tuple(facts), tuple(private)))
 
-    def asked(self, questions: Sequence[PersonRequest]) -> None:
+    def add_questions(self, questions: Sequence[PersonRequest]) -> None:
         """Put questions before the person."""
         now = time.time()
-        timed = [replace(each, due=now + each.ask.deadline_s) for each in questions]
-        self._people.soon(partial(self._ask, timed))
+        timed = [replace(question, due=now + question.ask.deadline_s) for question in questions]
+        self._people.soon(partial(self._add_questions, timed))
 
-    def left(self) -> None:
-        """Take note that the seat is asked nothing more."""
+    def leave(self) -> None:
+        """End the seat: it is asked nothing more."""
         self._people.soon(self._leave)
 
     # on the loop
 
-    def _hear(self, facts: Sequence[Public], own: Sequence[Private]) -> None:
+    def _add_facts(self, facts: Sequence[Public], private_facts: Sequence[Private]) -> None:
         fresh: list[tuple[tuple[int, int, int], Fact, bool]] = []
         for public in facts:
             if public.n == self._public + 1:
                 self._public = public.n
                 fresh.append(((public.n, 0, 0), public.fact, True))
-        for private in own:
+        for private in private_facts:
             if private.n == self._private + 1:
                 self._private = private.n
                 fresh.append(((private.after, 1, private.n), private.fact, False))
                 self._close(private)
-        fresh.sort(key=lambda each: each[0])
-        for place, (_, fact, _) in enumerate(fresh):
+        fresh.sort(key=itemgetter(0))
+        for index, (_, fact, _) in enumerate(fresh):
             if isinstance(fact, Seated):
                 self._seated = fact
                 opened = TableOpened(self.game, None, fact.names, fact.config)
-                fresh.insert(place, ((0, 0, 0), opened, True))
+                fresh.insert(index, ((0, 0, 0), opened, True))
                 break
         for viewer, feed in self._feeds.items():
-            for _, fact, open_to_all in fresh:
-                if open_to_all or viewer != PUBLIC:
+            for _, fact, is_public in fresh:
+                if is_public or viewer != PUBLIC:
                     feed.take(feed.line + 1, time.monotonic() - self._began, [fact])
         self.wake()
 
@@ -146,9 +147,9 @@ class PersonSeat(Changing):
                     del self._questions[question.ask.id]
                 return
 
-    def _ask(self, questions: Sequence[PersonRequest]) -> None:
+    def _add_questions(self, questions: Sequence[PersonRequest]) -> None:
         now = time.time()
-        self._questions = {name: each for name, each in self._questions.items() if each.due > now}
+        self._questions = {name: question for name, question in self._questions.items() if question.due > now}
         for question in questions:
             self._questions[question.ask.id] = question
         self.wake()
@@ -179,27 +180,27 @@ class PersonSeat(Changing):
         beats = self.feed.beats
         return not beats or all(seat.left is None for seat in beats[-1].seats if seat.name == self.seat)
 
-    def watch(self) -> list[Viewer]:
+    def viewers(self) -> list[Viewer]:
         """Return what else the person may look at: as a ghost the table, after the end everything."""
         if self.feed.over:
             return [PUBLIC, EVERYTHING]
         return [] if self.alive else [PUBLIC]
 
-    def beside(self) -> dict[str, Any]:
+    def status(self) -> dict[str, Any]:
         """Return what goes with every event: questions, and how the seat stands."""
         return {
             "now": round(time.time(), 3),
             "alive": self.alive,
             "asks": [question.as_json() for question in self._questions.values()],
-            "watch": self.watch(),
+            "watch": self.viewers(),
         }
 
     def page(self) -> dict[str, Any]:
         """Return the data of the person's page."""
-        found = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.beside()}
+        page = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.status()}
         if self._seated is not None:
-            found |= {"role": self._seated.role, "partners": list(self._seated.partners)}
-        return found
+            page |= {"role": self._seated.role, "partners": list(self._seated.partners)}
+        return page
 
     def answer(self, request: str, content: dict[str, Any] | None, thought: str | None) -> tuple[int, str]:
         """Take an answer; returns an HTTP status, and why it was not taken, "" if it was."""
@@ -230,28 +231,28 @@ class People(LoopCalls):
 
     def sit(self, game: GameId, seat: SeatName) -> PersonSeat:
         """Return the seat of a person, and send its link out if it is new; from any thread."""
-        known = self._seats.get((game, seat))
-        if known is not None:
-            known.restart()
-            return known
+        existing = self._seats.get((game, seat))
+        if existing is not None:
+            existing.restart()
+            return existing
         self._forget()
-        found = self._seats[game, seat] = PersonSeat(self, game, seat)
-        self._by_id[found.id] = found
+        new = self._seats[game, seat] = PersonSeat(self, game, seat)
+        self._by_id[new.id] = new
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        self._tokens[_digest(token)] = found
-        self._invite(found, f"/seat#{token}")
-        return found
+        self._tokens[_digest(token)] = new
+        self._invite(new, f"/seat#{token}")
+        return new
 
     def _forget(self) -> None:
-        """Let go of the seats that were left first, where more than enough are kept."""
-        left = [seat for seat in list(self._seats.values()) if seat.closed]
-        for seat in left[: max(0, len(left) - _KEPT)]:
+        """Forget the seats that were left first, where more than enough are kept."""
+        closed = [seat for seat in list(self._seats.values()) if seat.closed]
+        for seat in closed[: max(0, len(closed) - _KEPT)]:
             self._seats.pop((seat.game, seat.seat), None)
             self._by_id.pop(seat.id, None)
-            for digest in [digest for digest, held in list(self._tokens.items()) if held is seat]:
+            for digest in [digest for digest, other in list(self._tokens.items()) if other is seat]:
                 self._tokens.pop(digest, None)
 
-    def take(self, token: str) -> PersonSeat | None:
+    def redeem(self, token: str) -> PersonSeat | None:
         """Return the seat to which a token leads, and use the token up; None if it leads nowhere any more."""
         seat = self._tokens.pop(_digest(token), None)
         if seat is not None:
@@ -265,7 +266,7 @@ class People(LoopCalls):
             return None
         return seat
 
-    def open(self) -> list[dict[str, Any]]:
+    def waiting(self) -> list[dict[str, Any]]:
         """Return what a library tells of seats that wait for a person."""
         return [{"game": seat.game, "seat": seat.seat} for seat in list(self._tokens.values()) if not seat.feed.over]
 

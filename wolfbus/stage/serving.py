@@ -123,10 +123,10 @@ class StageServer:
         served, root = self._served, self._served.root
         folder = FolderSource(root, public=served.public) if root is not None else None
         sources = [source for source in (served.live, folder) if source is not None]
-        seats = served.people.open if served.people is not None else list
-        kept = root if root is not None and root.exists() else None
+        seats = served.people.waiting if served.people is not None else list
+        library_root = root if root is not None and root.exists() else None
         live = served.live.live if served.live is not None else list
-        library = Library(kept, live, seats, public=served.public)
+        library = Library(library_root, live, seats, public=served.public)
         app = StageApp(sources, library, self._guard, served.studies, served.people).app()
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
         await runner.setup()

@@ -36,57 +36,57 @@ class RecordTail:
         self.path = path
         self.problem: str | None = None
         self.offset = 0
-        self._rest = b""
+        self._partial = b""
         self._reader = read_record(())
-        self._packed = False
+        self._compressed = False
 
     def read(self) -> list[Recorded]:
         """Return the lines that are new and whole."""
-        if self.problem is not None or self._packed:
+        if self.problem is not None or self._compressed:
             return []
         try:
-            return list(self._new())
+            return list(self._new_lines())
         except OSError as error:
             self.problem = f"cannot be read: {reason_of(error)}"
             return []
 
     def cut_off(self) -> str | None:
         """Return what is wrong with a file that nobody writes any more: a last line that is not whole."""
-        if self.problem is None and self._rest:
+        if self.problem is None and self._partial:
             whole = self._reader.count
             return f"line {whole + 1}: cut off in the middle; {whole} whole lines before it"
         return self.problem
 
-    def _new(self) -> Iterator[Recorded]:
+    def _new_lines(self) -> Iterator[Recorded]:
         with self.path.open("rb") as file:
             if self.offset == 0 and file.read(1) == b"\x1f":
-                self._packed = True
-                yield from self._unpacked()
+                self._compressed = True
+                yield from self._decompressed()
                 return
             file.seek(self.offset)
             while piece := file.read(_PIECE):
                 self.offset += len(piece)
-                *lines, self._rest = (self._rest + piece).split(b"\n")
+                *lines, self._partial = (self._partial + piece).split(b"\n")
                 for line in lines:
-                    recorded = self._take(line + b"\n")
+                    recorded = self._parse(line + b"\n")
                     if recorded is None:
                         return
                     yield recorded
-                if len(self._rest) > LINE_LIMIT:
+                if len(self._partial) > LINE_LIMIT:
                     self.problem = f"line {self._reader.count + 1}: longer than {LINE_LIMIT >> 20} MiB"
                     return
 
-    def _unpacked(self) -> Iterator[Recorded]:
+    def _decompressed(self) -> Iterator[Recorded]:
         try:
             for line in open_lines(self.path):
-                recorded = self._take(line)
+                recorded = self._parse(line)
                 if recorded is None:
                     return
                 yield recorded
         except RecordError as error:
             self.problem = str(error)
 
-    def _take(self, line: bytes) -> Recorded | None:
+    def _parse(self, line: bytes) -> Recorded | None:
         try:
             return self._reader.take(line)
         except RecordError as error:
@@ -94,7 +94,7 @@ class RecordTail:
             return None
 
 
-_LOOK_S: Final = 0.25
+_POLL_S: Final = 0.25
 """Seconds between two looks at a file that somebody watches."""
 _STILL_S: Final = 30.0
 """A file that was not written for so long, and whose last line is not whole, is damaged; one with a whole last line,
@@ -102,7 +102,7 @@ and not written for so long behind the longest deadline of its game, is abandone
 _ABANDONED: Final = "nobody has written to this record for long: its game may be broken off"
 _KEPT: Final = 16
 """Finished games kept in memory."""
-_ANEW: Final = "the file was written anew"
+_REPLACED: Final = "the file was written anew"
 
 
 class GameSource:
@@ -140,10 +140,10 @@ def paths_under(root: Path) -> dict[str, Path]:
     """Return the records below a folder by their names; those of hidden folders are left out."""
     if root.is_file():
         return {name_of_path(root, root.parent): root}
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in records_under(root):
-        found.setdefault(name_of_path(path, root), path)
-    return found
+        paths.setdefault(name_of_path(path, root), path)
+    return paths
 
 
 def path_of(root: Path, name: str) -> Path | None:
@@ -151,8 +151,8 @@ def path_of(root: Path, name: str) -> Path | None:
     paths = paths_under(root)
     if name in paths:
         return paths[name]
-    same = [path for known, path in paths.items() if known.rpartition("~")[2] == name]
-    return same[0] if len(same) == 1 else None
+    matching = [path for other, path in paths.items() if other.rpartition("~")[2] == name]
+    return matching[0] if len(matching) == 1 else None
 
 
 class FileGame(WatchedGame):
@@ -167,28 +167,28 @@ class FileGame(WatchedGame):
     def __init__(self, game: str, path: Path, *, public: bool) -> None:
         super().__init__(game, public=public)
         self._tail = RecordTail(path)
-        self._look: asyncio.Task[None] | None = None
+        self._refreshing: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
 
     @property
-    def played_anew(self) -> bool:
+    def replaced(self) -> bool:
         """Whether the file no longer holds what was read of it; once told so, also when it has grown since."""
-        if self.problem == _ANEW:
+        if self.problem == _REPLACED:
             return True
         try:
             return self._tail.path.stat().st_size < self._tail.offset
         except OSError:
             return True
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Take in what is new in the file.
 
-        There is one look at a time, however many ask; it goes on where whoever asked goes away, for what it has read
+        It is read once at a time, however many ask; that goes on where whoever asked goes away, for what it has read
         is not read again.
         """
-        if self._look is None or self._look.done():
-            self._look = asyncio.create_task(self._read())
-        await asyncio.shield(self._look)
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.create_task(self._read())
+        await asyncio.shield(self._refreshing)
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -205,11 +205,11 @@ class FileGame(WatchedGame):
 
     async def _follow(self) -> None:
         while not self.over and not self.closed:
-            await asyncio.sleep(_LOOK_S)
-            if self.played_anew:
-                self.end(_ANEW)
+            await asyncio.sleep(_POLL_S)
+            if self.replaced:
+                self.end(_REPLACED)
             else:
-                await self.look()
+                await self.refresh()
 
     async def _read(self) -> None:
         if self.over or self.closed:
@@ -251,23 +251,23 @@ class FolderSource(GameSource):
     async def open(self, name: str) -> WatchedGame | None:
         """Return a game, read as far as it is there."""
         game = self._open.get(name)
-        if game is None or game.played_anew:
+        if game is None or game.replaced:
             path = await asyncio.to_thread(path_of, self._root, name)
             if path is None:
                 return None
-            game = self._opened(name, path, game)
-        await game.look()
+            game = self._open_file(name, path, game)
+        await game.refresh()
         return game
 
-    def _opened(self, name: str, path: Path, before: FileGame | None) -> FileGame:
+    def _open_file(self, name: str, path: Path, before: FileGame | None) -> FileGame:
         """Return the game that somebody else opened instead of `before` meanwhile, or else a fresh one."""
         game = self._open.get(name)
         if game is None or game is before:
             if game is not None:
-                game.end(_ANEW)
-            idle = [known for known, each in self._open.items() if not each.watching]
-            for known in idle[: max(0, len(self._open) + 1 - _KEPT)]:
-                del self._open[known]
+                game.end(_REPLACED)
+            idle = [other for other, open_game in self._open.items() if not open_game.watching]
+            for other in idle[: max(0, len(self._open) + 1 - _KEPT)]:
+                del self._open[other]
             game = self._open[name] = FileGame(name, path, public=self._public)
         return game
 

@@ -16,7 +16,7 @@ from wolfbus.messages.base import SeatName
 from wolfbus.messages.requests import TableNews
 from wolfbus.record.line import Recorded
 from wolfbus.stage.document import GameFeed, all_viewers, proof, seats_of
-from wolfbus.stage.eyes import PUBLIC, TableOpened, Viewer, viewer_named
+from wolfbus.stage.viewers import PUBLIC, TableOpened, Viewer, viewer_named
 
 _CACHED: Final = 64
 """Steps kept encoded: viewers that are up to date all get the same one."""
@@ -130,9 +130,9 @@ class WatchedGame(Changing):
             raise ConfigError(f"only what is public can be seen {'before this game ends' if self.records else 'here'}")
         return viewer_named(word, self.names, "the link's as=")
 
-    def withheld(self, what: str) -> str:
+    def refusal(self, thing: str) -> str:
         """Return why something is not to be had of a game that is shielded."""
-        return f"{what} can be had {'after the game' if self.records else 'only where its record is read'}"
+        return f"{thing} can be had {'after the game' if self.records else 'only where its record is read'}"
 
     def feed(self, viewer: Viewer) -> GameFeed:
         """Return what `viewer` is shown, up to date."""
@@ -151,7 +151,7 @@ class WatchedGame(Changing):
                 feed.feed(recorded)
         self.wake()
 
-    def tell(self, news: Sequence[TableNews]) -> None:
+    def add_news(self, news: Sequence[TableNews]) -> None:
         """Take in news of the table, where the record cannot be read."""
         feed = self.feed(PUBLIC)
         if not feed.line:

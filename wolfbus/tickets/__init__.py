@@ -2,3 +2,9 @@
 
 The moderator service revokes them when it closes: `wolfbus.tickets.issuing.revoke`.
 """
+
+from __future__ import annotations
+
+from wolfbus.tickets.holders import Holder, Service, holder_of, read_bus, redis_address, services
+
+__all__ = ["Holder", "Service", "holder_of", "read_bus", "redis_address", "services"]

@@ -114,12 +114,12 @@ class Holder:
         public = (f"%R~{streams.table(house, '*')}", f"%R~{streams.games(house)}")
         if self.service == "spectator":
             return (), public
-        own = (f"%R~{streams.inbox(house, self.name)}", f"%RW~{streams.outbox(house, self.name)}")
+        own_streams = (f"%R~{streams.inbox(house, self.name)}", f"%RW~{streams.outbox(house, self.name)}")
         if self.service != "analytics":
-            return ("+xadd",), own
+            return ("+xadd",), own_streams
         researchers = (f"%R~{streams.record(house, '*')}", f"%R~{streams.owner(house)}", f"%RW~{streams.live(house)}")
         # it shortens its out stream and `live`
-        return ("+xadd", "+xtrim", "+hmget", "+time"), (*public, *own, *researchers)
+        return ("+xadd", "+xtrim", "+hmget", "+time"), (*public, *own_streams, *researchers)
 
 
 def services(house: str) -> str:
@@ -153,7 +153,7 @@ def fresh_password() -> str:
     return secrets.token_hex(PASSWORD_BYTES)
 
 
-def sealed(password: str) -> str:
+def password_hash(password: str) -> str:
     """Return what a server is told of a password: its SHA-256, which does for checking and not for logging in."""
     return "#" + hashlib.sha256(password.encode()).hexdigest()
 

@@ -1,6 +1,6 @@
 """Issuing tickets, a user and a file each, and closing the door for everybody without one; and revoking them.
 
-`Office` is a Redis server's users, as whoever may manage them sees it.
+`UserAdmin` is a Redis server's users, as whoever may manage them sees it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from wolfbus.tickets.holders import (
     fresh_password,
     holder_of,
     make_folder,
+    password_hash,
     read_bus,
     redis_address,
-    sealed,
     services,
     ticket_lines,
     ticket_path,
@@ -46,7 +46,7 @@ Saved: TypeAlias = Literal["server", "file", "nowhere"]
 """Where users outlive a restart: in the server's own aclfile, in a file for the operator to configure, or not."""
 
 
-class Office(Closable):
+class UserAdmin(Closable):
     """A connection to a server, to make users and take them away. All of it is safe to repeat.
 
     Args:
@@ -69,11 +69,11 @@ class Office(Closable):
 
     def holders(self, house: str | None = None) -> tuple[Holder, ...]:
         """Return who holds a ticket, of one house or of all, sorted."""
-        found = (holder_of(user) for user in self.users())
-        return tuple(sorted(holder for holder in found if holder is not None and house in {None, holder.house}))
+        holders = filter(None, map(holder_of, self.users()))
+        return tuple(sorted(holder for holder in holders if house in {None, holder.house}))
 
     def me(self) -> str:
-        """Return the user this office works as."""
+        """Return the user as which this works."""
         name: bytes = self._ask("ACL", "WHOAMI", doing="asking who we are")
         return name.decode()
 
@@ -81,9 +81,9 @@ class Office(Closable):
         """Return whether a user may log in."""
         return b"on" in self._facts(user).get(b"flags", ())
 
-    def knows(self, user: str, password: str) -> bool:
+    def has_password(self, user: str, password: str) -> bool:
         """Return whether a user has this password."""
-        return sealed(password).encode() in [b"#" + word for word in self._facts(user).get(b"passwords", ())]
+        return password_hash(password).encode() in [b"#" + word for word in self._facts(user).get(b"passwords", ())]
 
     def _facts(self, user: str) -> dict[bytes, Any]:
         facts = self._ask("ACL", "GETUSER", user, doing=f"user {user}") or []
@@ -98,7 +98,7 @@ class Office(Closable):
         names = list(users)
         return int(self._ask("ACL", "DELUSER", *names, doing="taking users away")) if names else 0
 
-    def hang_up(self, user: str) -> int:
+    def disconnect(self, user: str) -> int:
         """End all connections of a user but our own; returns how many there were."""
         return int(self._ask("CLIENT", "KILL", "USER", user, "SKIPME", "yes", doing=f"ending connections of {user}"))
 
@@ -119,7 +119,7 @@ class Office(Closable):
             commands = [("HSET", services(house), *pairs), ("SADD", streams.tickets(house), *names)]
             self._ask_all(commands, f"tickets of house {house}")
 
-    def dismiss(self, house: str, names: Sequence[str]) -> None:
+    def remove(self, house: str, names: Sequence[str]) -> None:
         """Take names off that list."""
         if names:
             commands = [("SREM", streams.tickets(house), *names), ("HDEL", services(house), *names)]
@@ -145,18 +145,18 @@ class Office(Closable):
             raise refusal(reply, "saving users") from reply
         return "file" if aclfile is not None else "nowhere"
 
-    def prove(self, user: str, password: str) -> None:
+    def check_login(self, user: str, password: str) -> None:
         """Log in as a user and leave; raises BusError if that does not work."""
         Links(replace(self.address, username=user, password=password)).run("", RedisLink.close, self._patience_s)
 
-    def go_on_as(self, user: str, password: str) -> None:
+    def switch_user(self, user: str, password: str) -> None:
         """Work as another user from now on."""
         self.close()
         self.address = replace(self.address, username=user, password=password)
         self._links = Links(self.address)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._links.close()
 
     def _run(self, work: Callable[[RedisLink], T]) -> T:
@@ -223,7 +223,7 @@ def issue(
         reached_at: the server's address as holders see it, where that is not `url`.
         revoking: whether the moderator may revoke tickets; see `REVOKING`.
         close_default: whether to switch ``default`` off.
-        aclfile: a file to save the users in, see `Office.save`.
+        aclfile: a file to save the users in, see `UserAdmin.save`.
         force: whether to replace tickets that are there, by new passwords; whoever holds an old one is cut off.
 
     Raises:
@@ -232,42 +232,42 @@ def issue(
         BusError: it refuses something; the line says what.
         OSError: a file cannot be written.
     """
-    office_address = redis_address(url)
-    shown = _shown_address(office_address, reached_at)
+    address = redis_address(url)
+    ticket_address = _ticket_address(address, reached_at)
     _check_names(holders)
-    with Office(office_address) as office:
-        there = frozenset(office.users())
-        _check_new(holders, there, folder, force=force)
+    with UserAdmin(address) as admin:
+        users = frozenset(admin.users())
+        _check_new(holders, users, folder, force=force)
         make_folder(folder)
         administrator = None
-        is_open = office.is_on("default")
-        if is_open and close_default and office.me() == "default":
-            administrator = _administrator(office, shown, folder, known=ADMINISTRATOR in there, force=force)
+        is_open = admin.is_on("default")
+        if is_open and close_default and admin.me() == "default":
+            administrator = _administrator(admin, ticket_address, folder, exists=ADMINISTRATOR in users, force=force)
         passwords = {holder: fresh_password() for holder in holders}
-        with _undone(office, {who: word for who, word in passwords.items() if who.user not in there}, folder):
-            tickets = _make(office, passwords, shown, folder, revoking=revoking, force=force)
+        with _rollback(admin, {who: word for who, word in passwords.items() if who.user not in users}, folder):
+            tickets = _make_tickets(admin, passwords, ticket_address, folder, revoking=revoking, force=force)
             for holder in holders:
-                if holder.user in there:
-                    office.hang_up(holder.user)
-            office.admit(holders)
+                if holder.user in users:
+                    admin.disconnect(holder.user)
+            admin.admit(holders)
         ended = 0
         if is_open and close_default:
-            office.set_users([("default", ("off",))])
-            ended = office.hang_up("default")
-        saved = office.save(aclfile)
+            admin.set_users([("default", ("off",))])
+            ended = admin.disconnect("default")
+        saved = admin.save(aclfile)
     closed = is_open and close_default
     return Issued(tickets, administrator, closed, is_open and not closed, ended, saved)
 
 
-def _shown_address(office: Address, reached_at: str | None) -> Address:
+def _ticket_address(address: Address, reached_at: str | None) -> Address:
     if reached_at is None:
-        return office
-    shown = redis_address(reached_at)
-    if shown.username is not None or shown.password is not None:
+        return address
+    outside = redis_address(reached_at)
+    if outside.username is not None or outside.password is not None:
         raise ConfigError("the address for the tickets is without user and password: every ticket brings its own")
-    if shown.database != office.database:
-        raise ConfigError(f"the tickets' address is database {shown.database}, the house's is {office.database}")
-    return shown
+    if outside.database != address.database:
+        raise ConfigError(f"the tickets' address is database {outside.database}, the house's is {address.database}")
+    return outside
 
 
 def _check_names(holders: Sequence[Holder]) -> None:
@@ -283,35 +283,34 @@ def _check_names(holders: Sequence[Holder]) -> None:
         seen.add(holder.name.casefold())
 
 
-def _check_new(holders: Sequence[Holder], there: frozenset[str], folder: Path, *, force: bool) -> None:
+def _check_new(holders: Sequence[Holder], users: frozenset[str], folder: Path, *, force: bool) -> None:
+    issued = [holder for holder in map(holder_of, users) if holder is not None]
     for holder in holders:
-        others = (holder_of(user) for user in there)
-        mine = (other for other in others if other and (other.house, other.name) == (holder.house, holder.name))
-        if any(other != holder for other in mine):
+        if any((old.house, old.name) == (holder.house, holder.name) and old != holder for old in issued):
             raise ConfigError(f"{holder.name} has a ticket for something else in house {holder.house}; revoke it first")
-    old = [holder.name for holder in holders if holder.user in there or ticket_path(folder, holder.name).exists()]
+    old = [holder.name for holder in holders if holder.user in users or ticket_path(folder, holder.name).exists()]
     if old and not force:
         raise ConfigError(
             f"a ticket is there already for {', '.join(old)} (--force replaces it; who holds it is cut off)"
         )
 
 
-def _make(
-    office: Office, passwords: Mapping[Holder, str], shown: Address, folder: Path, *, revoking: bool, force: bool
+def _make_tickets(
+    admin: UserAdmin, passwords: Mapping[Holder, str], address: Address, folder: Path, *, revoking: bool, force: bool
 ) -> tuple[tuple[Holder, Path], ...]:
-    database = office.address.database
+    database = admin.address.database
     tickets = tuple((holder, ticket_path(folder, holder.name)) for holder in passwords)
     for holder, path in tickets:
-        write_secret(path, ticket_lines(shown, holder.user, passwords[holder], holder), replace=force)
-    office.set_users(
+        write_secret(path, ticket_lines(address, holder.user, passwords[holder], holder), replace=force)
+    admin.set_users(
         [
-            (holder.user, ("reset", "on", sealed(password), *holder.rules(database, revoking=revoking)))
+            (holder.user, ("reset", "on", password_hash(password), *holder.rules(database, revoking=revoking)))
             for holder, password in passwords.items()
         ]
     )
     for holder, path in tickets:
         # not with what was written: another who issues at the same time may have replaced it
-        office.prove(holder.user, _password_in(path))
+        admin.check_login(holder.user, _password_in(path))
     return tickets
 
 
@@ -320,8 +319,8 @@ def _password_in(path: Path) -> str:
 
 
 @contextmanager
-def _undone(office: Office, fresh: Mapping[Holder, str], folder: Path) -> Iterator[None]:
-    """Take back users and tickets with these passwords if what is done with them fails."""
+def _rollback(admin: UserAdmin, fresh: Mapping[Holder, str], folder: Path) -> Iterator[None]:
+    """Delete users and tickets with these passwords again if what is done with them fails."""
     try:
         yield
     except BaseException:
@@ -330,29 +329,29 @@ def _undone(office: Office, fresh: Mapping[Holder, str], folder: Path) -> Iterat
             with suppress(ConfigError):
                 if _password_in(path) == password:
                     path.unlink()
-        office.delete([holder.user for holder, password in fresh.items() if office.knows(holder.user, password)])
+        admin.delete([holder.user for holder, password in fresh.items() if admin.has_password(holder.user, password)])
         raise
 
 
-def _administrator(office: Office, shown: Address, folder: Path, *, known: bool, force: bool) -> Path:
+def _administrator(admin: UserAdmin, address: Address, folder: Path, *, exists: bool, force: bool) -> Path:
     """Make sure that an administrator can log in, and go on as that one; returns its ticket."""
     path = ticket_path(folder, "admin")
-    if force or not known:
+    if force or not exists:
         password = fresh_password()
-        write_secret(path, ticket_lines(shown, ADMINISTRATOR, password, None), replace=True)
+        write_secret(path, ticket_lines(address, ADMINISTRATOR, password, None), replace=True)
         # an unknown one may have been made a moment ago, by another who issues; that ticket is to open this server, too
-        office.set_users([(ADMINISTRATOR, (*(("reset",) if known else ()), *EVERYTHING, sealed(password)))])
+        admin.set_users([(ADMINISTRATOR, (*(("reset",) if exists else ()), *EVERYTHING, password_hash(password)))])
     advice = f"the user {ADMINISTRATOR} is there already: come with its ticket (--bus @FILE), or renew it with --force"
     if not path.exists():
         raise ConfigError(advice)
     password = _password_in(path)
     try:
-        office.prove(ADMINISTRATOR, password)
+        admin.check_login(ADMINISTRATOR, password)
     except BusDown:
         raise
     except BusError:
         raise ConfigError(f"{path} does not open this server; {advice}") from None
-    office.go_on_as(ADMINISTRATOR, password)
+    admin.switch_user(ADMINISTRATOR, password)
     return path
 
 
@@ -379,7 +378,7 @@ def revoke(url: str, house: str, names: Collection[str], aclfile: Path | None = 
         url: the server, as somebody who may.
         house: the house's name.
         names: whose tickets.
-        aclfile: a file to save the remaining users in, see `Office.save`; for administrators.
+        aclfile: a file to save the remaining users in, see `UserAdmin.save`; for administrators.
 
     Raises:
         ConfigError: the address is no Redis's, or a name is no name.
@@ -388,10 +387,10 @@ def revoke(url: str, house: str, names: Collection[str], aclfile: Path | None = 
         BusError: the server refuses something else; the line says what.
     """
     users = [user for name in sorted(names) for user in _users(house, name)]
-    with Office(redis_address(url)) as office:
-        gone = office.delete(users)
-        office.dismiss(house, sorted(names))
-        return Revoked(gone, office.save(aclfile))
+    with UserAdmin(redis_address(url)) as admin:
+        deleted = admin.delete(users)
+        admin.remove(house, sorted(names))
+        return Revoked(deleted, admin.save(aclfile))
 
 
 def _users(house: str, name: str) -> list[str]:

@@ -13,10 +13,10 @@ from analytics import Result, look
 from analytics.figures.tables import Panel, forest
 from analytics.measures.primary import LEADS
 from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
-from analytics.report.context import Context, drawing, estimate, metric, over_all
+from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
-from wolfbus.document.blocks import (
+from wolfbus.document import (
     Block,
     Bullets,
     Cell,
@@ -29,7 +29,7 @@ from wolfbus.document.blocks import (
     plain,
     warning,
 )
-from wolfbus.document.formats import between, count, listed, of, percent, shown, words
+from wolfbus.formats import between, count, in_unit, listed, percent, quantity, words
 from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
@@ -48,7 +48,14 @@ def answer(findings: Result, context: Context) -> Section:
         Prose(tuple(sentence(findings, context))),
         _links(context),
         *map(warning, islice(caveats(findings, context), SHOWN)),
-        drawing("answer-figure", partial(drawn, abilities, context), caption, abilities, empty, table="answer-table"),
+        drawing(
+            "answer-figure",
+            partial(abilities_figure, abilities, context),
+            caption,
+            abilities,
+            empty,
+            table="answer-table",
+        ),
         agents(findings, context),
     ]
     return Section("answer", "In short", tuple(blocks))
@@ -63,10 +70,10 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
     won = findings["outcomes"]["winners"]["werewolves"]
     if won["n"]:
         interval = _interval(between(won["low"], won["high"]))
-        finished = of(won["n"], "finished game")
+        finished = quantity(won["n"], "finished game")
         yield phrase("answer/won", share=percent(won["share"]), games=finished, interval=interval)
     else:
-        yield phrase("answer/unfinished", games=of(games, "game"))
+        yield phrase("answer/unfinished", games=quantity(games, "game"))
     if (groups := _groups(findings)) > 1:
         yield phrase("answer/apart", groups=groups)
         return
@@ -79,7 +86,7 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
             yield context.agent_link(leader)
             yield " "
             yield Strong(f"{does} best")
-            yield f" (d′ {shown(ability.get('value'), 'logit')})"
+            yield f" (d′ {in_unit(ability.get('value'), 'logit')})"
         else:
             why = result if result in {"few", "exploratory"} else "unranked" if leader is None else "close"
             words = phrase(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
@@ -92,7 +99,7 @@ def _groups(findings: Result) -> int:
     return look(findings, "abilities", "role", "components") or 1
 
 
-def drawn(abilities: Result, context: Context) -> str | None:
+def abilities_figure(abilities: Result, context: Context) -> str | None:
     """Return both abilities of every agent as a figure."""
     rows: dict[str, Any] = abilities.get("agents") or {}
     places = {name: row.get("component") or 0 for name, row in rows.items()}
@@ -127,7 +134,7 @@ def agents(findings: Result, context: Context) -> TableBlock:
 
 def _wins(by_side: Mapping[str, Any]) -> Cell:
     """Return the wins with both sides in one cell."""
-    wins = [estimate(by_side.get(side)) for side in ("werewolves", "villagers")]
+    wins = [estimate_cell(by_side.get(side)) for side in ("werewolves", "villagers")]
     return Cell(
         " / ".join(cell.text for cell in wins),
         " / ".join(cell.under.partition(" · ")[0] for cell in wins),
@@ -136,12 +143,12 @@ def _wins(by_side: Mapping[str, Any]) -> Cell:
 
 
 def _links(context: Context) -> Prose:
-    """Say where to see a game, whether the records hold, and how to cite."""
+    """Return where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
     records, whole = len(context.files), len(context.files) - len(context.problems)
     # one over other records, or over some that are missing, would be taken for theirs; what was run names each
     hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.whole == records]
-    extent = phrase("answer/records", whole=count(whole), records=of(records, "record"), hash="".join(hashes[:1]))
+    extent = phrase("answer/records", whole=count(whole), records=quantity(records, "record"), hash="".join(hashes[:1]))
     return plain(*example, LinkText("How to cite", "cite"), extent, " · ", LinkText("What was run", "design"))
 
 
@@ -162,7 +169,7 @@ def _interval(interval: str) -> str:
 
 
 def _with_interval(estimated: Mapping[str, Any], unit: str = "share") -> str:
-    return shown(estimated.get("value"), unit) + _interval(between(estimated.get("low"), estimated.get("high"), unit))
+    return in_unit(estimated.get("value"), unit) + _interval(between(estimated.get("low"), estimated.get("high"), unit))
 
 
 def _verdict_words(findings: Result, name: str) -> str:
@@ -177,9 +184,9 @@ def _played(findings: Result, context: Context) -> str:
     more = ", …" if len(context.agents) > _NAMED else ""
     return phrase(
         "answer/played",
-        games=of(outcomes["games"], "game"),
+        games=quantity(outcomes["games"], "game"),
         finished=count(outcomes["finished"]),
-        agents=of(len(context.agents), "agent"),
+        agents=quantity(len(context.agents), "agent"),
         names=f" ({', '.join(names)}{more})" if names else "",
         **{name: count(look(outcomes, "per_game", name, "total")) for name in ("statements", "judgements")},
     )
@@ -193,7 +200,7 @@ def _won(findings: Result) -> str:
     first, second = sorted(names, key=lambda side: -winners[side]["k"])
     return phrase(
         "answer/sides",
-        games=of(winners[first]["n"], "finished game"),
+        games=quantity(winners[first]["n"], "finished game"),
         interval=_interval(between(winners[first]["low"], winners[first]["high"])),
         nobody=percent(winners["nobody"]["share"]),
         first=names[first],
@@ -258,7 +265,7 @@ _TEXT = 140
 _SEAT = 32
 
 
-def chosen_example(games: Sequence[IndexedGame]) -> IndexedGame | None:
+def typical_game(games: Sequence[IndexedGame]) -> IndexedGame | None:
     """Return the finished game whose number of statements is the median, the first of equals; None if there is none."""
     finished = sorted((game for game in games if game.rows.finished), key=lambda game: len(game.entries))
     return finished[len(finished) // 2] if finished else None
@@ -276,7 +283,8 @@ def example(game: IndexedGame, context: Context) -> Section:
         entries = [entry for entry in game.entries if entry.row.round == round_ and entry.row.text]
         suspected = sorted(entries, key=_suspicion, reverse=True)[:_PER_ROUND]
         lines += [_statement(entry) for entry in sorted(suspected, key=lambda entry: entry.row.number)]
-    ending = f"{winner} after {of(rows.rounds, 'round')} and {of(len(game.entries), 'statement')}. The most suspected:"
+    course = f"{quantity(rows.rounds, 'round')} and {quantity(len(game.entries), 'statement')}"
+    ending = f"{winner} after {course}. The most suspected:"
     return Section(
         "example",
         "What a game looked like",

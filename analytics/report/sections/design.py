@@ -11,8 +11,8 @@ from analytics.report.caveats import SHOWN, caveats, smoothing
 from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, phrase, table
 from wolfbus.config import GameConfig
-from wolfbus.document.blocks import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.document.formats import UNDEFINED, count, listed, of, visible
+from wolfbus.document import Block, Bullets, Cell, Section, TableBlock, plain, warning
+from wolfbus.formats import UNDEFINED, count, listed, quantity, visible
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them
@@ -43,7 +43,7 @@ def design(findings: Result, context: Context) -> Section:
 
 
 def _checks(checks: Sequence[StudyCheck]) -> Iterator[Block]:
-    """Say what was checked of the records, and what that does and does not show."""
+    """Yield what was checked of the records, and what that does and does not show."""
     for check in checks:
         which = f"Study {visible(check.study)}: " if check.study is not None and len(checks) > 1 else ""
         headless = check.study is not None and check.compared and "head" not in check.compared
@@ -135,7 +135,7 @@ def _agents(findings: Result, context: Context) -> TableBlock:
 
 
 def _logs(findings: Result, files: Sequence[FileNote]) -> Iterator[Block]:
-    """Say that published logs are among the files, and in which reading."""
+    """Yield a line if published logs are among the files, and in which reading."""
     logs = sum(note.published for note in files)
     if logs:
         logs_in_words = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
@@ -159,7 +159,7 @@ def _files(findings: Result, context: Context) -> TableBlock:
         for note in problems[:_PROBLEMS]
     )
     whole = files - len(problems)
-    read = f"{of(whole, 'file')} {'was' if whole == 1 else 'were'} read"
+    read = f"{quantity(whole, 'file')} {'was' if whole == 1 else 'were'} read"
     logs = any(note.published for note in context.files)
     fine = f"{read}. {phrase('design/fine_logs')}" if logs else f"{read}, {phrase('design/fine')}"
     return table(
@@ -224,8 +224,8 @@ def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
         if 0 < (lost := total.get(f"{name}_missing") or 0) < calls
     ]
     if lacking:
-        yield phrase("design/lacking", calls=of(calls, "call"), parts=listed(lacking))
+        yield phrase("design/lacking", calls=quantity(calls, "call"), parts=listed(lacking))
     if played := total.get("cassette"):
         yield phrase("design/cassette", calls=count(played))
     if (attempts := total.get("attempts") or 0) > calls:
-        yield phrase("design/attempts", attempts=of(attempts, "attempt"))
+        yield phrase("design/attempts", attempts=quantity(attempts, "attempt"))

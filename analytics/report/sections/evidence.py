@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from analytics import Result, look
 from analytics.measures.primary import LEADS, TELLING
-from analytics.report.context import Context, estimate, value
+from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
-from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, plain
-from wolfbus.document.formats import UNDEFINED, count, number, of, percent, shown
+from wolfbus.document import Block, Cell, Heading, Section, TableBlock, plain
+from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
 
 _NAMES: Final = 8
 """Names that are shown: those that meet most more, or less, suspicion."""
@@ -42,9 +42,9 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
     cells = {
         "value": Cell(UNDEFINED)
         if name in LEADS
-        else value(row.get("value"), unit, reason=look(row, "difference", "reason")),
-        "baseline": Cell(shown(row.get("baseline"), unit)),
-        "difference": estimate(row.get("difference"), apart),
+        else value_cell(row.get("value"), unit, reason=look(row, "difference", "reason")),
+        "baseline": Cell(in_unit(row.get("baseline"), unit)),
+        "difference": estimate_cell(row.get("difference"), apart),
         "p_adjusted": row.get("p_adjusted"),
     }
     if name in LEADS and first:
@@ -73,14 +73,15 @@ def variability(findings: Result, context: Context) -> Section:
 def _headline(name: str, metric: Mapping[str, Any], context: Context) -> Line:
     unit = str(metric.get("unit") or "share")
     mean, half, everybody = metric.get("paper_mean"), metric.get("paper_half"), metric.get("all_observers")
-    spread = value(mean, unit, paper=context.paper(f"variability.metrics.{name}"), reason=phrase("evidence/no_spread"))
+    paper = context.paper(f"variability.metrics.{name}")
+    spread = value_cell(mean, unit, paper=paper, reason=phrase("evidence/no_spread"))
     if mean is not None:
         plus_minus = "" if half is None else f" ± {100 * half:.1f}" if unit in {"share", "points"} else f" ± {half:.3f}"
-        pooled = f"pooled {shown(everybody.get('value'), unit)}" if everybody else ""
+        pooled = f"pooled {in_unit(everybody.get('value'), unit)}" if everybody else ""
         spread = replace(spread, text=spread.text + plus_minus, under=pooled)
     baseline = metric.get("baseline")
     label = "" if baseline is None else str(metric.get("baseline_label") or "")
-    cells = {"pooled": estimate(metric, unit), "baseline": Cell(shown(baseline, unit), label), "spread": spread}
+    cells = {"pooled": estimate_cell(metric, unit), "baseline": Cell(in_unit(baseline, unit), label), "spread": spread}
     return Line(Cell(_label(name, metric)), cells)
 
 
@@ -111,7 +112,7 @@ def _names(findings: Result, context: Context) -> TableBlock:
     defined = {name: row for name, row in (names.get("by_name") or {}).items() if row.get("value") is not None}
     furthest = sorted(defined, key=lambda name: -abs(defined[name]["value"]))[:_NAMES]
     p = names.get("p")
-    note = phrase("evidence/furthest") + " " + ("" if p is None else phrase("evidence/names", p=shown(p, "p")))
+    note = phrase("evidence/furthest") + " " + ("" if p is None else phrase("evidence/names", p=in_unit(p, "p")))
     rows = {name: defined[name] for name in furthest}
     return table("evidence/bias-names", findings, context, rows=rows, notes=[note])
 
@@ -164,7 +165,7 @@ def _remarks(abilities: Mapping[str, Any], *, several: bool) -> Iterator[str]:
         yield phrase("agents/spread", spread=number(spread, 2))
     if mistakes := abilities.get("mistakes_left_out"):
         noun = "statement that is a mistake", "statements that are mistakes"
-        yield phrase("agents/mistakes", mistakes=of(mistakes, *noun))
+        yield phrase("agents/mistakes", mistakes=quantity(mistakes, *noun))
     if several:
         yield phrase("agents/apart")
 
@@ -181,7 +182,7 @@ def skill(findings: Result, context: Context) -> Section:
     """Return the skills of all agents, and how well they tell who wins."""
     skills = findings.get("skill") or {}
     without = skills.get("without_winner")
-    notes = [phrase("agents/without_winner", games=of(without, "game"))] if without else []
+    notes = [phrase("agents/without_winner", games=quantity(without, "game"))] if without else []
     reason = look(skills, "held_out", "reason") or "it was not computed"
     return Section("skill", "Skill of winning", (
         table("agents/skill-agents", findings, context, notes=notes),

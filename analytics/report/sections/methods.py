@@ -11,8 +11,8 @@ from analytics import Result
 from analytics.reference import Definition, contradictions, definitions
 from analytics.report.context import Context
 from analytics.report.specs import phrase, specs
-from wolfbus.document.blocks import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
-from wolfbus.document.formats import listed, visible
+from wolfbus.document import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
+from wolfbus.formats import listed, visible
 
 
 def methods(_: Result, __: Context) -> Section:

@@ -18,10 +18,10 @@ from analytics.figures import curves
 from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
 from analytics.measures.bootstrap import around_mean
-from analytics.report.context import Context, Selection, drawing, metric, over_all, value
+from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
 from analytics.report.specs import Line, phrase, table
-from wolfbus.document.blocks import Block, Cell, Heading, Section, TableBlock, note, plain
-from wolfbus.document.formats import UNDEFINED, count, number, of, percent, shown
+from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
+from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
 from wolfbus.vocabulary import ROLES, Verdict
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
         if row:
             why = row.get("reason") or needs
             folds = row.get("fold_thresholds")
-            under = f"folds {shown(min(folds), 'score')} to {shown(max(folds), 'score')}" if folds else ""
-            median = value(row.get("threshold"), "score", reason=why)
+            under = f"folds {in_unit(min(folds), 'score')} to {in_unit(max(folds), 'score')}" if folds else ""
+            median = value_cell(row.get("threshold"), "score", reason=why)
             cells = {"median": median if median.reason else Cell(median.text, under), "scored": row.get("held_out")}
             lines.append(Line(Cell(f"{label} (held out)"), {**row, **cells}, {"rule": rule, "why": why}))
     for rule, (label, threshold) in _UNFITTED.items():
@@ -229,7 +229,7 @@ def truth(findings: Result, context: Context) -> Section:
     mistakes, notes = detection.get("mistakes") or {}, []
     if mistakes.get("flagged") is not None:
         flagged = percent(mistakes["flagged"])
-        notes.append(phrase("truth/mistakes", judgements=of(mistakes["n"], "judgement"), flagged=flagged))
+        notes.append(phrase("truth/mistakes", judgements=quantity(mistakes["n"], "judgement"), flagged=flagged))
     return Section("truth", "Truth: lies told, admitted, detected", (
         plain(phrase("truth/intro")),
         table("truth/truth", findings, context, by="role"),
@@ -278,7 +278,7 @@ def figure1(findings: Result, context: Context) -> Section:
         _points(findings, context, data, "figure1-points", "Figure 1's numbers"),
         table("rounds/figure1-moved", findings, context, lines=moved),
         _points(findings, context, data.get("all_observers") or {}, "figure1-all", all_of_it),
-        table("rounds/figure1-paper", findings, context, lines=_text(context.published.get("figure1") or {})),
+        table("rounds/figure1-paper", findings, context, lines=_paper_lines(context.published.get("figure1") or {})),
         table("rounds/slopes", findings, context, rows=slopes),
         _separable(findings, context),
     ))  # fmt: skip
@@ -305,7 +305,8 @@ def _point(point: Result | None, role: str, round_: int) -> Cell:
     if point is None or point["mean"] is None:
         return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
     within = around_mean(point["mean"], point["sem"], point["n"])
-    return value(point["mean"], n=point["n"], within=within, link=Selection(role=role, round=round_, judged="judged"))
+    link = Selection(role=role, round=round_, judged="judged")
+    return value_cell(point["mean"], n=point["n"], within=within, link=link)
 
 
 def _change(step: Result, name: str) -> Cell:
@@ -335,7 +336,7 @@ def _separable(findings: Result, context: Context) -> TableBlock:
     return table("rounds/separable", findings, context, lines=lines, notes=(note, papers))
 
 
-def _text(published: Mapping[str, Any]) -> Iterator[Line]:
+def _paper_lines(published: Mapping[str, Any]) -> Iterator[Line]:
     """Yield what the paper's text says of its figure, which has no table."""
     for role in ROLES:
         words, final = look(published, "suspicion", role), look(published, "final_round", role)
@@ -371,7 +372,7 @@ def votes(findings: Result, context: Context) -> Section:
         for round_, row in (vote_findings.get("hits_by_round") or {}).items()
     ]
     unjudged = look(vote_findings, "own_argmax", "unjudged")
-    notes = [phrase("rounds/unjudged", votes=of(unjudged, "vote"))] if unjudged else []
+    notes = [phrase("rounds/unjudged", votes=quantity(unjudged, "vote"))] if unjudged else []
     votes_counted = count(look(vote_findings, "counterfactual", "votes") or 0)
     return Section("votes", "Votes (4.5)", (
         table("rounds/votes-table", findings, context, more=by_round, notes=notes),

@@ -77,10 +77,10 @@ class FormPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordedForm:
-    """A form, and its template in words."""
+    """A form, and the lines that say it in words at the end of a prompt."""
 
     form: Form
-    template: str
+    words: str
 
 
 class _Member(NamedTuple):
@@ -120,19 +120,16 @@ def worded_form(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, tog
     name = "_and_".join(kinds)
     groups = [(part_name(part.kind, part.about), _members(part, bid_max, reasons)) for part in parts]
     if not together:
-        members = groups[0][1]
-        return WordedForm(Form(name, _object(members)), _template(members))
+        return _worded(name, groups[0][1])
     if len({group for group, _ in groups}) < len(groups):
         raise ValueError(f"one call cannot ask for {', '.join(group for group, _ in groups)}: names must differ")
     if len(kinds) == 1:
         name += "_together"
-    whole = [_Member(group, _object(members), _template(members)) for group, members in groups]
-    return WordedForm(Form(name, _object(whole)), _template(whole))
+    return _worded(name, [_Member(group, _object(members), _template(members)) for group, members in groups])
 
 
-def form_in_words(template: str) -> str:
-    """Return the lines that end a prompt."""
-    return f"{FORM_LINE}\n{template}"
+def _worded(name: str, members: Sequence[_Member]) -> WordedForm:
+    return WordedForm(Form(name, _object(members)), f"{FORM_LINE}\n{_template(members)}")
 
 
 def _members(part: FormPart, bid_max: int, reasons: bool) -> list[_Member]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, form_in_words, part_name, worded_form
+from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, part_name, worded_form
 from players.llm.prompts.quoting import one_line, reply_shown
 from players.llm.prompts.story import Story
 from players.llm.provider import Form, Message
@@ -175,7 +175,7 @@ class PromptWriter:
         fresh = story.update(view)
         form = _form(asks, view, with_label=with_label)
         # what is of this moment, and the form, which all questions of a kind share
-        texts = (question_text(asks, view, with_label=with_label), form_in_words(form.template))
+        texts = (question_text(asks, view, with_label=with_label), form.words)
         heads = [self._once(PromptText(role="user", text=text), fresh) for text in texts]
         return Prompt(
             messages=(

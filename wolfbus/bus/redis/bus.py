@@ -32,18 +32,18 @@ class KnownSteps:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[int, int]] = {}
+        self._newest: dict[str, tuple[int, int]] = {}
 
-    def of(self, house: str, epoch: int) -> int:
+    def count(self, house: str, epoch: int) -> int:
         """Return how many steps of this epoch are known to have landed, from whomever."""
         with self._lock:
-            newest, steps = self._known.get(house, (0, 0))
+            newest, steps = self._newest.get(house, (0, 0))
             return steps if newest == epoch else 0
 
     def note(self, house: str, epoch: int, steps: int) -> None:
-        """Take note that the server knows of so many; those of an older epoch are of no interest any more."""
+        """Record that the server knows of so many; those of an older epoch count no more."""
         with self._lock:
-            self._known[house] = max(self._known.get(house, (0, 0)), (epoch, steps))
+            self._newest[house] = max(self._newest.get(house, (0, 0)), (epoch, steps))
 
 
 class RedisLedger:
@@ -51,31 +51,31 @@ class RedisLedger:
 
     Args:
         links: connections to it.
-        known: what it has confirmed; kept up to date.
+        known_steps: what it has confirmed; kept up to date.
     """
 
-    def __init__(self, links: Links, known: KnownSteps) -> None:
+    def __init__(self, links: Links, known_steps: KnownSteps) -> None:
         self._links = links
-        self._known = known
+        self._known_steps = known_steps
         self._script = Script("commit")
 
     def send(self, steps: Sequence[Commit]) -> list[Verdict]:
         """Run the script for each step, all of a house in one round trip."""
-        found: list[Verdict] = []
+        verdicts: list[Verdict] = []
         for house, group in groupby(steps, attrgetter("house")):
-            found += self._links.run(streams.owner(house), partial(self._send, steps=list(group)))
-        return found
+            verdicts += self._links.run(streams.owner(house), partial(self._send, steps=list(group)))
+        return verdicts
 
     def _send(self, link: RedisLink, steps: Sequence[Commit]) -> list[Verdict]:
         try:
             # Steps that landed and are sent again all the same, to a server that forgot the script, are recognised.
-            calls = [_words(step, self._known.of(step.house, step.epoch)) for step in steps]
+            calls = [_words(step, self._known_steps.count(step.house, step.epoch)) for step in steps]
             verdicts = [_verdict(reply) for reply in self._script.run(link, calls)]
         except BusError as error:
             return [_refused(error)] * len(steps)
         for step, verdict in zip(steps, verdicts, strict=True):
             if verdict.kind == "landed":
-                self._known.note(step.house, step.epoch, int(verdict.detail))
+                self._known_steps.note(step.house, step.epoch, int(verdict.detail))
         return verdicts
 
     def head_at(self, house: str, game: str, entry_id: str) -> str:
@@ -91,7 +91,7 @@ class RedisLedger:
         return self._links.run(stream, lambda link: find(link, stream, entry_id))
 
 
-def _words(step: Commit, known: int) -> list[Word]:
+def _words(step: Commit, known_steps: int) -> list[Word]:
     """Return the words of the script's call; commit.lua says how its words are laid out."""
     house = step.house
     keys = [
@@ -114,7 +114,7 @@ def _words(step: Commit, known: int) -> list[Word]:
         ending = f"{first - 1}-0"
     cursors = step.cursors or {}
     words: list[Word] = [len(keys), *keys, step.game, step.epoch, step.expected, step.head, ending]
-    words += (len(step.record), len(step.posts), len(cursors), known)
+    words += (len(step.record), len(step.posts), len(cursors), known_steps)
     for entry in step.record:
         words += (entry.id, entry.type, entry.sender, entry.game, entry.number, entry.body)
     words += posts
@@ -153,10 +153,10 @@ class RedisBus:
         address = read_address(url)
         self.url = shown_url(url)
         self._links = Links(address)
-        self._known = KnownSteps()
-        self._ledger = RedisLedger(self._links, self._known)
+        self._known_steps = KnownSteps()
+        self._ledger = RedisLedger(self._links, self._known_steps)
         self._expiry = Script("expire")
-        self._owning = Script("owner")
+        self._ownership = Script("owner")
         self._readers: set[RedisReader] = set()
         self._links.reach(min(OPENING_S, address.patience_s))
 
@@ -177,15 +177,15 @@ class RedisBus:
 
     def claim(self, house: str, holder: str, lease_s: float = 0.0) -> int:
         """Take ownership of a house; returns a new owner epoch; see `Bus.claim`. A break may use up epochs."""
-        kind, *details = self._act(house, "claiming", "claim", holder, milliseconds(lease_s))
+        kind, *details = self._call_owner(house, "claiming", "claim", holder, milliseconds(lease_s))
         if kind == "held":
             raise house_held(house, details[0], int(details[1]) / 1000)
         return int(details[0])
 
     def renew(self, house: str, holder: str, epoch: int, lease_s: float) -> None:
         """Prolong the lease; see `Bus.renew`."""
-        known = self._known.of(house, epoch)
-        kind, *details = self._act(house, "renewing", "renew", holder, epoch, milliseconds(lease_s), known)
+        known_steps = self._known_steps.count(house, epoch)
+        kind, *details = self._call_owner(house, "renewing", "renew", holder, epoch, milliseconds(lease_s), known_steps)
         if kind == "epoch":
             raise not_current(house, epoch, *details)
         if kind == "behind":
@@ -193,18 +193,16 @@ class RedisBus:
 
     def release(self, house: str, holder: str, epoch: int) -> None:
         """End the lease; does nothing if this claim is not the current one."""
-        self._act(house, "releasing", "release", holder, epoch)
+        self._call_owner(house, "releasing", "release", holder, epoch)
 
-    def _act(self, house: str, doing: str, *words: Word) -> list[str]:
+    def _call_owner(self, house: str, doing: str, *words: Word) -> list[str]:
         key = streams.owner(house)
-        what = f"{doing} house {house} ({key})"
-        (reply,) = self._links.run(key, lambda link: self._owning.run(link, [(1, key, *words)]))
-        if isinstance(reply, ResponseError):
-            raise refusal(reply, what) from reply
-        said = [word.decode(errors="replace") for word in cast("list[bytes]", reply)]
-        if said[0] == "refused":
-            raise BusError(f"{what}: {said[1]}")
-        return said
+        action = f"{doing} house {house} ({key})"
+        reply: list[bytes] = self._links.call(self._ownership, [key], words, action)
+        answer = [word.decode(errors="replace") for word in reply]
+        if answer[0] == "refused":
+            raise BusError(f"{action}: {answer[1]}")
+        return answer
 
     def owner(self, house: str) -> Owner:
         """Return who owns a house."""
@@ -267,11 +265,8 @@ class RedisBus:
     def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""
         keys = (streams.heads(house), streams.record(house, game), streams.table(house, game))
-        call: tuple[Word, ...] = (len(keys), *keys, game, head or "", milliseconds(after_s))
-        (reply,) = self._links.run(keys[0], lambda link: self._expiry.run(link, [call]))
-        if isinstance(reply, ResponseError):
-            raise refusal(reply, f"expiring game {game} of house {house}") from reply
-        return bool(reply)
+        words = (game, head or "", milliseconds(after_s))
+        return bool(self._links.call(self._expiry, keys, words, f"expiring game {game} of house {house}"))
 
     def reader(self) -> RedisReader:
         """Open a reading session with a connection of its own."""

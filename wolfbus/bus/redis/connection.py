@@ -65,7 +65,7 @@ _UNSAVED: Final = "MISCONF"
 
 class _Pollable:
     """Gives redis-py's connections what they lack: `fileno`, so that a reader can wait for a reply
-    or a nudge, and another timeout once they stand.
+    or for another thread, and another timeout once they stand.
     """
 
     _sock: Any
@@ -172,7 +172,7 @@ class RedisLink:
     def send(self, commands: Sequence[Sequence[Word]]) -> None:
         """Send commands without waiting for replies."""
         if self.asking:
-            commands = [each for command in commands for each in (("ASKING",), command)]
+            commands = [sent for command in commands for sent in (("ASKING",), command)]
         packed: list[bytes] = []
         size = 0
         for command in commands:
@@ -208,8 +208,8 @@ class RedisLink:
             return error
         except ResponseError as error:
             if str(error).startswith(_UNSAVED):
-                told = f"{_UNSAVED}: it takes no writes until it can save them; look at its disk and its log"
-                raise UnsavedError(told) from error
+                message = f"{_UNSAVED}: it takes no writes until it can save them; look at its disk and its log"
+                raise UnsavedError(message) from error
             return error
 
     def exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
@@ -229,7 +229,7 @@ class RedisLink:
         return reply
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.disconnect()
 
 
@@ -238,8 +238,8 @@ def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
     if isinstance(error, OutOfMemoryError):
         return BusFull(f"{doing}: {FULL}")
     if isinstance(error, AskError):
-        said = f"slot {error.slot_id} is at {error.host}:{error.port}"
-        return BusError(f"{doing}: {of_a_cluster(said)}")
+        location = f"slot {error.slot_id} is at {error.host}:{error.port}"
+        return BusError(f"{doing}: {of_a_cluster(location)}")
     if isinstance(error, ClusterCrossSlotError):
         return BusError(f"{doing}: on a Redis Cluster only keys of one house go together ({error})")
     if isinstance(error, ClusterDownError):

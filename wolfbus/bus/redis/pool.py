@@ -11,14 +11,14 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from redis.crc import key_slot
 from redis.exceptions import AskError, MovedError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, UnsavedError, refusal
+from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, Script, UnsavedError, Word, refusal
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError, BusUnsaved
@@ -52,11 +52,11 @@ class Nodes:
         self._address = address
         self._lock = threading.Lock()
         self._nodes: list[Address] = []
-        self._serving: dict[int, Address] = {}
-        self._doubted: Address | None = None
-        self._known = False
+        self._by_slot: dict[int, Address] = {}
+        self._suspect: Address | None = None
+        self._up_to_date = False
 
-    def of(self, key: str) -> Address:
+    def serving(self, key: str) -> Address:
         """Return who serves a key.
 
         Raises:
@@ -67,54 +67,54 @@ class Nodes:
             return self._address
         slot = slot_of(key)
         with self._lock:
-            if not self._known:
-                self._ask()
-            if slot not in self._serving:
-                self._known = False
+            if not self._up_to_date:
+                self._refresh()
+            if slot not in self._by_slot:
+                self._up_to_date = False
                 raise RedisConnectionError(f"no node of the cluster serves hash slot {slot}")
-            return self._serving[slot]
+            return self._by_slot[slot]
 
     def all(self) -> list[Address]:
-        """Return everybody who serves any key; raises as `of` does."""
+        """Return everybody who serves any key; raises as `serving` does."""
         if not self._address.cluster:
             return [self._address]
         with self._lock:
-            self._ask()
+            self._refresh()
             return list(self._nodes)
 
-    def doubt(self, node: Address) -> None:
+    def suspect(self, node: Address) -> None:
         """Ask again before the next key: a node could not be reached, or could not serve."""
         with self._lock:
-            self._known = False
-            self._doubted = node
+            self._up_to_date = False
+            self._suspect = node
 
-    def moved(self, error: AskError, asked: Address) -> None:
-        """Learn from a node's word that a slot is another's."""
+    def moved(self, error: AskError, node: Address) -> None:
+        """Record that a node names another one as a slot's."""
         with self._lock:
-            self._serving[error.slot_id] = self.told(error, asked)
+            self._by_slot[error.slot_id] = self.named_by(error, node)
 
     @staticmethod
-    def told(error: AskError, asked: Address) -> Address:
+    def named_by(error: AskError, node: Address) -> Address:
         """Return the node that another one names; one without a host is at the same host."""
-        return asked.at(error.host or asked.host, error.port)
+        return node.at(error.host or node.host, error.port)
 
-    def _ask(self) -> None:
-        given = ((self._address.host, self._address.port), *self._address.others)
-        seeds = [self._address.at(host, port) for host, port in given]
+    def _refresh(self) -> None:
+        addresses = ((self._address.host, self._address.port), *self._address.others)
+        seeds = [self._address.at(host, port) for host, port in addresses]
         candidates = list(dict.fromkeys([*self._nodes, *seeds]))
         # whoever has just failed is asked last
-        candidates.sort(key=lambda node: node == self._doubted)
+        candidates.sort(key=lambda node: node == self._suspect)
         broken: Exception | None = None
         for node in candidates:
             try:
-                self._learn(node)
+                self._load_slots(node)
             except BROKEN as error:
                 broken = broken or error
             else:
                 return
         raise broken or RedisConnectionError("no node of the cluster is known")
 
-    def _learn(self, node: Address) -> None:
+    def _load_slots(self, node: Address) -> None:
         link = RedisLink(node, _ASKING_S, _ASKING_S)
         try:
             (reply,) = link.exchange([("CLUSTER", "SLOTS")])
@@ -124,13 +124,13 @@ class Nodes:
             if "cluster support disabled" in str(reply):
                 raise BusError(f"Redis at {node.place} is no node of a cluster: its address begins with redis://")
             raise refusal(reply, "asking which node of the cluster serves what") from reply
-        self._serving, served = {}, []
+        self._by_slot, served = {}, []
         for first, last, (host, port, *_), *_ in reply:
             served.append(node.at((host or b"").decode() or node.host, int(port)))
-            self._serving |= dict.fromkeys(range(first, last + 1), served[-1])
+            self._by_slot |= dict.fromkeys(range(first, last + 1), served[-1])
         self._nodes = list(dict.fromkeys(served))
-        self._doubted = None
-        self._known = True
+        self._suspect = None
+        self._up_to_date = True
 
 
 class RetryPauses:
@@ -212,7 +212,7 @@ class Links:
                 if self.address.cluster:
                     self.nodes.all()
                 else:
-                    self._keep(self.address, self._link(self.address, left))
+                    self._put_back(self.address, self._link(self.address, left))
             except BROKEN as error:
                 left = until - time.monotonic()
                 if left <= 0 or is_lasting(error):
@@ -228,7 +228,28 @@ class Links:
         Raises:
             BusDown: no connection held long enough within the patience, or `close` was called.
         """
-        return self._persist(lambda: self._where_it_is(key, work), patience_s)
+        return self._retry(lambda: self._run_at_owner(key, work), patience_s)
+
+    def call(
+        self, script: Script, keys: Sequence[str], words: Sequence[Word], doing: str, patience_s: float | None = None
+    ) -> Any:
+        """Return what a script replies to one call; see `run`.
+
+        Args:
+            script: the script.
+            keys: its keys, of one house.
+            words: its arguments.
+            doing: what is done, for the line of an error.
+            patience_s: how long to try again after a break, in seconds; None for the address's.
+
+        Raises:
+            BusDown: as `run` does.
+            BusError: the server refuses it.
+        """
+        (reply,) = self.run(keys[0], lambda link: script.run(link, [(len(keys), *keys, *words)]), patience_s)
+        if isinstance(reply, ResponseError):
+            raise refusal(reply, doing) from reply
+        return reply
 
     def try_once(self, key: str, work: Callable[[RedisLink], T], within_s: float) -> T:
         """Return what `work` returns, on a connection that stands already, if no reply takes longer than `within_s`.
@@ -238,22 +259,22 @@ class Links:
         """
         self.check_open()
         try:
-            node = self.nodes.of(key)
+            node = self.nodes.serving(key)
             if not self._idle.get(node):
                 raise BusDown(f"no connection to Redis at {node.place} stands")
-            return self._once(node, work, within_s=within_s)
+            return self._attempt(node, work, within_s=within_s)
         except (*BROKEN, AskError) as error:
             raise BusDown(f"Redis at {self.address.place} did not answer at once: {error}") from error
 
     def run_at(self, node: Address, work: Callable[[RedisLink], T]) -> T:
         """Return what `work` returns on one node, without patience; raises as `run` does."""
-        return self._persist(lambda: self._once(node, work), 0.0)
+        return self._retry(lambda: self._attempt(node, work), 0.0)
 
     def run_everywhere(self, work: Callable[[RedisLink], T]) -> list[T]:
         """Return what `work` returns on each server that has keys; raises as `run` does."""
-        return self._persist(lambda: [self._once(node, work) for node in self.nodes.all()])
+        return self._retry(lambda: [self._attempt(node, work) for node in self.nodes.all()])
 
-    def _persist(self, attempt: Callable[[], T], patience_s: float | None = None) -> T:
+    def _retry(self, attempt: Callable[[], T], patience_s: float | None = None) -> T:
         patience = RetryPauses(self.address, self.address.patience_s if patience_s is None else patience_s)
         while True:
             self.check_open()
@@ -266,17 +287,17 @@ class Links:
                     logger.warning("Redis at %s: %s; trying again for now", self.address.place, error)
                 self._closed.wait(patience.pause_s(error))
 
-    def _where_it_is(self, key: str, work: Callable[[RedisLink], T]) -> T:
-        node = self.nodes.of(key)
+    def _run_at_owner(self, key: str, work: Callable[[RedisLink], T]) -> T:
+        node = self.nodes.serving(key)
         try:
-            return self._once(node, work)
+            return self._attempt(node, work)
         except MovedError as error:
             self.nodes.moved(error, node)
             raise
         except AskError as error:
-            return self._once(self.nodes.told(error, node), work, asking=True)
+            return self._attempt(self.nodes.named_by(error, node), work, asking=True)
 
-    def _once(
+    def _attempt(
         self, node: Address, work: Callable[[RedisLink], T], *, asking: bool = False, within_s: float | None = None
     ) -> T:
         try:
@@ -295,21 +316,21 @@ class Links:
                 link.close()
                 raise
         except BROKEN:
-            self._hang_up(node)
-            self.nodes.doubt(node)
+            self._close_idle(node)
+            self.nodes.suspect(node)
             raise
-        self._keep(node, link)
+        self._put_back(node, link)
         return result
 
     def _link(self, node: Address, opening_s: float) -> RedisLink:
         return RedisLink(node, self._reply_s, opening_s)
 
-    def _keep(self, node: Address, link: RedisLink) -> None:
+    def _put_back(self, node: Address, link: RedisLink) -> None:
         self._idle.setdefault(node, deque()).append(link)
         if self._closed.is_set():
-            self._hang_up(node)
+            self._close_idle(node)
 
-    def _hang_up(self, node: Address) -> None:
+    def _close_idle(self, node: Address) -> None:
         idle = self._idle.get(node)
         while idle:
             try:
@@ -318,7 +339,7 @@ class Links:
                 return
 
     def close(self) -> None:
-        """Hang up; work in progress ends with its reply or its next pause."""
+        """Close all connections; work in progress ends with its reply or its next pause."""
         self._closed.set()
         for node in list(self._idle):
-            self._hang_up(node)
+            self._close_idle(node)

@@ -1,9 +1,9 @@
 """A reading session on Redis: blocking XREADs in short slices, on a connection of its own.
 
-Only the reading thread touches that connection. Other threads leave word and nudge it through a socket pair, so
+Only the reading thread touches that connection. Other threads wake it through a socket pair, so
 `follow` and `close` take effect at once, whatever the server does. To get out of a blocked XREAD the reading
 thread has the server end it (CLIENT UNBLOCK, from another connection). A named user mostly may not do that, and trying
-would leave a denial in the server's ACL LOG: there it hangs up and connects anew.
+would leave a denial in the server's ACL LOG: there it disconnects and connects anew.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ class RedisReader:
         self._links = links
         self._forget = forget
         self._link: RedisLink | None = None
-        self._told: Address | None = None
+        self._redirect: Address | None = None
         self._lock = threading.Lock()
         self._followed: dict[str, _Followed] = {}
-        self._unproven: dict[str, None] = {}
+        self._unchecked: dict[str, None] = {}
         self._closed = False
         self._reading = False
-        self._nudged = False
+        self._woken = False
         self._audited = time.monotonic()
         self._turn = 0
         self._may_unblock = links.address.username in {None, "default"}
-        self._ear, self._mouth = socket.socketpair()
-        self._ear.setblocking(False)
-        self._mouth.setblocking(False)
+        self._wake_receiver, self._wake_sender = socket.socketpair()
+        self._wake_receiver.setblocking(False)
+        self._wake_sender.setblocking(False)
         self._selector = selectors.DefaultSelector()
-        self._selector.register(self._ear, selectors.EVENT_READ)
+        self._selector.register(self._wake_receiver, selectors.EVENT_READ)
 
     # -- any thread
 
@@ -88,10 +88,10 @@ class RedisReader:
             self._check_slot(stream)
             self._followed.pop(stream, None)
             self._followed[stream] = followed
-            self._unproven.pop(stream, None)
+            self._unchecked.pop(stream, None)
             if followed.cursor != START:
-                self._unproven[stream] = None
-            self._nudge()
+                self._unchecked[stream] = None
+            self._wake()
 
     def _check_slot(self, stream: str) -> None:
         if self._links.address.cluster:
@@ -105,7 +105,7 @@ class RedisReader:
         """Stop reading `stream`; unknown streams are ignored."""
         with self._lock:
             self._followed.pop(stream, None)
-            self._unproven.pop(stream, None)
+            self._unchecked.pop(stream, None)
 
     def close(self) -> None:
         """End the session; a blocked `read` returns an empty list."""
@@ -113,18 +113,18 @@ class RedisReader:
             if self._closed:
                 return
             self._closed = True
-            self._nudge()
+            self._wake()
             reading = self._reading
         self._forget(self)
         if not reading:
             self._release()
 
-    def _nudge(self) -> None:
+    def _wake(self) -> None:
         if self._reading:
             try:
-                self._mouth.send(b"!")
+                self._wake_sender.send(b"!")
             except BlockingIOError:
-                return  # so many nudges are waiting that one more says nothing new
+                return  # so many wakes are waiting that one more says nothing new
 
     # -- the reading thread
 
@@ -151,51 +151,53 @@ class RedisReader:
         patience: RetryPauses | None = None
         while True:
             with self._lock:
-                self._hear()
+                self._drain_wakes()
                 if self._closed:
                     return []
                 followed = dict(self._followed)
             left = until - time.monotonic()
             try:
-                found = self._slice(followed, min(left, SLICE_S), limit)
+                batches = self._read_slice(followed, min(left, SLICE_S), limit)
             except (*BROKEN, AskError) as error:
-                self._look_elsewhere(error)
-                self._hang_up()
-                self._doubt_all()
+                self._follow_redirect(error)
+                self._disconnect()
+                self._uncheck_all()
                 patience = patience or RetryPauses(self._links.address, self._links.address.patience_s)
-                self._listen(patience.pause_s(error))
+                self._wait(patience.pause_s(error))
                 continue
             except BusError:
                 raise
             except BaseException:
-                self._hang_up()  # a reply may still be under way
+                self._disconnect()  # a reply may still be under way
                 raise
             patience = None
-            if found or left <= 0:
-                return found
+            if batches or left <= 0:
+                return batches
 
-    def _slice(self, followed: Mapping[str, _Followed], block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
-        """Read once; an empty list means that the time passed, or that another thread left word."""
+    def _read_slice(
+        self, followed: Mapping[str, _Followed], block_s: float, limit: int
+    ) -> list[tuple[str, list[Entry]]]:
+        """Read once; an empty list means that the time passed, or that another thread woke it."""
         if self._link is None:
             if not followed and self._links.address.cluster:
-                self._listen(max(block_s, 0.0))
+                self._wait(max(block_s, 0.0))
                 return []
             self._link = self._connect(next(iter(followed), ""))
         link = self._link
-        self._prove(link)
+        self._check_new(link)
         if not followed:
-            self._listen(max(block_s, 0.0))
+            self._wait(max(block_s, 0.0))
             return []
         if time.monotonic() - self._audited > SLICE_S:
             self._audit(link)
         reply = self._xread(link, followed, block_s, limit)
         if isinstance(reply, ResponseError):
             # it does not say which of them it is about, and they do
-            self._look(link, list(followed))
+            self._check(link, list(followed))
             raise refusal(reply, "reading") from reply
         if reply:
             return self._advance(link, followed, reply)
-        if not self._nudged:
+        if not self._woken:
             self._audit(link)
         return []
 
@@ -207,27 +209,27 @@ class RedisReader:
         command += followed
         command += [join_id(stream.cursor) for stream in followed.values()]
         link.send([command])
-        self._nudged = False
+        self._woken = False
         if block_s <= 0:
             return link.receive()
         self._selector.register(link, selectors.EVENT_READ)
         try:
-            return self._reply_or_word(link, time.monotonic() + block_s + GRACE_S)
+            return self._wait_for_reply(link, time.monotonic() + block_s + GRACE_S)
         finally:
             self._selector.unregister(link)
 
-    def _reply_or_word(self, link: RedisLink, until: float) -> Any:
-        """Wait for the reply to a blocking read; if another thread leaves word, end the read early."""
+    def _wait_for_reply(self, link: RedisLink, until: float) -> Any:
+        """Wait for the reply to a blocking read; if another thread wakes it, end the read early."""
         while (left := until - time.monotonic()) > 0:
-            ready = [key.fileobj for key, _ in self._selector.select(UNBLOCK_AGAIN_S if self._nudged else left)]
+            ready = [key.fileobj for key, _ in self._selector.select(UNBLOCK_AGAIN_S if self._woken else left)]
             if link in ready:
                 return link.receive()
             # The server may see the call to unblock before the read it is to end: hence again and again.
-            self._nudged = self._nudged or self._ear in ready
-            if self._nudged:
-                self._hear()
+            self._woken = self._woken or self._wake_receiver in ready
+            if self._woken:
+                self._drain_wakes()
                 if self._closed or not self._unblock(link):
-                    self._hang_up()
+                    self._disconnect()
                     return None
         raise RedisTimeoutError("no reply to a read in time")
 
@@ -249,35 +251,35 @@ class RedisReader:
     ) -> list[tuple[str, list[Entry]]]:
         """Return what was read and move the cursors, unless something is missing in between."""
         # a step that took its posts back wakes a blocked read too, and leaves nothing to be read
-        found = [(name.decode(), [entry_of(item) for item in items]) for name, items in reply if items]
+        batches = [(name.decode(), [entry_of(item) for item in items]) for name, items in reply if items]
         doubtful = []
-        for name, entries in found:
+        for name, entries in batches:
             cursor = followed[name].cursor
             if cursor != START and not follows_directly(cursor, parse_id(entries[0].id)):
                 doubtful.append(name)
         if doubtful:
-            self._look(link, doubtful)
+            self._check(link, doubtful)
         with self._lock:
-            current = [(name, entries) for name, entries in found if self._followed.get(name) is followed[name]]
+            current = [(name, entries) for name, entries in batches if self._followed.get(name) is followed[name]]
             for name, entries in current:
                 followed[name].cursor = parse_id(entries[-1].id)
         return current
 
     # -- losses
 
-    def _doubt_all(self) -> None:
+    def _uncheck_all(self) -> None:
         with self._lock:
-            self._unproven = {name: None for name, stream in self._followed.items() if stream.cursor != START}
+            self._unchecked = {name: None for name, stream in self._followed.items() if stream.cursor != START}
 
-    def _prove(self, link: RedisLink) -> None:
+    def _check_new(self, link: RedisLink) -> None:
         """Make sure that streams newly followed, or followed across a break, still hold what comes after the cursor."""
         with self._lock:
-            names = list(self._unproven)
+            names = list(self._unchecked)
         if names:
-            self._look(link, names)
+            self._check(link, names)
             with self._lock:
                 for name in names:
-                    self._unproven.pop(name, None)
+                    self._unchecked.pop(name, None)
 
     def _audit(self, link: RedisLink) -> None:
         """Look at some of the streams, in turns."""
@@ -287,9 +289,9 @@ class RedisReader:
         start = self._turn if self._turn < len(names) else 0
         self._turn = start + AUDIT
         if names:
-            self._look(link, names[start : self._turn])
+            self._check(link, names[start : self._turn])
 
-    def _look(self, link: RedisLink, names: Sequence[str]) -> None:
+    def _check(self, link: RedisLink, names: Sequence[str]) -> None:
         """Raise an error for the first stream that lost something or cannot be read, and follow it no more."""
         replies = link.exchange([("XINFO", "STREAM", name) for name in names])
         with self._lock:
@@ -304,55 +306,55 @@ class RedisReader:
                     error = refused
                 if error is not None:
                     del self._followed[name]
-                    self._unproven.pop(name, None)
+                    self._unchecked.pop(name, None)
                     raise error
 
     # -- the connection
 
-    def _hear(self) -> None:
-        """Empty the ear: what other threads left is looked at next."""
+    def _drain_wakes(self) -> None:
+        """Drop the wakes: what other threads changed is looked at next."""
         try:
-            while self._ear.recv(4096):
+            while self._wake_receiver.recv(4096):
                 pass
         except BlockingIOError:
             return
 
-    def _listen(self, seconds: float) -> None:
-        """Wait, unless another thread leaves word."""
+    def _wait(self, seconds: float) -> None:
+        """Wait, unless another thread wakes it."""
         self._selector.select(seconds)
 
     def _connect(self, stream: str) -> RedisLink:
-        address = self._told or self._links.nodes.of(stream)
+        address = self._redirect or self._links.nodes.serving(stream)
         opening_s = max(min(address.patience_s, GRACE_S), QUICKEST_S)
         try:
             link = RedisLink(address, SLICE_S + GRACE_S, opening_s)
         except BROKEN:
-            self._links.nodes.doubt(address)
+            self._links.nodes.suspect(address)
             raise
-        link.asking = self._told is not None
-        self._told = None
+        link.asking = self._redirect is not None
+        self._redirect = None
         return link
 
-    def _look_elsewhere(self, error: Exception) -> None:
-        """Learn where to go on from what went wrong: a cluster's node that names another, or is no more."""
-        self._told = None
+    def _follow_redirect(self, error: Exception) -> None:
+        """Find where to go on from what went wrong: a cluster's node that names another, or is no more."""
+        self._redirect = None
         if self._link is None:
             return
-        nodes, asked = self._links.nodes, self._link.address
+        nodes, node = self._links.nodes, self._link.address
         if isinstance(error, MovedError):
-            nodes.moved(error, asked)
+            nodes.moved(error, node)
         elif isinstance(error, AskError):
-            self._told = nodes.told(error, asked)
+            self._redirect = nodes.named_by(error, node)
         else:
-            nodes.doubt(asked)
+            nodes.suspect(node)
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         if self._link is not None:
             self._link.close()
             self._link = None
 
     def _release(self) -> None:
-        self._hang_up()
+        self._disconnect()
         self._selector.close()
-        self._ear.close()
-        self._mouth.close()
+        self._wake_receiver.close()
+        self._wake_sender.close()

@@ -15,9 +15,9 @@ FULL: Final = (
 )
 
 UNSERVED: Final = "Hash slot not served"
-"""A cluster's word for keys that none of its nodes was ever given."""
+"""What a cluster replies for keys that none of its nodes was ever given."""
 
-_HERE: Final = ("localhost", "127.", "::1")
+_LOCAL: Final = ("localhost", "127.", "::1")
 _OTHER_NAME: Final = (62, 64)
 """OpenSSL's numbers for a certificate that is for another host name or another address."""
 
@@ -37,36 +37,36 @@ def unreachable(address: Address, tried_s: float, error: Exception) -> BusDown:
 
 def is_lasting(error: BaseException) -> bool:
     """Return whether trying again cannot mend a broken connection: TLS does not come about."""
-    return any(isinstance(each, ssl.SSLError) for each in _chain(error))
+    return any(isinstance(cause, ssl.SSLError) for cause in _causes(error))
 
 
-def not_let_in(address: Address, said: str) -> str:
+def not_let_in(address: Address, reply: str) -> str:
     """Say why a server does not let this user in, from its own words."""
     if address.password is None:
         return (
             f"Redis at {address.place} asks for a password, and the address has none: after {_scheme(address)}:// "
             "write USER:PASSWORD@ (or :PASSWORD@ for the default user), best in WOLFBUS_BUS, where nobody else sees it"
         )
-    if "without any password configured" in said:
+    if "without any password configured" in reply:
         return f"Redis at {address.place} has no password: leave it out of the address"
     return f"Redis at {address.place} does not accept this user and password"
 
 
-def of_a_cluster(said: str) -> str:
+def of_a_cluster(reply: str) -> str:
     """Say what to do where a node of a Redis Cluster, in its own words, does not serve a key.
 
     All keys of a house have one hash tag, and so lie in one slot, which one node serves.
     """
     return (
-        f"this is a node of a Redis Cluster ({said}), and the address of one node is no way to all "
+        f"this is a node of a Redis Cluster ({reply}), and the address of one node is no way to all "
         "of them: write redis+cluster://HOST:PORT,HOST:PORT with some of its nodes"
     )
 
 
 def _remedy(address: Address, error: Exception) -> str:
-    for each in _chain(error):
-        if isinstance(each, ssl.SSLCertVerificationError):
-            if each.verify_code in _OTHER_NAME:
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            if cause.verify_code in _OTHER_NAME:
                 return "its certificate is for another host: give the host by the name in it"
             return (
                 "nobody known here vouches for its certificate: add ?ssl_ca_certs=FILE to the "
@@ -80,7 +80,7 @@ def _remedy(address: Address, error: Exception) -> str:
     if address.kind == "unix":
         start = "redis-server --unixsocket PATH"
         return f"start it ({start}), or check the path; ?patience=SECONDS waits longer"
-    if address.host.startswith(_HERE):
+    if address.host.startswith(_LOCAL):
         start = f"redis-server --port {address.port}, or docker run -p {address.port}:6379 redis:7"
         return f"start it ({start}), or check the address; ?patience=SECONDS waits longer"
     return "check the address, and that it runs and listens there; ?patience=SECONDS waits longer"
@@ -90,7 +90,7 @@ def _scheme(address: Address) -> str:
     return CLUSTER if address.cluster else {"tcp": "redis", "tls": "rediss", "unix": "unix"}[address.kind]
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

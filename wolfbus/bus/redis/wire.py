@@ -11,7 +11,7 @@ from typing import Any
 
 from redis.exceptions import ResponseError
 
-from wolfbus.bus.landing import ascending_ids, had_landed
+from wolfbus.bus.landing import ascending_ids, check_landed
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.connection import RedisLink, Word, refusal
 from wolfbus.bus.streams import Extent, join_id, parse_id
@@ -30,13 +30,13 @@ def entry_of(item: list[Any]) -> Entry:
     entry_id, pairs = item
     if pairs[:10:2] == _NAMES and pairs[7].isdigit():
         return Entry(pairs[9], _text(pairs[1]), _text(pairs[3]), _text(pairs[5]), int(pairs[7][:18]), entry_id.decode())
-    held = dict(zip(pairs[::2], pairs[1::2], strict=False))
-    number = held.get(b"n", b"")
+    fields = dict(zip(pairs[::2], pairs[1::2], strict=False))
+    number = fields.get(b"n", b"")
     return Entry(
-        content=held.get(b"body", b""),
-        type=_text(held.get(b"type", b"")),
-        sender=_text(held.get(b"from", b"")),
-        game=_text(held.get(b"game", b"")),
+        content=fields.get(b"body", b""),
+        type=_text(fields.get(b"type", b"")),
+        sender=_text(fields.get(b"from", b"")),
+        game=_text(fields.get(b"game", b"")),
         number=int(number[:18]) if number.removeprefix(b"-").isdigit() else 0,
         id=entry_id.decode(),
     )
@@ -49,8 +49,8 @@ def _text(raw: bytes) -> str:
 def head_of(item: list[Any]) -> str:
     """Return the head that a step has left on its last record entry, "" if there is none."""
     _, pairs = item
-    held = dict(zip(pairs[::2], pairs[1::2], strict=False))
-    return _text(held.get(b"head", b""))
+    fields = dict(zip(pairs[::2], pairs[1::2], strict=False))
+    return _text(fields.get(b"head", b""))
 
 
 def extent_of(stream: str, reply: Any) -> Extent | None:
@@ -86,8 +86,8 @@ def find(link: RedisLink, stream: str, entry_id: str) -> Entry | None:
 
 def last_id(link: RedisLink, stream: str) -> str:
     """Return the id of the newest entry ever appended, "0-0" if none."""
-    reach = extent(link, stream)
-    return join_id(reach.last) if reach is not None else "0-0"
+    stored = extent(link, stream)
+    return join_id(stored.last) if stored is not None else "0-0"
 
 
 BATCH = 500
@@ -107,15 +107,15 @@ def append(link: RedisLink, stream: str, entries: Sequence[Entry]) -> None:
                     raise refusal(reply, f"stream {stream}", stream) from reply
                 refused.append(entry)
         if refused:
-            _look(link, stream, refused)
+            _check_landed(link, stream, refused)
 
 
-def _look(link: RedisLink, stream: str, refused: Sequence[Entry]) -> None:
+def _check_landed(link: RedisLink, stream: str, refused: Sequence[Entry]) -> None:
     """Make sure that each refused entry had landed before."""
     commands: list[tuple[Word, ...]] = [("XRANGE", stream, entry.id, entry.id) for entry in refused]
-    *found, info = link.exchange([*commands, ("XINFO", "STREAM", stream)])
-    reach = extent_of(stream, info)
-    for entry, items in zip(refused, found, strict=True):
+    *replies, info = link.exchange([*commands, ("XINFO", "STREAM", stream)])
+    stored = extent_of(stream, info)
+    for entry, items in zip(refused, replies, strict=True):
         if isinstance(items, ResponseError):
             raise refusal(items, f"stream {stream}", stream) from items
-        had_landed(stream, entry, entry_of(items[0]) if items else None, reach)
+        check_landed(stream, entry, entry_of(items[0]) if items else None, stored)

@@ -13,7 +13,7 @@ from wolfbus.messages.events import Answered
 from wolfbus.printable import NOTE_SHOWN, counted, name_of, printable, shortened, told_apart
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import PromptBook
-from wolfbus.stage.inspector import CallMade, calls_of
+from wolfbus.stage.inspector import RecordedCall, calls_of
 from wolfbus.usage import Usage, sort_of
 
 _ABSENT: Final = "-"
@@ -42,14 +42,14 @@ _LINE_REFERENCES: Final = frozenset({"like", "answered_as"})
 """Fields that refer to other lines of the record."""
 
 
-def call_as_json(entry: CallMade) -> dict[str, Any]:
+def call_as_json(entry: RecordedCall) -> dict[str, Any]:
     """Return everything of a call but prompt, reasoning and reply, absent fields as None."""
     return {"line": entry.line, "time": entry.time, **_fields(entry, "prompt", "reasoning", "reply")}
 
 
-def _fields(entry: CallMade, *without: str) -> dict[str, Any]:
+def _fields(entry: RecordedCall, *without: str) -> dict[str, Any]:
     fields = entry.call.model_dump(mode="json", exclude={"type", *_LINE_REFERENCES, *without})
-    return {**_DEFAULTS, **fields, "read": list(entry.read)}
+    return {**_DEFAULTS, **fields, "read": list(entry.readings)}
 
 
 def calls_page(records: Iterable[Recorded]) -> str:
@@ -65,14 +65,14 @@ def calls_page(records: Iterable[Recorded]) -> str:
     return "\n".join([*table, "", usage_in_words(usage), *_NOTES]) + "\n"
 
 
-def _row(entry: CallMade, model: str) -> tuple[str, ...]:
+def _row(entry: RecordedCall, model: str) -> tuple[str, ...]:
     call = entry.call
     return (
         str(entry.line),
         f"{entry.time:.3f}",
         _when(entry),
         name_of(call.seat),
-        _asked_for(call),
+        _purpose(call),
         printable(",".join(map(str, entry.about)), 24) or _ABSENT,
         model,
         str(call.attempts),
@@ -80,12 +80,12 @@ def _row(entry: CallMade, model: str) -> tuple[str, ...]:
         f"{call.queue_s:.2f}",
         f"{call.latency_s:.2f}",
         _tokens(call) or _ABSENT,
-        ", ".join(dict.fromkeys(reading or "open" for reading in entry.read)) or _ABSENT,
+        ", ".join(dict.fromkeys(reading or "open" for reading in entry.readings)) or _ABSENT,
         "; ".join(["from a cassette"] * call.cassette + ([_no_reply(call)] if _is_empty(call) else [])),
     )
 
 
-def _asked_for(call: Call) -> str:
+def _purpose(call: Call) -> str:
     return sort_of(call) + (", again" if call.reask else "")
 
 
@@ -97,7 +97,7 @@ def _tokens(call: Call) -> str:
     return "/".join(_ABSENT if count is None else str(count) for count in tokens)
 
 
-def _when(entry: CallMade) -> str:
+def _when(entry: RecordedCall) -> str:
     """Return round, phase and turn of the first request: "r1 debate 2", "r2 night"."""
     if entry.place is None:
         return _ABSENT
@@ -125,7 +125,7 @@ def _indented(text: str) -> Iterator[str]:
 class Exchange(NamedTuple):
     """A model call with its prompt, as (role, text) messages that the model was sent."""
 
-    entry: CallMade
+    entry: RecordedCall
     messages: list[tuple[ChatRole, str]]
 
     def as_json(self) -> dict[str, Any]:
@@ -156,11 +156,11 @@ class Exchange(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def _facts(entry: CallMade) -> Iterator[str]:
+def _facts(entry: RecordedCall) -> Iterator[str]:
     call, tokens = entry.call, _tokens(entry.call)
     tries = counted(call.attempts, "attempt")
     for label, words in (
-        ("asked for", _asked_for(call)),
+        ("asked for", _purpose(call)),
         *(("request", name) for name in call.requests),
         ("seat", name_of(call.seat)),
         ("model", call.model),
@@ -174,7 +174,7 @@ def _facts(entry: CallMade) -> Iterator[str]:
         ("tokens", f"{tokens} (prompt/of it cached/reply)" if tokens else None),
         ("finish", call.finish),
         ("price", None if call.cost_usd is None else f"${call.cost_usd:.6f}"),
-        ("read", ", ".join(reading or "open" for reading in entry.read)),
+        ("read", ", ".join(reading or "open" for reading in entry.readings)),
     ):
         if words:
             yield f"  {label:<10}  {printable(words, _FACT)}".rstrip()

@@ -8,24 +8,23 @@ from typing import Any, Final
 
 from wolfbus.cli.terminal.wording import ENDINGS, WINNERS, names_of
 from wolfbus.cli.view import WordClaims
-from wolfbus.document.blocks import Cell, Row, TableBlock, TableColumn
-from wolfbus.document.formats import percent
-from wolfbus.document.writers import written
+from wolfbus.document import Cell, Row, TableBlock, TableColumn, written
+from wolfbus.formats import percent
 from wolfbus.messages.events import AnyAnswered, Ended, Opened
 from wolfbus.printable import counted, name_of, printable, shortened
 from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS, team_of
 from wolfbus.stage.beats import Beat, Exiled, NightShown, SeatStatus, Spoken
 from wolfbus.stage.document import GameFeed
-from wolfbus.stage.eyes import EVERYTHING
 from wolfbus.stage.fold import find_claims_with
+from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.vocabulary import ROLES, SCRIPTS
 
 LINES: Final = 25
 """Lines that an ending takes at most."""
 _WIDTH: Final = 118
 _REASON: Final = 160
-"""Characters of a reason that are told."""
+"""Characters of a reason that are printed."""
 _BUILT_IN: Final = SCRIPTS | {"llm"}
 _COLUMNS: Final = (
     *(TableColumn(name, wide=True) for name in ("", "Role", "In the end")),
@@ -57,7 +56,7 @@ class GameEnding:
         self.judgements = 0
         self.brains: dict[str, dict[str, Any]] = {}
         if beats:
-            # lies are those of the measurements: what can be heard in the words
+            # lies are those of the measurements: found in the words of statements
             find_claims_with(WordClaims)
         self._feed = GameFeed(EVERYTHING) if beats else None
         self._requests: Counter[str] = Counter()
@@ -110,10 +109,10 @@ class GameEnding:
         if not beats:
             return []
         last = beats[-1]
-        after = [*_detection(beats), *_suspected(last), *self._own_seats(last), *calls]
+        closing = [*_detection(beats), *_suspected(last), *self._own_seats(last), *calls]
         table = written([self._table(beats)]).splitlines()
-        course = _fitted(list(_course(beats)), LINES - 4 - len(table) - len(after))
-        return [*table, *course, *after]
+        course = _fitted(list(_course(beats)), LINES - 4 - len(table) - len(closing))
+        return [*table, *course, *closing]
 
     def _table(self, beats: Sequence[Beat]) -> TableBlock:
         statements, deceptive, lies = Counter[str](), Counter[str](), Counter[str]()

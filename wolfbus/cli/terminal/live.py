@@ -49,7 +49,7 @@ def frame(state: GameState, console: Console, width: int, height: int, elapsed: 
     head = _header(state, width, elapsed)
     if height >= 30:
         head.append(line(""))
-    foot = [line((spent, FAINT))] if (spent := usage_in_words(state.usage)) and height > len(head) else []
+    foot = [line((usage, FAINT))] if (usage := usage_in_words(state.usage)) and height > len(head) else []
     room = height - len(head) - len(foot)
     if width < _TWO_COLUMNS:
         side = players(state, width)
@@ -81,7 +81,10 @@ def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
     opened = state.opened
     clock = "" if elapsed is None else clock_of(elapsed)
     if opened is None:
-        return [_ends(line(("wolfbus", STRONG)), line((clock, FAINT)), width), line(("waiting for the game…", FAINT))]
+        return [
+            _justified(line(("wolfbus", STRONG)), line((clock, FAINT)), width),
+            line(("waiting for the game…", FAINT)),
+        ]
     title = line(("wolfbus", STRONG), "  ", opened.game, (f"  seed {printable(opened.seed, 40)}", FAINT))
     wolves = state.living_wolves
     alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(state.living) - wolves} others alive"
@@ -91,9 +94,9 @@ def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
         if where.cell_len + cell_len(alive) + 2 > width:
             alive = shorter
     return [
-        _ends(title, line((clock, FAINT)), width),
-        _ends(where, line(alive), width),
-        fit(line((_news(state), FAINT)), width),
+        _justified(title, line((clock, FAINT)), width),
+        _justified(where, line(alive), width),
+        fit(line((_progress(state), FAINT)), width),
     ]
 
 
@@ -112,7 +115,7 @@ def _where(state: GameState) -> Text:
     return text
 
 
-def _news(state: GameState) -> str:
+def _progress(state: GameState) -> str:
     parts: list[str] = []
     waiting = state.waiting_for()
     if state.floor is not None:
@@ -127,16 +130,16 @@ def _news(state: GameState) -> str:
     return " · ".join(parts)
 
 
-def _ends(left: Text, right: Text, width: int) -> Text:
+def _justified(left: Text, right: Text, width: int) -> Text:
     """Return one line with `left` and `right` at its two ends; the left end yields where they meet."""
     return fit(left, max(0, width - right.cell_len - 1)) + line(" ") + right
 
 
 def clock_of(seconds: float) -> str:
     """Return a duration as "0:07", "12:30" or "1:02:03"."""
-    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    minutes, remainder = divmod(int(max(0.0, seconds)), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    return f"{hours}:{minutes:02d}:{remainder:02d}" if hours else f"{minutes}:{remainder:02d}"
 
 
 _INTERVAL: Final = 1 / 8

@@ -72,8 +72,8 @@ def _state_players(state: GameState) -> Iterator[str]:
             fate = f"killed in night {left.round}" if left.how == "night" else f"exiled by vote {left.round}"
         else:
             fate = "alive" + (f", last bid {state.bids[name]}" if name in state.bids else "")
-        met = state.suspicion_of(name)
-        suspected = "not judged yet" if met is None else f"suspected {met:.2f}"
+        suspicion = state.suspicion_of(name)
+        suspected = "not judged yet" if suspicion is None else f"suspected {suspicion:.2f}"
         brain = brains[seat.brain]
         yield f"  {_column(name_of(name), state.seats)} {seat.role:<8}  {fate:<22}  {suspected:<14}  {brain}"
 
@@ -100,7 +100,7 @@ def _moment(state: GameState, moment: Moment) -> Iterator[str]:
     if isinstance(moment, Utterance):
         statement = moment.spoken
         turn = f"debate {statement.turn}, " if statement.phase == "debate" else ""
-        yield f"    {turn}{wording.who(state, statement.speaker)}{wording.vote_of(state, statement)}:"
+        yield f"    {turn}{wording.name_and_role(state, statement.speaker)}{wording.vote_of(state, statement)}:"
         more = len(statement.text) - TEXT_SHOWN
         cut = f" … and {more} characters more" if more > 0 else ""
         yield from _wrapped(f"“{spoken(statement.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
@@ -121,13 +121,13 @@ def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
     if night is None:
         return
     for wolf, (target, word) in night.proposals.items():
-        yield from _wrapped(f"{wording.who(state, wolf)} proposes {name_of(target)}{_quoted(word, ': ')}", 4)
+        yield from _wrapped(f"{wording.name_and_role(state, wolf)} proposes {name_of(target)}{_quoted(word, ': ')}", 4)
     for seer, (target, role) in night.inspections.items():
-        yield from _wrapped(f"{wording.who(state, seer)} inspects {name_of(target)}: a {role}", 4)
+        yield from _wrapped(f"{wording.name_and_role(state, seer)} inspects {name_of(target)}: a {role}", 4)
 
 
 def _quoted(word: str | None, before: str) -> str:
-    """Return a word that was said, in quotes behind what stands before it; "" for none."""
+    """Return a word in quotes after `before`; "" for no word."""
     text = printable(word or "")
     return f"{before}“{text}”" if text else ""
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from wolfbus.cli.terminal.wording import claims_in_words, label_in_words, names_of, voices
+from wolfbus.cli.terminal.wording import claims_in_words, label_in_words, names_of, votes_by_target
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import Tally
 from wolfbus.printable import name_of, printable, spoken
@@ -86,9 +86,9 @@ def bar(value: int, most: int, width: int) -> tuple[str, str]:
     return filled, "─" * (width - len(filled))
 
 
-def name_width(state: GameState, most: int) -> int:
-    """Return the cells that the longest name takes, at most `most`."""
-    return min(most, max((cell_len(name_of(name)) for name in state.seats), default=4))
+def name_width(state: GameState, limit: int) -> int:
+    """Return the cells that the longest name takes, at most `limit`."""
+    return min(limit, max((cell_len(name_of(name)) for name in state.seats), default=4))
 
 
 def players(state: GameState, width: int) -> Lines:
@@ -113,7 +113,7 @@ def players(state: GameState, width: int) -> Lines:
             parts.append(fit(line((printable(seat.brain, 64), FAINT)), brains))
         parts += [
             fit(_standing(state, name, bids, digits), bids + digits + 1),
-            _suspicion(state.suspicion_of(name), frozen=left is not None, width=_SUSP_WIDTH),
+            _suspicion(state.suspicion_of(name), is_faded=left is not None, width=_SUSP_WIDTH),
         ]
         lines.append(fit(Text(" ").join(parts), width))
     return lines
@@ -135,10 +135,10 @@ def _standing(state: GameState, name: SeatName, width: int, digits: int) -> Text
     return line((filled, stale), (empty, FAINT), (f" {bid:>{digits}}", stale))
 
 
-def _suspicion(value: float | None, *, frozen: bool, width: int) -> Text:
+def _suspicion(value: float | None, *, is_faded: bool, width: int) -> Text:
     """Return a suspicion on its colour, in so many cells; that of or for who has left is grey, none is dots."""
     words = f" {'··' if value is None else hundredths(value)}".ljust(width)
-    return line((words, FAINT if frozen or value is None else heat(value)))
+    return line((words, FAINT if is_faded or value is None else heat(value)))
 
 
 def matrix(state: GameState, width: int) -> Lines:
@@ -159,7 +159,7 @@ def matrix(state: GameState, width: int) -> Lines:
         row = fit(line((name_of(observer), team_style(state.role(observer), FAINT if has_left else ""))), names)
         for target in seats:
             value = state.suspicion.of(observer, target) if state.suspicion.judged(observer, target) else None
-            cell_text = _suspicion(value, frozen=has_left or target in state.left, width=cell)
+            cell_text = _suspicion(value, is_faded=has_left or target in state.left, width=cell)
             row.append_text(line(" " * cell) if observer == target else cell_text)
         lines.append(fit(row, width))
     return lines
@@ -183,12 +183,12 @@ def chronicle(state: GameState, width: int, height: int) -> Lines:
 
 def _night(state: GameState, night: Night, width: int) -> Lines:
     facts: list[tuple[str, str]] = []
-    hunters: dict[SeatName | None, list[SeatName]] = {}
+    proposers: dict[SeatName | None, list[SeatName]] = {}
     for wolf, (target, _) in night.proposals.items():
-        hunters.setdefault(target, []).append(wolf)
-    prey = night.outcome.target if night.outcome is not None else None
-    for target, wolves in sorted(hunters.items(), key=lambda item: item[0] != prey):
-        chosen = target is not None and target == prey
+        proposers.setdefault(target, []).append(wolf)
+    victim = night.outcome.target if night.outcome is not None else None
+    for target, wolves in sorted(proposers.items(), key=lambda item: item[0] != victim):
+        chosen = target is not None and target == victim
         facts.append(("hunted" if chosen else "proposed", f"{name_of(target)}, by {names_of(wolves)}"))
     facts += [("protected", f"{name_of(saved)}, by {name_of(doctor)}") for doctor, saved in night.protections.items()]
     facts += [
@@ -203,8 +203,8 @@ def _night(state: GameState, night: Night, width: int) -> Lines:
 
 def _vote(state: GameState, tally: Tally, width: int) -> Lines:
     lines = [section(f"Vote {tally.round}", width, f"{tally.needed} needed")]
-    most = max((len(voters) for target, voters in voices(tally) if target is not None), default=0)
-    for target, voters in voices(tally):
+    most = max((len(voters) for target, voters in votes_by_target(tally) if target is not None), default=0)
+    for target, voters in votes_by_target(tally):
         names = ", ".join(map(name_of, voters))
         if target is None:
             lines.append(_fact("abstaining", names, width))
@@ -258,9 +258,9 @@ def transcript(state: GameState, console: Console, width: int, height: int) -> L
     ][:height]
 
 
-def _moment(state: GameState, moment: Moment, console: Console, width: int, most: int) -> Lines:
+def _moment(state: GameState, moment: Moment, console: Console, width: int, limit: int) -> Lines:
     if isinstance(moment, Utterance):
-        return _utterance(state, moment, console, width, most)
+        return _utterance(state, moment, console, width, limit)
     if moment.type == "silence":
         return [_spoken_line(state, moment.seat, line(("says nothing", f"{FAINT} italic")), width)]
     if moment.type == "night_outcome":
@@ -277,7 +277,7 @@ def _divider(state: GameState, title: str, width: int, name: SeatName | None = N
     return fit(text + line(" ", ("─" * max(0, width - text.cell_len - 1), FAINT)), width)
 
 
-def _utterance(state: GameState, utterance: Utterance, console: Console, width: int, most: int) -> Lines:
+def _utterance(state: GameState, utterance: Utterance, console: Console, width: int, limit: int) -> Lines:
     statement = utterance.spoken
     indent = name_width(state, 9 if width < 60 else 14) + 1
     words = spoken(statement.text)
@@ -289,13 +289,13 @@ def _utterance(state: GameState, utterance: Utterance, console: Console, width: 
             ("→ ", FAINT), (name_of(target), team_style(state.role(target) if target else None)), "  ", words
         )
     wrapped = list(text.wrap(console, max(8, width - indent)))
-    if len(wrapped) > most - 1:
-        wrapped = wrapped[: most - 1]
+    if len(wrapped) > limit - 1:
+        wrapped = wrapped[: limit - 1]
         wrapped[-1].rstrip()
         wrapped[-1].truncate(max(7, width - indent - 1), overflow="crop")
         wrapped[-1].append("…")
     lines = [_spoken_line(state, statement.speaker, wrapped[0] if wrapped else Text(), width)]
-    lines += [fit(line(" " * indent) + rest, width) for rest in wrapped[1:]]
+    lines += [fit(line(" " * indent) + text_line, width) for text_line in wrapped[1:]]
     lines.append(fit(line(" " * indent) + _assessment(utterance, width - indent), width))
     return lines
 

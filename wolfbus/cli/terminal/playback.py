@@ -118,7 +118,7 @@ def key_presses() -> Iterator[Wait]:
                 return None
             pressed = os.read(descriptor, 16)
             if not pressed:
-                # the terminal is gone
+                # the terminal was closed
                 return "quit"
             if pressed in _KEYS:
                 return _KEYS[pressed]
@@ -158,7 +158,7 @@ def pause_for(event: AnyEvent) -> float:
 def beat_lines(records: Sequence[Recorded]) -> list[int]:
     """Return the numbers of the lines that the game's beats are about, in order."""
     from wolfbus.stage.document import GameFeed
-    from wolfbus.stage.eyes import EVERYTHING
+    from wolfbus.stage.viewers import EVERYTHING
 
     feed = GameFeed(EVERYTHING)
     for recorded in records:

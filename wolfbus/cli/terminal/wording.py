@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final, TextIO
 
 from wolfbus.audience import PRIVATE_TYPES, PUBLIC_TYPES
-from wolfbus.document.formats import listed
+from wolfbus.formats import listed
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import Call, ModelCall
 from wolfbus.messages.codec import plain
@@ -65,7 +65,7 @@ def names_of(names: Iterable[SeatName]) -> str:
     return listed([name_of(name) for name in names]) or "nobody"
 
 
-def who(state: GameState, name: SeatName) -> str:
+def name_and_role(state: GameState, name: SeatName) -> str:
     """Return a name with its role: "Ada (Seer)"."""
     role = state.role(name)
     return f"{name_of(name)} ({role})" if role is not None else name_of(name)
@@ -103,7 +103,7 @@ def night_in_words(state: GameState, outcome: NightOutcome) -> str:
     return "; ".join(parts)
 
 
-def voices(tally: Tally) -> list[tuple[SeatName | None, list[SeatName]]]:
+def votes_by_target(tally: Tally) -> list[tuple[SeatName | None, list[SeatName]]]:
     """Return who voted for whom, the most voted first; abstentions, under None, come last."""
     supporters: dict[SeatName | None, list[SeatName]] = {}
     for voter, target in tally.votes.items():
@@ -114,7 +114,7 @@ def voices(tally: Tally) -> list[tuple[SeatName | None, list[SeatName]]]:
 def tally_in_words(tally: Tally) -> str:
     """Return the opened votes: "Hugo 3 (Ada, Kira, Wim); Mona 1 (Hugo); 1 abstains (Mona); 3 needed"."""
     parts = []
-    for target, voters in voices(tally):
+    for target, voters in votes_by_target(tally):
         names = ", ".join(map(name_of, voters))
         if target is None:
             parts.append(f"{len(voters)} abstain{'s' if len(voters) == 1 else ''} ({names})")
@@ -173,10 +173,14 @@ def stop_in_words(event: Stopped) -> str:
 
 _EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
     "night_outcome": night_in_words,
-    "inspection": lambda state, event: f"{who(state, event.seat)} sees that {name_of(event.target)} is a {event.role}",
-    "silence": lambda state, event: f"{who(state, event.seat)} says nothing",
+    "inspection": lambda state, event: (
+        f"{name_and_role(state, event.seat)} sees that {name_of(event.target)} is a {event.role}"
+    ),
+    "silence": lambda state, event: f"{name_and_role(state, event.seat)} says nothing",
     "tally": lambda _, event: tally_in_words(event),
-    "exile": lambda state, event: "nobody is exiled" if event.seat is None else f"{who(state, event.seat)} is exiled",
+    "exile": lambda state, event: (
+        "nobody is exiled" if event.seat is None else f"{name_and_role(state, event.seat)} is exiled"
+    ),
     "absent": lambda _, event: f"{name_of(event.seat)} has stopped answering",
     "returned": lambda _, event: f"{name_of(event.seat)} answers again",
     "rejected": lambda _, event: (
@@ -187,15 +191,15 @@ _EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
 }
 
 _WITHOUT_WORDS: Final = (PUBLIC_TYPES | PRIVATE_TYPES) - _EVENTS.keys() - {"statement", "dawn"}
-"""Types of event that the table is told of and that have no words; a statement is quoted, and what a dawn tells stands
-in the outcome of the night.
+"""Types of event that seats may see and that have no words here; a statement is quoted, and a dawn is part of the
+night's outcome.
 """
 
 
 def event_in_words(state: GameState, event: AnyEvent) -> str:
     """Return what happened: "Ada (Seer) sees that Wim is a Werewolf", "nobody is exiled"; "" where nothing is seen.
 
-    An event that has no words here gives its bare values if somebody at the table is told of it.
+    An event that has no words here gives its bare values if a seat may see it.
     """
     words = _EVENTS.get(event.type)
     if words is not None:
@@ -270,7 +274,7 @@ _PLACES: Final = {
 
 
 class Failures:
-    """Failed model calls, told so that a server that died does not drown the game: of each sort (the same words up to
+    """Failed model calls, printed so that a dead server does not drown the game: of each sort (the same words up to
     digits) the first one at once, then the tenth, the hundredth and so on.
     """
 
@@ -293,7 +297,7 @@ class Failures:
         return f"no reply of models: {self._words[sort]} … {count - 1} more like this"
 
     def total(self) -> str:
-        """Return how many calls failed in all and of what, "" if no more did than were told."""
+        """Return how many calls failed in all and of what, "" if no more did than were printed."""
         if all(count == 1 for count in self._counts.values()):
             return ""
         sorts = sorted(self._counts.items(), key=lambda item: -item[1])
@@ -321,7 +325,7 @@ class PlainLines:
         self._stream = stream
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._state = GameState()
-        self._mute = ""
+        self._silence_reason = ""
         self._failures = Failures()
 
     def show(self, recorded: Recorded) -> None:
@@ -341,7 +345,8 @@ class PlainLines:
         """Give the lines of an event: where in the game it belongs, and the words."""
         state = self._state
         if event.type == "answered" and event.kind == "speak":
-            self._mute = "" if event.outcome == "accepted" else f" ({(event.fault or event.outcome).replace('_', ' ')})"
+            reason = (event.fault or event.outcome).replace("_", " ")
+            self._silence_reason = "" if event.outcome == "accepted" else f" ({reason})"
         elif event.type == "answered":
             statement = state.statements.get(event.about or 0)
             if statement is not None and statement.assessed:
@@ -350,20 +355,20 @@ class PlainLines:
             yield from (("", line) for line in opening_lines(event))
         elif event.type == "statement":
             turn = "" if event.phase == "vote" else f" {event.turn}"
-            speaker = f"{who(state, event.speaker)}{vote_of(state, event)}"
+            speaker = f"{name_and_role(state, event.speaker)}{vote_of(state, event)}"
             yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
         elif event.type == "model_call":
             # hundreds of calls go well, and say nothing of the game
             if event.error is not None and (text := self._failures.add(event)):
                 yield "", text
         elif text := event_in_words(state, event):
-            mute = self._mute if event.type == "silence" else ""
-            yield _PLACES.get(event.type, "").format(event), text + mute
+            reason = self._silence_reason if event.type == "silence" else ""
+            yield _PLACES.get(event.type, "").format(event), text + reason
             if event.type in {"ended", "stopped"}:
                 sums = (answers_in_words(state), self._failures.total(), usage_in_words(state.usage))
                 yield from (("", text) for text in sums if text)
 
     def _assessment(self, statement: Utterance) -> str:
         # the reasons of a vote are all published before the first of them is assessed
-        whose = "" if statement.spoken.phase == "debate" else f"{name_of(statement.spoken.speaker)} · "
-        return f"  {whose}{assessment_in_words(statement)}"
+        speaker = "" if statement.spoken.phase == "debate" else f"{name_of(statement.spoken.speaker)} · "
+        return f"  {speaker}{assessment_in_words(statement)}"

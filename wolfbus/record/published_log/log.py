@@ -115,13 +115,13 @@ class PaperStatement:
     phase: PaperPhase
     speaker: str
     text: str
-    own: PaperAnalysis | None
+    own_analysis: PaperAnalysis | None
     others: Mapping[str, PaperAnalysis]
 
     def analyses(self) -> Iterator[PaperAnalysis]:
         """Return the speaker's analysis, if any, and the observers'."""
-        if self.own is not None:
-            yield self.own
+        if self.own_analysis is not None:
+            yield self.own_analysis
         yield from self.others.values()
 
 
@@ -231,20 +231,21 @@ class PaperLog:
     @property
     def rounds(self) -> int:
         """How many rounds the log has entered."""
-        last = [0, *(night.round for night in self.nights), *(each.round for each in self.statements)]
+        last = [0, *(night.round for night in self.nights), *(statement.round for statement in self.statements)]
         return max([*last, *(day.round for day in self.days)])
 
     def counts(self) -> PaperCounts:
         """Count the analyses."""
         analyses = [analysis for statement in self.statements for analysis in statement.analyses()]
-        readings = Counter(each.reread.reading for each in analyses if each.reread is not None and not each.lost)
+        labels = [label for analysis in analyses if (label := analysis.label(as_recorded=False)) is not None]
+        readings = Counter(label.reading for label in labels)
         return PaperCounts(
             analyses=len(analyses),
-            fillers=sum(each.filler for each in analyses),
-            recovered=sum(each.filler and not each.lost for each in analyses),
+            fillers=sum(analysis.filler for analysis in analyses),
+            recovered=sum(analysis.filler and not analysis.lost for analysis in analyses),
             readings={rung: count for rung, count in readings.items() if rung is not None},
-            partial=sum(each.partial for each in analyses),
-            lost=sum(each.lost for each in analyses),
+            partial=sum(analysis.partial for analysis in analyses),
+            lost=sum(analysis.lost for analysis in analyses),
         )
 
 

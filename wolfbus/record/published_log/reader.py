@@ -63,15 +63,15 @@ def read_analysis(kind: Kind, stored: Any, whose: str, line: int) -> PaperAnalys
         reread = None if filler else replace(recorded, reading="clean")
         return PaperAnalysis(recorded, filler, None, reread, None)
     fields = read_fields(raw, Question(kind))
-    found = PaperLabel(**_known(fields.values), reading=fields.reading) if fields.values else None
-    return PaperAnalysis(recorded, filler, raw, found, fields.read)
+    label = PaperLabel(**_label_fields(fields.values), reading=fields.reading) if fields.values else None
+    return PaperAnalysis(recorded, filler, raw, label, fields.read)
 
 
 def _recorded(kind: Kind, stored: Mapping[str, Any], deceptive: bool) -> PaperLabel:
     word = stored.get("deception_type")
-    known = kind_of(word) if isinstance(word, str) else None
+    stated_kind = kind_of(word) if isinstance(word, str) else None
     unstated: Deception = "unspecified" if deceptive else "none"
-    settled, stated = settle(deceptive, known or unstated)
+    settled, stated = settle(deceptive, stated_kind or unstated)
     return PaperLabel(
         deceptive,
         _number(stored.get("suspicion_level")) if kind == "assess_other" else None,
@@ -82,7 +82,7 @@ def _recorded(kind: Kind, stored: Mapping[str, Any], deceptive: bool) -> PaperLa
     )
 
 
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+def _label_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"deceptive": None} | {name: value for name, value in values.items() if name in PaperLabel.__slots__}
 
 
@@ -160,11 +160,11 @@ class _LogReader:
     round: int = 0
     by_day: bool = False
     statements: list[PaperStatement] = field(default_factory=list)
-    said: list[int] = field(default_factory=list)
+    unconfirmed: list[int] = field(default_factory=list)
     """Places of this round's statements that no debate event has confirmed yet."""
     nights: list[PaperNight] = field(default_factory=list)
     days: list[PaperDay] = field(default_factory=list)
-    gone: set[str] = field(default_factory=set)
+    departed: set[str] = field(default_factory=set)
     winner: Winner = None
     ended: bool = False
     unknown: int = 0
@@ -174,12 +174,12 @@ class _LogReader:
         try:
             event = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise self.wrong(f"not JSON: {error}") from None
+            raise self.error(f"not JSON: {error}") from None
         if not isinstance(event, dict):
-            raise self.wrong("not a JSON object")
+            raise self.error("not a JSON object")
         kind, details = event.get("event"), event.get("details")
         if not isinstance(kind, str) or not isinstance(details, dict):
-            raise self.wrong("no event of the paper's log: event or details is missing")
+            raise self.error("no event of the paper's log: event or details is missing")
         if kind not in _EVENTS:
             self.unknown += 1
             return
@@ -201,7 +201,7 @@ class _LogReader:
         if kind in _NIGHT and (self.by_day or not self.round):
             self.round += 1
             self.by_day = False
-            self.said.clear()
+            self.unconfirmed.clear()
         elif kind in _DAY:
             self.round = max(self.round, 1)
             self.by_day = True
@@ -223,10 +223,10 @@ class _LogReader:
         announcement = self.text(details, "announcement")
         named = {name for name, _ in mentions(announcement, self.meta.players)}
         if len(named) > 1:
-            raise self.wrong(f"resolve_night: the announcement names several players: {', '.join(sorted(named))}")
+            raise self.error(f"resolve_night: the announcement names several players: {', '.join(sorted(named))}")
         died = next(iter(named), None)
         self.nights[-1] = replace(self.night(), died=died)
-        self.gone |= named
+        self.departed |= named
 
     def night(self) -> PaperNight:
         """Return this round's night, begun if need be."""
@@ -237,13 +237,13 @@ class _LogReader:
     def analysed(self, event: dict[str, Any], details: dict[str, Any]) -> None:
         """Take in a statement and what everybody made of it."""
         speaker = self.player(event, "actor")
-        own, others = details.get("self_analysis"), details.get("other_analyses")
+        own_analysis, others = details.get("self_analysis"), details.get("other_analyses")
         if not isinstance(others, dict):
-            raise self.wrong("deception_analysis: other_analyses is missing")
-        if stranger := next((name for name in others if name not in self.meta.roles), None):
-            raise self.stranger(stranger)
+            raise self.error("deception_analysis: other_analyses is missing")
+        if unknown := next((name for name in others if name not in self.meta.roles), None):
+            raise self.stranger(unknown)
         phase: PaperPhase = "vote" if event.get("phase") == "vote" else "debate"
-        self.said.append(len(self.statements))
+        self.unconfirmed.append(len(self.statements))
         self.statements.append(
             PaperStatement(
                 len(self.statements) + 1,
@@ -252,7 +252,7 @@ class _LogReader:
                 phase,
                 speaker,
                 self.text(details, "statement"),
-                None if own is None else read_analysis("assess_own", own, speaker, self.line),
+                None if own_analysis is None else read_analysis("assess_own", own_analysis, speaker, self.line),
                 {name: read_analysis("assess_other", other, name, self.line) for name, other in others.items()},
             )
         )
@@ -260,10 +260,10 @@ class _LogReader:
     def debated(self, event: dict[str, Any], details: dict[str, Any]) -> None:
         """Take in a turn of the debate, most often one whose analysis came before."""
         speaker, text = self.player(event, "actor"), self.text(details, "dialogue")
-        for place in reversed(self.said):
+        for place in reversed(self.unconfirmed):
             statement = self.statements[place]
             if (statement.speaker, statement.text) == (speaker, text):
-                self.said.remove(place)
+                self.unconfirmed.remove(place)
                 self.statements[place] = replace(statement, phase="debate")
                 return
         number = len(self.statements) + 1
@@ -273,15 +273,15 @@ class _LogReader:
         """Take in the votes of a day."""
         votes, raws = details.get("votes"), details.get("raw_output")
         if not isinstance(votes, dict):
-            raise self.wrong("vote: votes is missing")
+            raise self.error("vote: votes is missing")
         self.days.append(PaperDay(self.round, tuple(self.vote(*vote, raws) for vote in votes.items()), None, None))
 
     def vote(self, voter: str, target: Any, raws: Any) -> PaperVote:
         """Return one vote."""
         if voter not in self.meta.roles:
             raise self.stranger(voter)
-        kept = raws.get(voter) if isinstance(raws, dict) else None
-        raw = kept.get("_raw_response") if isinstance(kept, dict) else None
+        reply = raws.get(voter) if isinstance(raws, dict) else None
+        raw = reply.get("_raw_response") if isinstance(reply, dict) else None
         reading = read(raw, Question("vote", names=self.meta.players)) if isinstance(raw, str) else None
         return PaperVote(voter, target if isinstance(target, str) and target else None, reading)
 
@@ -289,18 +289,18 @@ class _LogReader:
         """Take in the outcome of a vote; it may name nobody, a dead player, or nobody there is."""
         named = details.get("exiled")
         named = named if isinstance(named, str) and named else None
-        leaves = named if named in self.meta.roles and named not in self.gone else None
+        leaves = named if named in self.meta.roles and named not in self.departed else None
         if not self.days or self.days[-1].round != self.round:
             self.days.append(PaperDay(self.round, (), None, None))
         self.days[-1] = replace(self.days[-1], named=named, exiled=leaves)
         if leaves is not None:
-            self.gone.add(leaves)
+            self.departed.add(leaves)
 
     def checked(self, event: dict[str, Any], details: dict[str, Any]) -> None:
         """Take in a win check."""
         winner = details.get("winner")
         if not isinstance(winner, str | None) or winner not in _WINNERS:
-            raise self.wrong(f"{event['event']}: {winner!r} is no winner")
+            raise self.error(f"{event['event']}: {winner!r} is no winner")
         if winner is not None:
             self.winner, self.ended = _WINNERS[winner], True
 
@@ -312,7 +312,7 @@ class _LogReader:
         """Return the player whom an event names."""
         name = event.get(key)
         if not isinstance(name, str):
-            raise self.wrong(f"{event['event']}: {key} is missing")
+            raise self.error(f"{event['event']}: {key} is missing")
         if name not in self.meta.roles:
             raise self.stranger(name)
         return name
@@ -321,16 +321,16 @@ class _LogReader:
         """Return a text that an event must have."""
         value = details.get(key)
         if not isinstance(value, str):
-            raise self.wrong(f"{key} is missing")
+            raise self.error(f"{key} is missing")
         return value
 
-    def wrong(self, what: str) -> RecordError:
+    def error(self, reason: str) -> RecordError:
         """Return the error for this line."""
-        return RecordError(what, self.line)
+        return RecordError(reason, self.line)
 
     def stranger(self, name: str) -> RecordError:
         """Return the error for a name that the metadata does not have."""
-        return self.wrong(f"{name!r} is not among the players of {self.meta_name}; is that of another run?")
+        return self.error(f"{name!r} is not among the players of {self.meta_name}; is that of another run?")
 
     def log(self) -> PaperLog:
         """Return all that was read."""

@@ -1,4 +1,4 @@
-"""Whose eyes: which facts of a record one viewer may know, before anything is made of them."""
+"""Viewers: which facts of a record one of them may know, before anything is made of them."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def viewer_named(word: str, names: tuple[SeatName, ...], field: str = "--as ") -
     return viewer_of_seat(name)
 
 
-class Eyes:
+class ViewerFilter:
     """Gives what one viewer may know of a record, event by event; built on `AudienceFilter`, the one rule of audiences.
 
     Args:
-        viewer: whose eyes.
+        viewer: who looks.
     """
 
     def __init__(self, viewer: Viewer) -> None:
@@ -83,16 +83,16 @@ class Eyes:
         self._seat = seat_of(viewer)
         self._audiences = AudienceFilter()
 
-    def see(self, event: AnyEvent) -> list[Fact]:
+    def facts(self, event: AnyEvent) -> list[Fact]:
         """Take in the next event of the record and return the facts it makes for the viewer."""
         if self.viewer == EVERYTHING:
             return [event]
-        told = self._audiences.feed(event)
+        audience = self._audiences.feed(event)
         facts: list[Fact] = []
         if isinstance(event, Opened):
             facts.append(_table(event))
-        facts += [news.fact for news in told.public]
-        facts += [news.fact for seat, news in told.private if seat == self._seat]
+        facts += [news.fact for news in audience.public]
+        facts += [news.fact for seat, news in audience.private if seat == self._seat]
         return facts
 
 

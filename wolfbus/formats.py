@@ -70,7 +70,7 @@ def size(bytes_: int) -> str:
     return f"{bytes_ / 1024:.0f} kB" if bytes_ < 1 << 20 else f"{bytes_ / (1 << 20):.1f} MB"
 
 
-def shown(value: float | None, unit: str, *, signed: bool = False) -> str:
+def in_unit(value: float | None, unit: str, *, signed: bool = False) -> str:
     """Return a value in its unit; logits and points always have a sign."""
     if value is None:
         return UNDEFINED
@@ -97,10 +97,10 @@ def between(low: float | None, high: float | None, unit: str = "share", *, signe
         return f"{number(100 * low, 1)}–{number(100 * high, 1)}\u00a0%"
     if unit == "share" or unit == "points":
         return f"{number(100 * low, 1, signed=True)} to {number(100 * high, 1, signed=True)}"
-    return f"{shown(low, unit, signed=signed)} to {shown(high, unit, signed=signed)}"
+    return f"{in_unit(low, unit, signed=signed)} to {in_unit(high, unit, signed=signed)}"
 
 
-def of(number_: int, noun: str, nouns: str | None = None) -> str:
+def quantity(number_: int, noun: str, nouns: str | None = None) -> str:
     """Return "1 game", "2 games"."""
     return f"{number_:,} {noun if number_ == 1 else nouns or noun + 's'}"
 
@@ -137,26 +137,26 @@ def visible(text: str, *, lines: bool = False) -> str:
     """
     if (_PLAIN_LINES if lines else _PLAIN).fullmatch(text):
         return text
-    kept: list[str] = []
+    pieces: list[str] = []
     marks = 0
-    for at, character in enumerate(text):
+    for index, character in enumerate(text):
         category = unicodedata.category(character)
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks > _MARKS:
             continue
         if (lines and character in "\n\t") or (
-            character == _JOINER and at and unicodedata.category(text[at - 1]) in {"So", "Sk", "Mn"}
+            character == _JOINER and index and unicodedata.category(text[index - 1]) in {"So", "Sk", "Mn"}
         ):
-            kept.append(character)
+            pieces.append(character)
         elif category in _HIDDEN or character in _FILLERS:
-            kept.append(f"[U+{ord(character):04X}]")
+            pieces.append(f"[U+{ord(character):04X}]")
         else:
-            kept.append(character)
-    return "".join(kept)
+            pieces.append(character)
+    return "".join(pieces)
 
 
 def words(text: str, limit: int, *, lines: bool = False) -> str:
     """Return at most `limit` characters of `text`, all visible, and how many are left out."""
-    shown = visible(text[:limit], lines=lines)
+    beginning = visible(text[:limit], lines=lines)
     left = len(text) - limit
-    return shown if left <= 0 else f"{shown}… ({left:,} more characters in the record)"
+    return beginning if left <= 0 else f"{beginning}… ({left:,} more characters in the record)"
