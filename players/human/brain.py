@@ -33,7 +33,7 @@ from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
 from wolfbus.messages.content import Ballot, Bid, Choice, Proposal
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
-from wolfbus.printable import counted, name_of, printable, storable
+from wolfbus.printable import counted, error_in_words, name_of, printable, storable
 from wolfbus.view import Memory, SeatView
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class HumanBrain(Agent):
                 answer = self._ask(question)
             except Exception as error:
                 logger.exception("%s: the person could not be asked", question.view.me)
-                note = f"the person could not be asked: {type(error).__name__}: {error}"
+                note = f"the person could not be asked: {error_in_words(error)}"
                 answer = Answer(None, fault="failed", note=note[:300])
             question.replies.answer(question.ask, answer)
         self._show_last_news()

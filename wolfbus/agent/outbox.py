@@ -23,7 +23,7 @@ from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
 from wolfbus.messages.requests import Ask, LocalReply
-from wolfbus.printable import storable
+from wolfbus.printable import error_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -250,7 +250,7 @@ class Replies:
 
     def fail(self, ask: Ask, error: BaseException) -> None:
         """Close a request whose agent raised `error`; the record says what."""
-        reason = ": ".join(filter(None, [type(error).__name__, one_line(error)]))
+        reason = error_in_words(error)
         failed = Answer(fault="failed", note=f"the brain failed: {reason}"[:300])
         if not self._close(ask, pack_reply(self._game, self._seat, ask, failed)):
             return
@@ -294,9 +294,3 @@ class Replies:
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
         return is_open
-
-
-def one_line(error: BaseException) -> str:
-    """Return an error's text as one line that any terminal takes."""
-    line = storable(" ".join(str(error).split()))
-    return "".join(character for character in line if character.isprintable())
