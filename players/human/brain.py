@@ -50,7 +50,7 @@ _LAST_NEWS_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _OpenQuestion:
     ask: Ask
     view: SeatView
     received_at: float
@@ -98,7 +98,7 @@ class HumanBrain(Agent):
         self._ended = False
         self._missed = 0
         self._changed = threading.Condition()
-        self._questions: deque[_Question] = deque()
+        self._questions: deque[_OpenQuestion] = deque()
         self._unshown: SeatView | None = None
         """What a person who is asked nothing any more may see, and was not shown yet."""
         self._closed = False
@@ -111,7 +111,7 @@ class HumanBrain(Agent):
             if self._closed:
                 return
             self._view = view
-            self._questions += [_Question(ask, view_now, now, replies) for ask in asks]
+            self._questions += [_OpenQuestion(ask, view_now, now, replies) for ask in asks]
             self._wake(view)
 
     def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
@@ -168,7 +168,7 @@ class HumanBrain(Agent):
         if self._view is not None:
             self._screen.say(["", *self._news.since(self._view)])
 
-    def _next(self) -> _Question | SeatView | None:
+    def _next(self) -> _OpenQuestion | SeatView | None:
         """Return the next question that is still worth an answer, or what is to be seen where none waits; None at the
         end.
         """
@@ -187,7 +187,7 @@ class HumanBrain(Agent):
                     return question
                 self._missed += 1
 
-    def _ask(self, question: _Question) -> Answer:
+    def _ask(self, question: _OpenQuestion) -> Answer:
         ask, view = question.ask, question.view
         if self._ended:
             return default_of(ask)
