@@ -72,12 +72,12 @@ class Outbox:
         self._segments_lock = threading.Lock()
 
     def send(self, game: str, body: bytes | Unpacked, kind: str = "reply") -> None:
-        """Queue a message; one that comes after the writer was closed is nobody's loss.
+        """Queue a message; one that comes after the writer was closed is dropped.
 
         Args:
             game: id of the game it belongs to, "" for none.
             body: the message, packed or not.
-            kind: its type, in the clear.
+            kind: its type, as it stands beside the message.
         """
         with self._lock:
             if kind == "join":
@@ -212,7 +212,7 @@ class Replies:
                 self._under_way.remove(request)
 
     def resume(self, asks: Iterable[Ask], asked_at: float) -> None:
-        """Hold on to nothing but what a `catch_up` asks.
+        """Keep under way only what a `catch_up` asks.
 
         What is under way and asked there stays so; other answers are not wanted any more. What was answered before the
         `join` that the `catch_up` follows did not arrive if it is put again, and is taken again; a later answer is on

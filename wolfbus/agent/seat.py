@@ -161,8 +161,8 @@ class SeatActor(PooledActor):
     is closed, and what it was thinking is dropped. An agent with a `start` of its own is handed all
     requests of a delivery at once, and answers when it likes.
 
-    Where a `catch_up` tells another story than was told before, the bus has lost data: view and
-    agent are put aside, and new ones begin with it.
+    Where a `catch_up` contradicts what was told before, or lacks some of it, the bus has lost data: a new view and
+    agent replace the old ones.
 
     Args:
         game: the game's id.
@@ -240,9 +240,9 @@ class SeatActor(PooledActor):
         """Make ready for a `catch_up`: all that waits is in it, or was lost, and only what it asks is wanted."""
         self._pending.clear()
         part = news.part
-        is_same_story = extends(self._view, news)
-        self._replies.resume(part.asks if is_same_story and part is not None else (), asked_at)
-        if is_same_story or part is None:
+        extends_view = extends(self._view, news)
+        self._replies.resume(part.asks if extends_view and part is not None else (), asked_at)
+        if extends_view or part is None:
             return
         logger.info(
             "%s: the bus lost what was told last; the brain starts anew, from what is left",
