@@ -22,7 +22,7 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.cli.studying.loading import HouseAddress
 from wolfbus.cli.studying.results import fetch_result
 from wolfbus.errors import BusError, WolfError, reason_of
-from wolfbus.printable import counted
+from wolfbus.printable import counted, error_in_words
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import GameResult
@@ -162,7 +162,7 @@ class HouseExecutor:
         except WolfError as error:
             why = str(error)
         except Exception as error:
-            why = f"the moderator failed: {type(error).__name__}: {error}"
+            why = f"the moderator failed: {error_in_words(error)}"
             raise
         finally:
             if why is not None and not self._stopping.requested:
