@@ -219,7 +219,7 @@ class BeatFold:
             if draft is not None:
                 draft.claim(claims)
 
-    def _fall_silent(self, event: Silence) -> None:
+    def _silence(self, event: Silence) -> None:
         self._release(gate=True)
         self._enter(event.round, "debate", event.turn)
         self.seating.meet(event.seat)
@@ -352,7 +352,7 @@ class BeatFold:
         Whispered: lambda self, fact: self._night.add_whisper(fact),
         ModelCall: _call,
         Statement: _state,
-        Silence: _fall_silent,
+        Silence: _silence,
         NightOutcome: _note_night,
         Inspection: _inspect,
         Dawn: _dawn,
