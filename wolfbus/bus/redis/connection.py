@@ -272,14 +272,13 @@ def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: flo
         "decode_responses": False,
     }
     if address.kind == "unix":
-        make = cast("Callable[..., _Connection]", _Unix)
         options["path"] = address.path
     else:
-        make = cast("Callable[..., _Connection]", _Tls if address.kind == "tls" else _Tcp)
         options |= {"host": address.host, "port": address.port, "socket_keepalive": True}
     if address.kind == "tls":
         options |= {"ssl_cert_reqs": "required", "ssl_check_hostname": True, "ssl_ca_certs": address.ca_certs}
-    connection = make(**options)
+    make: Callable[..., Any] = {"tcp": _Tcp, "tls": _Tls, "unix": _Unix}[address.kind]
+    connection: _Connection = make(**options)
     # Else every connection of a user without CLIENT would leave two denials in the server's ACL LOG.
     for name in ("driver_info", "lib_name", "lib_version"):
         setattr(connection, name, None)
