@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, get_args
 
 from analytics.books import CallBook, RoundSuspicion
-from analytics.rows import BidRow, CallRow, GameRows, Noted, SeatRow, Step, WhisperRow, call_row
-from analytics.rows.fields import NOTHING, Beside
+from analytics.rows import BidRow, CallRow, GameRows, SeatRow, Step, TimedEvent, WhisperRow, call_row
+from analytics.rows.fields import NO_DETAILS, AnswerDetails
 from analytics.scorebook import Scorebook
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
@@ -76,9 +76,9 @@ class GameFold:
         self._thoughts: dict[str, str | None] = {}
         self._bids: list[BidRow] = []
         self._whispers: list[WhisperRow] = []
-        self._model_calls: list[Noted[ModelCall]] = []
+        self._model_calls: list[TimedEvent[ModelCall]] = []
         self._whole = WholeCalls()
-        self._course: list[Noted[Step]] = []
+        self._course: list[TimedEvent[Step]] = []
 
     def feed(self, event: AnyEvent, time: float | None = None, line: int | None = None) -> None:
         """Take in the next event of the game.
@@ -173,11 +173,11 @@ class GameFold:
             raise RulesError(f"a model call for {event.seat!r}, who does not play")
         self._calls.call(event)
 
-    def _beside(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> Beside:
+    def _beside(self, event: AnsweredAssessOwn | AnsweredAssessOther) -> AnswerDetails:
         if not self._keep_text:
-            return NOTHING
+            return NO_DETAILS
         content = event.content
-        return Beside(
+        return AnswerDetails(
             line=self._line,
             fault=event.fault,
             stated_kind=None if content is None else content.stated_kind,
@@ -193,7 +193,7 @@ class GameFold:
 
     def _keep(self, event: Step | ModelCall) -> None:
         kept: list[Any] = self._model_calls if event.type == "model_call" else self._course
-        kept.append(Noted(self._line or 0, self._time or 0.0, event))
+        kept.append(TimedEvent(self._line or 0, self._time or 0.0, event))
 
     def _bid(self, event: AnsweredBid) -> None:
         place, seat = self._places.get(event.batch), self._book.seats[event.seat]
@@ -240,7 +240,7 @@ class GameFold:
             )
         )
 
-    def _call_row(self, noted: Noted[ModelCall]) -> CallRow:
+    def _call_row(self, noted: TimedEvent[ModelCall]) -> CallRow:
         call, book = self._whole.whole(noted.event, noted.line), self._book
         return call_row(book.game, book.seats[call.seat], noted.line, noted.time, call)
 
@@ -254,7 +254,7 @@ class GameFold:
     def _state(self, event: Statement) -> None:
         # what a voter thought stands with its vote
         thought = self._thoughts.pop(event.speaker, None) if event.phase == "debate" else None
-        beside = Beside(line=self._line, thought=thought) if self._keep_text else NOTHING
+        beside = AnswerDetails(line=self._line, thought=thought) if self._keep_text else NO_DETAILS
         self._book.state(
             event.statement, event.round, event.phase, event.turn, event.speaker, event.text, beside, thought
         )
@@ -290,13 +290,13 @@ class GameFold:
 
     def _cast(
         self, voter: SeatName, target: SeatName | None
-    ) -> tuple[SeatName, SeatName | None, Outcome | None, Reading | None, Beside]:
+    ) -> tuple[SeatName, SeatName | None, Outcome | None, Reading | None, AnswerDetails]:
         answer = self._ballots.get(voter)
         if answer is None:
-            return voter, target, None, None, NOTHING
-        beside = NOTHING
+            return voter, target, None, None, NO_DETAILS
+        beside = NO_DETAILS
         if self._keep_text:
-            beside = Beside(line=self._ballot_lines[voter], fault=answer.fault, thought=answer.thought)
+            beside = AnswerDetails(line=self._ballot_lines[voter], fault=answer.fault, thought=answer.thought)
         return voter, target, answer.outcome, answer.reading if answer.outcome == "accepted" else None, beside
 
     def _exile(self, event: Exile) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from analytics.books import RoundSuspicion
 from analytics.rows import Departure, GameRows, SeatRow
-from analytics.rows.fields import NOTHING
+from analytics.rows.fields import NO_DETAILS
 from analytics.scorebook import Scorebook
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
@@ -112,7 +112,7 @@ class _Transcript:
         """Copy a vote."""
         if day.votes:
             ballots = [self.ballot(vote) for vote in day.votes]
-            self.book.vote(day.round, ((*ballot, None, NOTHING) for ballot in ballots))
+            self.book.vote(day.round, ((*ballot, None, NO_DETAILS) for ballot in ballots))
             for vote, (voter, _, outcome) in zip(day.votes, ballots, strict=True):
                 # of a vote without its raw text nobody knows how it was read
                 if vote.read is not None:

@@ -24,7 +24,7 @@ from analytics.rows import (
     VoteRow,
     VotingRow,
 )
-from analytics.rows.fields import NOTHING, Beside
+from analytics.rows.fields import NO_DETAILS, AnswerDetails
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Judgement, Label, ScoredClaim
@@ -104,7 +104,7 @@ class Scorebook:
         turn: int,
         speaker: SeatName,
         text: str,
-        beside: Beside = NOTHING,
+        beside: AnswerDetails = NO_DETAILS,
         thought: str | None = None,
     ) -> None:
         """Write down a statement, and the claims that are found in its words and in the `thought` before them.
@@ -141,7 +141,7 @@ class Scorebook:
         outcome: Outcome,
         reading: Reading | None,
         given: Label | PaperLabel | None,
-        beside: Beside = NOTHING,
+        beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Write down the speaker's own label; None where none came.
 
@@ -167,7 +167,7 @@ class Scorebook:
         outcome: Outcome,
         reading: Reading | None,
         given: Judgement | PaperLabel | None,
-        beside: Beside = NOTHING,
+        beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Write down one judgement; None where none came. A log may have one with a flag and no suspicion.
 
@@ -255,7 +255,7 @@ class Scorebook:
     def vote(
         self,
         round_: int,
-        ballots: Iterable[tuple[SeatName, SeatName | None, Outcome | None, Reading | None, Beside]],
+        ballots: Iterable[tuple[SeatName, SeatName | None, Outcome | None, Reading | None, AnswerDetails]],
     ) -> None:
         """Write down a vote: voter, target (None abstained), outcome of the request, how the reply was read, and what
         came with it.

@@ -1,9 +1,9 @@
 """`SessionArchive`: carries the records of a session from the bus into files, and folds them on the way.
 
-It only ever waits for the disk. What it wants of the bus it asks of its `Subscriptions`.
+It only ever waits for the disk; its `Subscriptions` do what it needs of the bus.
 
 A bus that died may come back without its last moments, and nobody says so: streams end earlier, or have passed the
-place where they were read and tell another story. So whatever does not go together (a record and its file, a record and
+place where they were read and hold other entries. So whatever does not go together (a record and its file, a record and
 the news of its end) is read again from its beginning, both of them, before a record is given up. The moderator is told
 which end a message of ours is about.
 """
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from analytics.archive.index import LIVE_GAMES, ArchiveIndex, picture
+from analytics.archive.index import LIVE_GAMES, ArchiveIndex, game_snapshot
 from analytics.archive.record import GameArchive, UnsettledGame
 from analytics.archive.results import ArchivedGame, Results
 from analytics.archive.session import SessionNews
@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 
 
 class Subscriptions(Protocol):
-    """Brings what is followed on the bus to an archive; none of it waits."""
+    """Subscribes an archive to streams of the bus, and sends its messages; none of it waits."""
 
     def follow(self, game: str, after: str) -> None:
-        """Have the entries of a game's record after this id brought to `SessionArchive.receive_record`."""
+        """Send the entries of a game's record after this id to `SessionArchive.receive_record`."""
 
     def unfollow(self, game: str) -> None:
-        """Have no more of them brought."""
+        """Send no more of them."""
 
     def follow_news(self) -> None:
-        """Have the ``games`` stream brought to `SessionArchive.receive_news`, from its beginning."""
+        """Send the ``games`` stream to `SessionArchive.receive_news`, from its beginning."""
 
     def tell(self, message: Archived) -> None:
         """Send a message to the moderator."""
@@ -57,7 +57,7 @@ class ArchiveView:
     """How things stand.
 
     Attributes:
-        live: the rolling picture for those who watch, plain values; None if nothing happened since the last view.
+        live: the snapshot for those who watch, plain values; None if nothing happened since the last view.
         waited_for: games whose last lines do not come though they, or the whole house, have closed: lines that are
             here, and lines there should be (None if nobody knows); game "" is the ``games`` stream, if it lost
             something.
@@ -80,7 +80,7 @@ class SessionArchive:
         house: the house's name, for the results.
         folder: where records are archived; one of a session's game that is there is gone on with.
         past: names of sessions that are no concern of ours; the first other one is.
-        subscriptions: brings what is followed.
+        subscriptions: follows streams for it.
     """
 
     def __init__(self, house: str, folder: Path, past: Collection[str], subscriptions: Subscriptions) -> None:
@@ -97,7 +97,7 @@ class SessionArchive:
     # -- what games there are
 
     def receive_news(self, entries: Sequence[Entry]) -> None:
-        """Take in entries of the ``games`` stream."""
+        """Process entries of the ``games`` stream."""
         begun: list[str] = []
         self._news_lost = False
         for news in (news for entry in entries for news in self._news.feed(entry)):
@@ -132,7 +132,7 @@ class SessionArchive:
         if name in self._games and game.error is None and not game.rereading:
             if archive.lines:
                 logger.info("%s: going on behind line %d", archive.path, archive.lines, extra={"game": name})
-            # the last line that is there comes once more, and proves that the bus still tells the same story
+            # the last line that is there comes once more, and proves that the bus still holds the same record
             self._follow(name, game, max(archive.lines - 1, 0))
 
     def _close(self, news: GameClosed) -> None:
@@ -140,7 +140,7 @@ class SessionArchive:
             if self._index.is_closed_as(news):
                 return
             logger.warning("game %s was closed anew, in another way", news.game, extra={"game": news.game})
-            self._games[news.game] = UnsettledGame(self._index.take_back(news.game), news)
+            self._games[news.game] = UnsettledGame(self._index.remove(news.game), news)
             self._open(news.game)
             return
         game = self._games.get(news.game)
@@ -156,7 +156,7 @@ class SessionArchive:
     # -- their records
 
     def receive_record(self, name: str, entries: Sequence[Entry]) -> None:
-        """Take in entries of a game's record."""
+        """Process entries of a game's record."""
         if (carried := self._carried(name)) is None:
             return
         game, archive = carried
@@ -197,7 +197,7 @@ class SessionArchive:
             self._reread_record(name, carried[0], reason)
 
     def _reread_news(self, reason: str) -> None:
-        """Read from the beginning which games there are; whatever was told of their ends is told again, if it holds."""
+        """Read from the beginning which games there are; how they ended comes again, if it holds."""
         logger.warning("%s; what games there are is read again", reason)
         self._news.start_again()
         for game in self._games.values():
@@ -245,7 +245,7 @@ class SessionArchive:
         self._conclude()
 
     def _fail(self, name: str, reason: str) -> None:
-        """Give up a game's record; the moderator hears of it when the game is over."""
+        """Give up a game's record; the moderator is told when the game is over."""
         game = self._games[name]
         game.error = reason
         logger.error("%s", reason, extra={"game": name})
@@ -343,12 +343,12 @@ class SessionArchive:
         return ArchiveView(live, waited_for, len(self._games), self._index.archived, failed)
 
     def _live(self) -> dict[str, Any]:
-        pictures: list[dict[str, Any]] = []
+        snapshots: list[dict[str, Any]] = []
         for game in reversed(self._games.values()):
             archive = game.archive
-            if archive is not None and archive.lines and archive.unmeasured is None and len(pictures) < LIVE_GAMES:
-                pictures.append(picture(archive.rows(), archive.position, archive.lines))
-        return self._index.picture(self._news.session, len(self._games), pictures)
+            if archive is not None and archive.lines and archive.unmeasured is None and len(snapshots) < LIVE_GAMES:
+                snapshots.append(game_snapshot(archive.rows(), archive.position, archive.lines))
+        return self._index.session_snapshot(self._news.session, len(self._games), snapshots)
 
     def _conclude(self) -> None:
         """End the service if the house has closed and every game is settled, as far as it can be."""
@@ -356,7 +356,7 @@ class SessionArchive:
             self._subscriptions.finish()
 
     def results(self) -> Results:
-        """Bring all to the disk, and return what came of it."""
+        """Write all to the disk, and return what came of it."""
         for game in self._games.values():
             if game.archive is not None:
                 self._close_file(game.archive)
@@ -367,14 +367,14 @@ class SessionArchive:
             for name in self._index:
                 if not self._news.has_opening(name):
                     self._index.set_aside(name)
-            self._index.inspect()
+            self._index.check_files()
             missing = self._index.missing(closed.games)
             if missing and not closed.failed and self._error is None:
                 first = f"the first is number {missing[0]}"
                 self._error = f"nothing is known of {counted(len(missing), 'game')} of the session; {first}"
             if not closed.games and self._error is None:
                 self._error = "no game was played" + (f": {closed.reason}" if closed.reason else "")
-        # first, for a record that cannot be counted any more is told as such
+        # first, for it marks records that cannot be counted any more
         metrics = self._index.metrics(self._news.session, self._games)
         return Results(
             self._house,

@@ -1,5 +1,5 @@
 """`ArchiveIndex`: the records of a session that are settled, what became of each, the metrics over them, and the
-rolling picture for those who watch: small plain values, the newest of which is enough.
+snapshot for those who watch: small plain values, the newest of which is enough.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ ERROR_SHOWN: Final = 300
 """Characters of an error that a message of the house holds at most."""
 
 FAILINGS_AT_MOST: Final = 1000
-"""Games that are not as they should be, of those that nobody asks about any more, that are told one by one."""
+"""Games that are not as they should be, of those that nobody asks about any more, that are listed one by one."""
 
 FORGOTTEN: Final = ".forgotten"
 """What the name of a record ends with whose game is none of the session's any more."""
 
 LIVE_GAMES: Final = 32
-"""Running games that one picture shows at most, the newest first."""
+"""Running games that one snapshot shows at most, the newest first."""
 LIVE_KEPT: Final = 200
 """Pictures that stay on the stream."""
 
@@ -55,7 +55,7 @@ class ArchiveIndex:
         folder: where the records are.
 
     Attributes:
-        settled: games whose records are whole, and that are no longer told one by one.
+        settled: games whose records are whole, and that are no longer listed one by one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,10 +65,10 @@ class ArchiveIndex:
         self._settled_to = 0
         self._failings: list[ArchivedGame] = []
         self._metrics = Metrics()
-        self._rolling = Metrics(pooled=True)
+        self._live_metrics = Metrics(pooled=True)
         self._recount = False
-        # the rolling picture holds these already, as they were
-        self._in_rolling: set[str] = set()
+        # the snapshot counts these already, as they were
+        self._in_snapshot: set[str] = set()
 
     def __contains__(self, game: str) -> bool:
         return game in self._games
@@ -87,7 +87,7 @@ class ArchiveIndex:
         return sum(not archived.fine for archived in self._listed())
 
     def _listed(self) -> list[ArchivedGame]:
-        """Return the games that are told one by one."""
+        """Return the games that are listed one by one."""
         return [*self._failings, *(game.archived for game in self._games.values())]
 
     def put(self, archived: ArchivedGame, closed: GameClosed | None, rows: GameRows | None, size: int) -> None:
@@ -102,22 +102,22 @@ class ArchiveIndex:
         self._games[archived.game] = _SettledGame(archived, closed, size if rows is not None else None)
         if rows is not None:
             self._metrics.add(rows)
-            if archived.game not in self._in_rolling:
-                self._rolling.add(rows)
-            self._in_rolling.discard(archived.game)
+            if archived.game not in self._in_snapshot:
+                self._live_metrics.add(rows)
+            self._in_snapshot.discard(archived.game)
 
     def is_closed_as(self, closed: GameClosed) -> bool:
         """Return whether a settled game was closed in just this way when it was settled."""
         before = self._games[closed.game].closed
         return before is not None and _end(before) == _end(closed)
 
-    def take_back(self, game: str) -> int:
+    def remove(self, game: str) -> int:
         """Forget what became of a game, for it was done anew; returns its number."""
         archived = self._games.pop(game).archived
         if archived.counted:
             # what it added to the metrics cannot be taken out of them again
             self._recount = True
-            self._in_rolling.add(game)
+            self._in_snapshot.add(game)
         return archived.number
 
     def reopen(self, game: str, number: int) -> None:
@@ -129,10 +129,10 @@ class ArchiveIndex:
             self.settled = max(self.settled - 1, 0)
         self._failings = failings
         self._recount = True
-        self._in_rolling.add(game)
+        self._in_snapshot.add(game)
 
     def acknowledgement(self, game: str) -> Archived | None:
-        """Return what the moderator is to be told of a game; None of one that it did not close."""
+        """Return the acknowledgement of a game for the moderator; None of one that it did not close."""
         archived, closed = self._games[game].archived, self._games[game].closed
         if closed is None:
             return None
@@ -159,7 +159,7 @@ class ArchiveIndex:
             if number not in numbers and (rows := self._read(name)) is not None:
                 # it was archived in an earlier life
                 self._metrics.add(rows)
-                self._rolling.add(rows)
+                self._live_metrics.add(rows)
                 self.settled += 1
         self._settled_to = max(self._settled_to, summary.games)
 
@@ -173,15 +173,15 @@ class ArchiveIndex:
             logger.warning("a record of this session is left out: %s", error, extra={"game": name})
             return None
 
-    def picture(self, session: str, running: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def session_snapshot(self, session: str, running: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the members of a message on how the session stands.
 
         Args:
             session: the session's name.
             running: games under way.
-            games: pictures of running games, of which there may be more.
+            games: snapshots of running games, of which there may be more.
         """
-        sections = self._rolling.sections("outcomes", "headline")
+        sections = self._live_metrics.sections("outcomes", "headline")
         return {
             "v": PROTOCOL,
             "type": "live",
@@ -199,7 +199,7 @@ class ArchiveIndex:
         """Leave out a game that the bus has forgotten for good; its record stays, under a name that is no record's."""
         path = self._folder / f"{game}.ndjson"
         logger.warning("the bus has lost game %s; its record is left out", game, extra={"game": game})
-        self.take_back(game)
+        self.remove(game)
         try:
             path.replace(path.with_name(path.name + FORGOTTEN))
         except FileNotFoundError:
@@ -207,7 +207,7 @@ class ArchiveIndex:
         except OSError as error:
             logger.warning("%s stays where it is: %s", path, error.strerror, extra={"game": game})
 
-    def inspect(self) -> None:
+    def check_files(self) -> None:
         """Check that every record is on the disk as it was when it was settled."""
         for name, game in self._games.items():
             if game.size is None or game.archived.error is not None:
@@ -229,7 +229,7 @@ class ArchiveIndex:
         return [number for number in range(self._settled_to + 1, games + 1) if number not in numbers]
 
     def games(self) -> list[ArchivedGame]:
-        """Return what became of every game that is told one by one, by number."""
+        """Return what became of every game that is listed one by one, by number."""
         return sorted(self._listed(), key=lambda game: game.number)
 
     def metrics(self, session: str, without: Collection[str]) -> Result:
@@ -262,7 +262,7 @@ def _end(closed: GameClosed) -> tuple[str, int, str]:
     return closed.outcome, closed.lines, closed.hash
 
 
-def picture(rows: GameRows, position: tuple[int, str] | None, lines: int) -> dict[str, Any]:
+def game_snapshot(rows: GameRows, position: tuple[int, str] | None, lines: int) -> dict[str, Any]:
     """Return how one running game stands.
 
     Args:

@@ -82,7 +82,7 @@ class GameArchive:
         return self._fold.rows()
 
     def append(self, entries: Sequence[Entry]) -> str | None:
-        """Write down entries of the record stream, in order; what is in the file already is passed over.
+        """Append entries of the record stream, in order; what is in the file already is passed over.
 
         A line that differs from the file's, and goes on from the line before, takes its place: the step had been lost
         on the bus and was done anew. What is behind it in the file is cut off, and forgotten.
@@ -142,7 +142,7 @@ class GameArchive:
             raise RecordError(f"{self.path.parent}: {reason_of(error)}") from None
 
     def close(self) -> None:
-        """Bring what was written to the disk and close the file, if it is open.
+        """Write everything to the disk and close the file, if it is open.
 
         Raises:
             RecordError: the disk failed.
@@ -222,7 +222,7 @@ class GameArchive:
         self._refold(lines)
 
     def _refold(self, lines: int | None = None) -> RecordReader:
-        """Forget everything and read the file's first lines again, or all of them."""
+        """Start anew and read the file's first lines again, or all of them."""
         self._seals.clear()
         self._fold, self.unmeasured, self.position = GameFold(), None, None
         with closing(open_lines(self.path)) as lines_read:

@@ -64,7 +64,7 @@ class Results:
         metrics: `Metrics` over those that count.
         failed: games that the moderator says have failed.
         error: what else went wrong, None for nothing.
-        settled: games whose records are whole, and that are no longer told one by one.
+        settled: games whose records are whole, and that are no longer listed one by one.
     """
 
     house: str
@@ -137,7 +137,7 @@ def write_results(results: Results) -> None:
     """
     if not _has_ended(results.as_json()):
         _set_aside(results.folder, results.session)
-    # for people first: whoever finds the other file finds this one too
+    # the report first: where there is a metrics file, there is a report
     _replace(results.folder / REPORT, results.report())
     _replace(results.folder / METRICS, json.dumps(results.as_json(), allow_nan=False, indent=1) + "\n")
 

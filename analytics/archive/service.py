@@ -50,7 +50,7 @@ class AnalyticsSettings:
         house: the house's name.
         folder: where records, metrics and report go.
         name: the service's name in the house.
-        check_s: seconds between two checks: live pictures, and what is waited for.
+        check_s: seconds between two checks: live snapshots, and what is waited for.
     """
 
     url: str = field(repr=False)
@@ -71,7 +71,7 @@ def serve(
     Args:
         settings: see there.
         stopping: asked when this process should end; what is on disk by then can be gone on with.
-        health: told how it goes.
+        health: reports how it goes.
         tell: called with the results once they are written; with those so far after a request to stop.
 
     Returns:
@@ -117,7 +117,7 @@ def serve(
 
 
 class ArchiveService:
-    """Brings what is on the bus to an archive, one thing at a time, checks what it waits for, shows how games stand.
+    """Feeds an archive from the bus, one entry at a time, checks what it waits for, and shows how games stand.
 
     Args:
         settings: see there.
@@ -143,8 +143,8 @@ class ArchiveService:
         self._house, self._check_s = settings.house, settings.check_s
         self._member = member
         self._stopping = stopping
-        self._pictures = 0
-        self._shows = True
+        self._snapshots = 0
+        self._may_show = True
         self._view = ArchiveView()
         self._archive_lock = threading.Lock()
         self._check_lock = threading.Lock()
@@ -169,7 +169,7 @@ class ArchiveService:
         self._call(self._archive.acknowledge_all)
 
     def rejoined(self) -> None:
-        """Do nothing yet: the welcome that follows has all told anew."""
+        """Do nothing yet: the welcome that follows sends everything again."""
 
     def report(self) -> tuple[str, dict[str, int]]:
         """Return whether records are being archived, and how many."""
@@ -178,7 +178,7 @@ class ArchiveService:
         return state, {"games": view.running, "archived": view.archived, "failed": view.failed}
 
     def close(self) -> None:
-        """Stop reading, bring all to the disk, and show the end."""
+        """Stop reading, write all to the disk, and show the end."""
         # what is being handed over is still taken in
         self._member.reader.close()
         try:
@@ -193,16 +193,16 @@ class ArchiveService:
     # -- for the archive
 
     def follow(self, game: str, after: str) -> None:
-        """Have a game's record brought."""
+        """Subscribe to a game's record."""
         receive = partial(self._receive, partial(self._archive.receive_record, game))
         self._member.reader.follow(streams.record(self._house, game), receive, after, partial(self._reread, game))
 
     def unfollow(self, game: str) -> None:
-        """Have no more of it brought."""
+        """Unsubscribe from it."""
         self._member.reader.unfollow(streams.record(self._house, game))
 
     def follow_news(self) -> None:
-        """Have the ``games`` stream brought from its beginning."""
+        """Subscribe to the ``games`` stream, from its beginning."""
         receive = partial(self._receive, self._archive.receive_news)
         self._member.reader.follow(streams.games(self._house), receive, "0-0", partial(self._reread, ""))
 
@@ -261,7 +261,7 @@ class ArchiveService:
                     self._check_stream(game, lines, due)
                 self._post(view)
             except BusError as error:
-                # that the bus is away is told by its reader and writer
+                # its reader and writer report that the bus is away
                 logger.debug("looking around failed: %s", error)
             except Exception as error:
                 logger.exception("looking around failed")
@@ -275,22 +275,22 @@ class ArchiveService:
         return self._view
 
     def _post(self, view: ArchiveView) -> None:
-        """Post a picture to the house's live stream; a ticket that does not allow it is no reason to keep records any
+        """Post a snapshot to the house's live stream; a ticket that does not allow it is no reason to keep records any
         less.
         """
-        if view.live is None or not self._shows:
+        if view.live is None or not self._may_show:
             return
-        self._pictures += 1
+        self._snapshots += 1
         bus, stream = self._member.bus, streams.live(self._house)
         try:
-            bus.post(stream, Entry(pack(view.live), "live", self._member.name, "", self._pictures))
+            bus.post(stream, Entry(pack(view.live), "live", self._member.name, "", self._snapshots))
             bus.cap(stream, LIVE_KEPT)
         except NotAllowed as error:
-            self._shows = False
+            self._may_show = False
             logger.info("nothing is shown live: %s", error)
 
     def _check_stream(self, game: str, lines: int, due: int | None) -> None:
-        """See whether what is waited for is still on the bus, and say so if it is not."""
+        """Check whether what is waited for is still on the bus, and declare it missing if it is not."""
         bus, house = self._member.bus, self._house
         if not game:
             if not bus.entries(streams.games(house), limit=1):

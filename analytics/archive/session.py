@@ -41,13 +41,13 @@ class SessionNews:
         self._name = ""
         self._pending: list[tuple[str, News]] = []
         self._announced.clear()
-        # what the bus has forgotten is not so any more; what still stands there is told again
+        # what the bus has lost does not count any more; what is still there comes again
         self.closed = None
 
     def feed(self, entry: Entry) -> list[News]:
-        """Take in one entry of the stream; returns what is now known to be news of this session, in order.
+        """Process one entry of the stream; return what is now known to be news of this session, in order.
 
-        Where the stream was cut, what comes first is of a session whose name is told only further on. Repeats are
+        Where the stream was cut, what comes first is of a session whose name comes only further on. Repeats are
         harmless.
         """
         news = self._fold.feed(entry)

@@ -13,7 +13,7 @@ from typing import Final
 from analytics.claims import statement
 from analytics.claims.inspections import cleared, inspection, inspection_around, protected, protections, result_of
 from analytics.claims.lexicon import any_of
-from analytics.claims.statement import FoundClaim, Inspecting, StatementWords, closes, ironic, meant, taken_back
+from analytics.claims.statement import FoundClaim, InspectionWords, StatementWords, closes, ironic, meant, taken_back
 from wolfbus.roles import FACTS, ROLE_WORDS
 from wolfbus.vocabulary import Role
 
@@ -21,15 +21,15 @@ ROLES: Final[Mapping[str, Role]] = {**ROLE_WORDS, **{facts.plural.lower(): role 
 """Words for one and for many who have a role."""
 
 
-def roles(words: StatementWords, place: int, pending: Inspecting | None) -> Iterator[FoundClaim]:
+def roles(words: StatementWords, place: int, pending: InspectionWords | None) -> Iterator[FoundClaim]:
     """Yield the claims around a word for a role: what an inspection showed, or who has the role.
 
     Args:
         words: the statement.
         place: the place of that word.
-        pending: the inspection told of last.
+        pending: the last inspection.
     """
-    many = words.is_(place, "roles")
+    many = words.in_class(place, "roles")
     result = _result(words, place, pending) if not many else None
     if result is not None:
         yield from result
@@ -41,18 +41,18 @@ def roles(words: StatementWords, place: int, pending: Inspecting | None) -> Iter
         yield from _role_first(words, place, ROLES[words.word(place)])
 
 
-def _result(words: StatementWords, place: int, pending: Inspecting | None) -> list[FoundClaim] | None:
+def _result(words: StatementWords, place: int, pending: InspectionWords | None) -> list[FoundClaim] | None:
     """Return the inspection that showed the role at a place, none if it is not meant; None if the role is no result."""
     role = ROLES[words.word(place)]
     if match := words.near(place, "result_on"):
         who, night = words.other(match.start("who")), words.night(place, match.end(), place)
         is_meant = who is not None and meant(words, match.start(), of_self=True)
         return [FoundClaim("inspection", who, role, night)] if is_meant else []
-    if not closes(words, place + 1) or words.near(place, "no_result") is not None:
+    if not closes(words, place + 1) or words.near(place, "no_result"):
         return None
-    if role != "Werewolf" and words.near(place, "called_on") is not None:
+    if role != "Werewolf" and words.near(place, "called_on"):
         return None
-    if role == "Seer" and words.near(place, "as_seer") is not None:
+    if role == "Seer" and words.near(place, "as_seer"):
         return None
     target = result_of(words, pending, place) if pending is not None else None
     if pending is not None and target is not None:
@@ -65,7 +65,9 @@ def _result(words: StatementWords, place: int, pending: Inspecting | None) -> li
     return [FoundClaim("inspection", who, role, night)] if meant(words, verb.start(), opinion=True) else []
 
 
-def _inspection_result(words: StatementWords, pending: Inspecting, place: int, target: int) -> Iterator[FoundClaim]:
+def _inspection_result(
+    words: StatementWords, pending: InspectionWords, place: int, target: int
+) -> Iterator[FoundClaim]:
     """Yield the result of an inspection."""
     if (
         meant(words, pending.start)
@@ -101,8 +103,8 @@ def _role_of(
 
 
 def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
-    """Return whose role is told by the words around it, None standing for the speaker, and where that begins; nobody
-    if none are told.
+    """Return whose role the words around it tell, None for the speaker, and where that begins; nobody if they tell
+    none.
     """
     wolf = words.word(place) == "werewolf"
     for table in ("own", "own_unless_wolf"):
@@ -128,7 +130,7 @@ def _pronoun(words: StatementWords, pronoun: int, place: int) -> tuple[list[int 
 
 
 def _plural_subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
-    """Return who is told to have a role in the plural: "Raj and Bea are Werewolves", "Raj is one of the Werewolves"."""
+    """Return who has a role in the plural: "Raj and Bea are Werewolves", "Raj is one of the Werewolves"."""
     for table in ("several", "one_of"):
         if match := words.near(place, table):
             return [*words.players(match.start("who"), match.end("who"))], match.start()
@@ -141,7 +143,7 @@ def _plural_subject(words: StatementWords, place: int) -> tuple[list[int | None]
 def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[FoundClaim]:
     """Yield what follows a role that stands first: "the Seer is me", "the Werewolves are Raj and Bea"."""
     match = words.near(place, "role_first")
-    if match is None and words.is_(place, "roles"):
+    if match is None and words.in_class(place, "roles"):
         match = words.near(place, "apposed")
     if match is None:
         return
@@ -152,7 +154,7 @@ def _role_first(words: StatementWords, place: int, role: Role) -> Iterator[Found
             target = statement.addressed(words, index, index)
             if target is None:
                 return
-        elif target is None and not words.is_(index, "held_by"):
+        elif target is None and not words.in_class(index, "held_by"):
             continue
         yield from _role_of(words, [target], match.start("role"), end - 1, role)
 
@@ -172,7 +174,7 @@ _DEEDS: Final = any_of("inspected", "saw", "inspect", "inspecting", "turned", "l
 
 def claims(words: StatementWords) -> Iterator[FoundClaim]:
     """Yield the claims of a statement in the order of the words that carry them."""
-    pending: Inspecting | None = None
+    pending: InspectionWords | None = None
     doctor = False
     for place, word in enumerate(words.tokens):
         if place in words.silent:
@@ -183,7 +185,7 @@ def claims(words: StatementWords) -> Iterator[FoundClaim]:
             if target is not None:
                 yield FoundClaim("inspection", target)
             yield from protections(words, place)
-        if words.is_(place, "role", "roles"):
+        if words.in_class(place, "role", "roles"):
             yield from roles(words, place, pending)
             yield from another(words, place)
         if word == "werewolf":

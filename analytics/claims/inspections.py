@@ -10,42 +10,42 @@ from typing import Final
 
 from analytics.claims import statement
 from analytics.claims.lexicon import WORDS
-from analytics.claims.statement import FoundClaim, Inspecting, StatementWords, meant, taken_back
+from analytics.claims.statement import FoundClaim, InspectionWords, StatementWords, meant, taken_back
 
 
-def inspection(words: StatementWords, place: int, pending: Inspecting | None) -> Inspecting | None:
+def inspection(words: StatementWords, place: int, pending: InspectionWords | None) -> InspectionWords | None:
     """Return the inspection that the word at a place tells of.
 
     Args:
         words: the statement.
         place: the place.
-        pending: the inspection told of last.
+        pending: the last inspection.
     """
     inspected = None
     if words.player(place) is not None:
         inspected = _listed(words, place, pending)
-    elif words.is_(place, "inspected", "saw", "inspect"):
+    elif words.in_class(place, "inspected", "saw", "inspect"):
         inspected = _inspected_by_verb(words, place)
-    elif words.is_(place, "inspecting"):
-        inspected = _whom(words, place, place - 1) if words.near(place, "by_inspecting") is not None else None
-    elif words.is_(place, "turned"):
+    elif words.in_class(place, "inspecting"):
+        inspected = _whom(words, place, place - 1) if words.near(place, "by_inspecting") else None
+    elif words.in_class(place, "turned"):
         inspected = _by_turning(words, place)
-    if inspected is None and words.is_(place, "learned"):
+    if inspected is None and words.in_class(place, "learned"):
         inspected = _by_learning(words, place)
-    if inspected is None and words.is_(place, "shown"):
+    if inspected is None and words.in_class(place, "shown"):
         inspected = _by_showing(words, place)
-    if inspected is None and words.is_(place, "inspection"):
+    if inspected is None and words.in_class(place, "inspection"):
         inspected = _inspected_by_noun(words, place)
     return _with_others(words, inspected) if inspected is not None else None
 
 
-def _inspecting(words: StatementWords, begin: int, end: int, target: int | None, verb: int) -> Inspecting:
-    return Inspecting(begin, end, target, words.night(begin, end, verb))
+def _inspecting(words: StatementWords, begin: int, end: int, target: int | None, verb: int) -> InspectionWords:
+    return InspectionWords(begin, end, target, words.night(begin, end, verb))
 
 
-def _inspected_by_verb(words: StatementWords, place: int) -> Inspecting | None:
+def _inspected_by_verb(words: StatementWords, place: int) -> InspectionWords | None:
     """Return "I checked Raj", "Raj, whom I checked", "Raj was checked by me", "I checked: …"."""
-    if words.is_(place, "inspect") and words.near(place, "inspect_done") is None:
+    if words.in_class(place, "inspect") and not words.near(place, "inspect_done"):
         return None
     if passive := words.near(place, "inspected_by_me"):
         return _inspecting_who(words, passive, place, place + 3)
@@ -58,21 +58,21 @@ def _inspected_by_verb(words: StatementWords, place: int) -> Inspecting | None:
     for table in ("whom_before", "it_was"):
         if before := words.near(place, table):
             return _inspecting_who(words, before, place, max(place + 1, before.end()), begin)
-    if begin != place and words.near(place, "nobody_yet") is not None:
+    if begin != place and words.near(place, "nobody_yet"):
         return _inspecting(words, begin, place + 1, None, place)
     return None
 
 
 def _inspecting_who(
     words: StatementWords, match: re.Match[str], place: int, end: int, begin: int | None = None
-) -> Inspecting | None:
+) -> InspectionWords | None:
     """Return an inspection of the one whom a pattern names `who`, None if that is the speaker."""
     who = match.start("who")
     target = words.other(who)
     return _inspecting(words, who if begin is None else begin, end, target, place) if target is not None else None
 
 
-def _whom(words: StatementWords, verb: int, begin: int) -> Inspecting | None:
+def _whom(words: StatementWords, verb: int, begin: int) -> InspectionWords | None:
     """Return the inspection of whoever is named behind a verb, or meant by a pronoun there."""
     if (match := words.near(verb, "whom")) is None:
         return None
@@ -81,36 +81,38 @@ def _whom(words: StatementWords, verb: int, begin: int) -> Inspecting | None:
     return _inspecting(words, begin, match.end(), target, verb) if is_other else None
 
 
-def _by_turning(words: StatementWords, place: int) -> Inspecting | None:
+def _by_turning(words: StatementWords, place: int) -> InspectionWords | None:
     """Return "I turned my gaze upon Raj"."""
     begin, sense = statement.by_speaker(words, place), words.near(place, "my_sense")
     return _whom(words, sense.end() - 1, begin) if begin is not None and sense is not None else None
 
 
-def _by_learning(words: StatementWords, place: int) -> Inspecting | None:
+def _by_learning(words: StatementWords, place: int) -> InspectionWords | None:
     """Return "last night I learned that Raj is …", "I discovered Raj's role"."""
     begin, match = statement.by_speaker(words, place), words.near(place, "learned_of")
     if begin is None or match is None:
         return None
     who = match.start("who")
-    at_night = any(words.is_(index, "when") or words.night_at(index) is not None for index in range(begin - 4, who))
-    if words.other(who) is None or not (at_night or words.is_(place, "foresaw") or words.word(who + 1) == "'s"):
+    at_night = any(
+        words.in_class(index, "when") or words.night_at(index) is not None for index in range(begin - 4, who)
+    )
+    if words.other(who) is None or not (at_night or words.in_class(place, "foresaw") or words.word(who + 1) == "'s"):
         return None
     return _inspecting(words, begin, match.end(), words.other(who), place)
 
 
-def _by_showing(words: StatementWords, place: int) -> Inspecting | None:
+def _by_showing(words: StatementWords, place: int) -> InspectionWords | None:
     """Return "the role of Raj was revealed to me", "it was shown to me that …"."""
     if match := words.near(place, "whose_shown"):
         return _inspecting(words, match.start("who"), match.end(), words.player(match.start("who")), place)
     match = words.near(place, "shown_me")
-    if match is None or words.players(place - 4, place) or words.near(place, "shown_by_somebody") is not None:
+    if match is None or words.players(place - 4, place) or words.near(place, "shown_by_somebody"):
         return None
     return _inspecting(words, place, match.end(), None, place)
 
 
-def _inspected_by_noun(words: StatementWords, place: int) -> Inspecting | None:
-    """Return "my inspection", with whom it was of if that is told right before or after."""
+def _inspected_by_noun(words: StatementWords, place: int) -> InspectionWords | None:
+    """Return "my inspection", with whom it was of if that stands right before or after."""
     if subject := words.near(place, "subject_of_my"):
         return _inspecting_who(words, subject, place, place + 1)
     if (mention := words.near(place, "my_inspection")) is None:
@@ -124,7 +126,7 @@ def _inspected_by_noun(words: StatementWords, place: int) -> Inspecting | None:
     return _inspecting(words, mention.start(), who + 1, statement.person(words, who, who + 1), place)
 
 
-def _listed(words: StatementWords, place: int, pending: Inspecting | None) -> Inspecting | None:
+def _listed(words: StatementWords, place: int, pending: InspectionWords | None) -> InspectionWords | None:
     """Return a player in a list of inspections: "N1 Ada = Villager", "checks: Ada (Villager), …"."""
     target = words.other(place)
     if target is None or (pending is not None and place < pending.end):
@@ -135,7 +137,7 @@ def _listed(words: StatementWords, place: int, pending: Inspecting | None) -> In
     ):
         return None
     match = match or words.near(place, "listed_next")
-    return Inspecting(min(match.start(), place), place + 1, target, _night(words, match, place)) if match else None
+    return InspectionWords(min(match.start(), place), place + 1, target, _night(words, match, place)) if match else None
 
 
 def _night(words: StatementWords, match: re.Match[str], place: int) -> int | None:
@@ -143,7 +145,7 @@ def _night(words: StatementWords, match: re.Match[str], place: int) -> int | Non
     return named[-1] if named else words.night(place, place + 1, place)
 
 
-def _with_others(words: StatementWords, inspected: Inspecting) -> Inspecting:
+def _with_others(words: StatementWords, inspected: InspectionWords) -> InspectionWords:
     """Return the same words with the players who follow: "I checked Raj on night 1 and Bea on night 2"."""
     place, also = inspected.end, list[tuple[int, int | None]]()
     while inspected.target is not None and (following := words.near(place - 1, "and_inspected")) is not None:
@@ -152,7 +154,9 @@ def _with_others(words: StatementWords, inspected: Inspecting) -> Inspecting:
         if target is not None:
             also.append((target, words.night(who, who + 1, who)))
         place = who + 1
-    return Inspecting(inspected.start, place, inspected.target, inspected.night, tuple(also)) if also else inspected
+    return (
+        InspectionWords(inspected.start, place, inspected.target, inspected.night, tuple(also)) if also else inspected
+    )
 
 
 _FAR: Final = 160
@@ -161,9 +165,9 @@ _BEHIND: Final = 14
 """Words behind a role in which its inspection may be told."""
 
 
-def result_of(words: StatementWords, pending: Inspecting, place: int) -> int | None:
+def result_of(words: StatementWords, pending: InspectionWords, place: int) -> int | None:
     """Return who turns out by an inspection to be what the word at a place says, if only joining words lie between."""
-    if not 0 <= place - pending.end <= _FAR or words.near(place, "i_am") is not None:
+    if not 0 <= place - pending.end <= _FAR or words.near(place, "i_am"):
         return None
     targets = {pending.target, *(other for other, _ in pending.also)} - {None}
     named = pending.target if len(targets) < 2 else None
@@ -175,17 +179,17 @@ def result_of(words: StatementWords, pending: Inspecting, place: int) -> int | N
                 named = mark
             elif mark != named:
                 return None
-        elif words.is_(index, "role") and len(targets) > 1:
+        elif words.in_class(index, "role") and len(targets) > 1:
             named, stops = None, stops - 1
         elif not skipped and _is_aside(words, index):
             skipped = True
             index = _aside_end(words, index, place)
             continue
-        elif words.is_(index, "stop"):
+        elif words.in_class(index, "stop"):
             stops += 1
             if stops > 2:
                 return None
-        elif not words.is_(index, "modifier", "connector") and words.night_at(index) is None:
+        elif not words.in_class(index, "modifier", "connector") and words.night_at(index) is None:
             return None
         index += 1
     if named is None and not targets:
@@ -196,22 +200,22 @@ def result_of(words: StatementWords, pending: Inspecting, place: int) -> int | N
 
 def _aside_end(words: StatementWords, begin: int, place: int) -> int:
     """Return where an aside ends, behind a place that belongs to it: "I checked Raj because Bea is a Werewolf"."""
-    ends = (index for index in range(begin, place) if words.is_(index, "clause_end"))
+    ends = (index for index in range(begin, place) if words.in_class(index, "clause_end"))
     joined = (index for index in range(place - 1, begin, -1) if words.word(index) == "and")
-    return next(ends, None) or next(joined, place if words.is_(begin, "result_follows") else place + 1)
+    return next(ends, None) or next(joined, place if words.in_class(begin, "result_follows") else place + 1)
 
 
 def _is_aside(words: StatementWords, place: int) -> bool:
     """Return whether words begin that tell neither who nor what: ", fearing the worst", "who was so quiet"."""
     word = words.word(place)
     return (
-        words.is_(place, "aside")
-        or (word == "who" and not words.is_(place + 1, "shows"))
-        or (word.endswith("ing") and words.word(place - 1) == "," and not words.is_(place, "modifier"))
+        words.in_class(place, "aside")
+        or (word == "who" and not words.in_class(place + 1, "shows"))
+        or (word.endswith("ing") and words.word(place - 1) == "," and not words.in_class(place, "modifier"))
     )
 
 
-def _pronoun(words: StatementWords, pending: Inspecting, place: int) -> int | None:
+def _pronoun(words: StatementWords, pending: InspectionWords, place: int) -> int | None:
     """Return whom the words between an inspection of somebody not named and its result mean."""
     between = words.tokens[pending.end : place]
     if not WORDS["third_person"].isdisjoint(between):
@@ -219,21 +223,21 @@ def _pronoun(words: StatementWords, pending: Inspecting, place: int) -> int | No
     return statement.addressed(words, pending.start, place) if "you" in between else None
 
 
-def cleared(words: StatementWords, place: int, pending: Inspecting) -> int | None:
+def cleared(words: StatementWords, place: int, pending: InspectionWords) -> int | None:
     """Return whom an inspection shows to be no Werewolf, without naming a role."""
     if words.word(place) == "werewolf":
         denied = words.near(place, "no_werewolf")
         if denied is None or denied.start() < pending.end:
             return None
         place = denied.start()
-    elif not words.is_(place, "cleared"):
+    elif not words.in_class(place, "cleared"):
         return None
     target = result_of(words, pending, place)
     return target if target is not None and meant(words, pending.start) else None
 
 
 def inspection_around(words: StatementWords, begin: int, place: int, target: int) -> tuple[int, int] | None:
-    """Return where an inspection of a target is told of around its role, begin and end: "Raj is a Werewolf, I checked
+    """Return where words around a target's role tell of its inspection, begin and end: "Raj is a Werewolf, I checked
     him"; None if none is.
 
     Args:
@@ -243,36 +247,36 @@ def inspection_around(words: StatementWords, begin: int, place: int, target: int
         target: who has it.
     """
     for index in range(begin + 1, place):
-        if words.is_(index, "inspection") and "my" in words.tokens[max(index - 2, begin) : index]:
+        if words.in_class(index, "inspection") and "my" in words.tokens[max(index - 2, begin) : index]:
             return index, index + 1
     stops = 0
     for index in range(place + 1, min(place + _BEHIND, len(words.tokens))):
-        if words.is_(index, "stop"):
+        if words.in_class(index, "stop"):
             stops += 1
         if stops > 1 or words.player(index) not in {None, target} or words.word(index) == "shown":
             return None
-        if words.is_(index, "seen_it") and index not in words.silent:
+        if words.in_class(index, "seen_it") and index not in words.silent:
             return _seen_by(words, index, target)
-        if words.is_(index, "inspection") and words.near(index, "my_proof") is not None:
+        if words.in_class(index, "inspection") and words.near(index, "my_proof"):
             return index, index + 3
     return None
 
 
 def _seen_by(words: StatementWords, verb: int, target: int) -> tuple[int, int] | None:
-    """Return where an inspection is told of by a verb behind a role, begin and end; None if none is."""
-    by = statement.by_speaker(words, verb)
-    if by is None:
+    """Return where a verb behind a role tells of an inspection, begin and end; None if it does not."""
+    subject = statement.by_speaker(words, verb)
+    if subject is None:
         return None
-    if by == verb:
-        return (verb, verb + 1) if words.near(verb, "seen_alone") is not None else None
+    if subject == verb:
+        return (verb, verb + 1) if words.near(verb, "seen_alone") else None
     match = words.near(verb, "whom")
     end = match.end() if match is not None else verb + 1
-    about = words.other(match.start("who")) if match is not None and "who" in match.groupdict() else None
+    target_named = words.other(match.start("who")) if match is not None and "who" in match.groupdict() else None
     if (
-        about == target
-        or words.is_(verb + 1, "third_person")
+        target_named == target
+        or words.in_class(verb + 1, "third_person")
         or words.near(verb, "seen_that") is not None
-        or (about is None and words.word(verb + 1) == "you")
+        or (target_named is None and words.word(verb + 1) == "you")
     ):
         return verb, end
     return None
@@ -280,9 +284,9 @@ def _seen_by(words: StatementWords, verb: int, target: int) -> tuple[int, int] |
 
 def protections(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield the protections that the word at a place tells of."""
-    if words.is_(place, "protected", "protect", "watched", "kept", "protecting"):
+    if words.in_class(place, "protected", "protect", "watched", "kept", "protecting"):
         yield from _protected_by_verb(words, place)
-    if words.is_(place, "protection") and words.near(place, "my_protection") is not None:
+    if words.in_class(place, "protection") and words.near(place, "my_protection"):
         yield from _protected_by_noun(words, place)
 
 
@@ -301,10 +305,10 @@ def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim
     begin = _begins(words, place)
     if begin is None or not meant(words, begin, of_self=True):
         return
-    if words.near(place, "myself_protected") is not None or words.word(place) == "self-protected":
+    if words.near(place, "myself_protected") or words.word(place) == "self-protected":
         yield from protected(words.speaker, words.nights(begin, place + 1, place))
         return
-    match = words.near(place, "whom_kept" if words.is_(place, "kept") else "whom_protected")
+    match = words.near(place, "whom_kept" if words.in_class(place, "kept") else "whom_protected")
     if match is None or taken_back(words, match.end("who")):
         return
     who = match.start("who")
@@ -321,10 +325,10 @@ def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim
 
 def _begins(words: StatementWords, place: int) -> int | None:
     """Return where the words by which the speaker tells of a protection begin; None if it does not, or only plans."""
-    if words.is_(place, "protecting"):
+    if words.in_class(place, "protecting"):
         match = words.near(place, "i_was_at")
         return match.start("me") if match is not None else None
-    if words.is_(place, "protect") and words.near(place, "protect_done") is None:
+    if words.in_class(place, "protect") and not words.near(place, "protect_done"):
         return None
     return statement.by_speaker(words, place)
 

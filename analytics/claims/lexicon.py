@@ -1,4 +1,4 @@
-"""The words by which claims are told and the patterns over them, from `lexicon.toml`: the one place for them.
+"""The words of claims and the patterns over them, from `lexicon.toml`: the one place for them.
 
 A statement becomes a string of one character a word, a pattern a regular expression over it. `lexicon.toml` holds the
 patterns, one a line, their parts with spaces between them:

@@ -41,7 +41,7 @@ class StatementWords:
         """Return the word at a place."""
         return self.tokens[place] if 0 <= place < len(self.tokens) else _END
 
-    def is_(self, place: int, *kinds: str) -> bool:
+    def in_class(self, place: int, *kinds: str) -> bool:
         """Return whether the word at a place is in one of these classes of the lexicon."""
         word = self.word(place)
         return any(word in WORDS[kind] for kind in kinds)
@@ -90,7 +90,7 @@ class StatementWords:
             if nights := self._nights_at(place, "nights_after"):
                 return nights
             joined = self.word(place) in {"and", ";"} or (self.word(place) == "," and before)
-            if place >= end and (joined or self.is_(place, "stop", "inspected")):
+            if place >= end and (joined or self.in_class(place, "stop", "inspected")):
                 break
         return before
 
@@ -140,7 +140,7 @@ class FoundClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Inspecting:
+class InspectionWords:
     """Words that tell of an inspection by the speaker.
 
     Attributes:
@@ -192,9 +192,9 @@ def addressed(words: StatementWords, you: int, kernel: int) -> int | None:
     begin = you
     for _ in range(3):
         begin = first = words.sentence(begin)
-        while words.is_(first, "opening"):
+        while words.in_class(first, "opening"):
             first += 1
-        if words.player(first) is not None and words.is_(first + 1, "after_address"):
+        if words.player(first) is not None and words.in_class(first + 1, "after_address"):
             return words.other(first)
         if begin == 0:
             break
@@ -230,11 +230,11 @@ def by_speaker(words: StatementWords, verb: int) -> int | None:
     """
     if match := words.near(verb, "by_me"):
         return match.start("me")
-    return verb if words.near(verb, "no_subject") is not None and _speaker_goes_on(words, verb) else None
+    return verb if words.near(verb, "no_subject") and _speaker_goes_on(words, verb) else None
 
 
 def _speaker_goes_on(words: StatementWords, verb: int) -> bool:
-    """Return whether the subject that is left out is the speaker: nobody else was told of in the sentence, or the
+    """Return whether the subject that is left out is the speaker: nobody else was named in the sentence, or the
     speaker's own deed was.
     """
     another = False
@@ -244,9 +244,9 @@ def _speaker_goes_on(words: StatementWords, verb: int) -> bool:
         deed = word in _DONE
         if another:
             # it goes on only with an earlier deed of the speaker's
-            if deed and words.near(place, "by_me") is not None:
+            if deed and words.near(place, "by_me"):
                 return True
-            if deed and words.near(place, "no_subject") is None:
+            if deed and not words.near(place, "no_subject"):
                 return False
             another = not deed
         elif word in {"i", "me", "my"} or (deed and words.player(place + 1) is not None):
@@ -332,7 +332,7 @@ class _BackwardScan:
         ):
             return False
         if self.of_self:
-            if words.near(begin, "apart") is not None and words.word(place + 1) not in {",", ":"}:
+            if words.near(begin, "apart") and words.word(place + 1) not in {",", ":"}:
                 return False
             if (
                 (self.colon or self.telling)
@@ -359,18 +359,18 @@ class _BackwardScan:
 
 
 def is_said_by_speaker(words: StatementWords, place: int) -> bool:
-    """Return whether it is the speaker who says what a word of saying brings."""
+    """Return whether the speaker itself says what follows a word of saying."""
     if words.reads(place, "told_me"):
         clause = range(max(place - 8, 0), place)
-        if not any(words.player(index) is not None or words.is_(index, "sayer") for index in clause):
+        if not any(words.player(index) is not None or words.in_class(index, "sayer") for index in clause):
             return True
-    is_mine = not words.is_(place, "opinion_of_mine") and words.near(place, "i_say") is not None
+    is_mine = not words.in_class(place, "opinion_of_mine") and words.near(place, "i_say") is not None
     return is_mine or words.reads(place, "believe_me")
 
 
 def closes(words: StatementWords, place: int) -> bool:
     """Return whether what follows a role leaves it a word of its own: "a wolf hunter" is no wolf."""
-    return not words.is_(place, "compound", "cut") or words.reads(place, "closes_still")
+    return not words.in_class(place, "compound", "cut") or words.reads(place, "closes_still")
 
 
 def taken_back(words: StatementWords, after: int, *, opinion: bool = False) -> bool:

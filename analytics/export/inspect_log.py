@@ -17,14 +17,14 @@ from analytics.export.inspect_samples import (
     CallTexts,
     InspectLibrary,
     Transcript,
-    UsageBook,
+    UsageSums,
     called_by,
     measures,
     model_of,
     models_by_agent,
     outcome,
 )
-from analytics.export.table_files import Landing
+from analytics.export.table_files import AtomicFiles
 from analytics.export.tables import ExportedGame, read_games
 from analytics.export.writing import Exported
 from analytics.findings import Metrics
@@ -60,7 +60,7 @@ def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int,
         game: the game.
         prompts: prompts of model calls by line; those that are not there are left out.
     """
-    rows, opened, usage = game.rows, game.rows.opened, UsageBook(library)
+    rows, opened, usage = game.rows, game.rows.opened, UsageSums(library)
     usage.add(game)
     scores, undefined = scores_of(library, game)
     transcript = Transcript(library, game, prompts)
@@ -77,8 +77,8 @@ def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int,
         events=list(transcript.events()),
         model_usage=usage.models,
         role_usage=usage.roles,
-        started_at=instant(started(game)),
-        completed_at=None if rows.seconds is None else instant(started(game) + rows.seconds),
+        started_at=iso_time(started(game)),
+        completed_at=None if rows.seconds is None else iso_time(started(game) + rows.seconds),
         total_time=rows.seconds,
         working_time=rows.seconds,
         uuid=sha256_hex(game.id.encode(), rows.seed.encode())[:22],
@@ -108,7 +108,7 @@ def started(game: ExportedGame) -> float:
     return Path(game.note.path).stat().st_mtime if opened is None else opened.started
 
 
-def instant(seconds: float) -> str:
+def iso_time(seconds: float) -> str:
     """Return Unix seconds as Inspect writes times."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
@@ -146,7 +146,7 @@ def _metadata(game: ExportedGame) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class LogBuilder:
-    """Takes in the games of one study, or of none, that the same agents played, and makes their log.
+    """Collects the games of one study, or of none, that the same agents played, and makes their log.
 
     Args:
         library: inspect_ai.
@@ -163,17 +163,17 @@ class LogBuilder:
     criteria: Criteria
     samples: list[Any] = field(default_factory=list)
     _metrics: Metrics = field(default_factory=Metrics)
-    _usage: UsageBook = field(init=False)
+    _usage: UsageSums = field(init=False)
     _roles: dict[str, set[str]] = field(default_factory=dict)
     _called: dict[str, set[str]] = field(default_factory=dict)
     _begin: float = math.inf
     _end: float = -math.inf
 
     def __post_init__(self) -> None:
-        self._usage = UsageBook(self.library)
+        self._usage = UsageSums(self.library)
 
     def add(self, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
-        """Take in one game."""
+        """Add one game."""
         self.samples.append(sample_of(self.library, game, prompts))
         self._metrics.add(game.rows)
         self._usage.add(game)
@@ -187,7 +187,7 @@ class LogBuilder:
 
     @property
     def model(self) -> str:
-        """What Inspect is told is the model; see `model_of`."""
+        """The model that Inspect shows; see `model_of`."""
         return model_of(self.agents, self._called)
 
     @property
@@ -216,7 +216,7 @@ class LogBuilder:
         """Return the ``EvalLog``."""
         log, usage = self.library.log, self._usage
         completed = sum(sample.error is None for sample in self.samples)
-        times = {"started_at": instant(self._begin), "completed_at": instant(self._end)}
+        times = {"started_at": iso_time(self._begin), "completed_at": iso_time(self._end)}
         return log.EvalLog(
             status="success",
             eval=self._spec(),
@@ -250,7 +250,7 @@ class LogBuilder:
                 "prior": self.criteria.prior,
                 "include_defaulted": self.criteria.include_defaulted,
             },
-            created=instant(self._begin),
+            created=iso_time(self._begin),
             tags=["wolfbus"],
             dataset=log.EvalDataset(
                 name=self.name,
@@ -382,8 +382,8 @@ def write_inspect(
             read += 1
             tell(read, total)
         for builder in builders.values():
-            with Landing(Path(folder), [builder.file], force=force) as landing:
-                library.log.write_eval_log(builder.log(), landing.path(builder.file), format="eval")
+            with AtomicFiles(Path(folder), [builder.file], force=force) as atomic:
+                library.log.write_eval_log(builder.log(), atomic.path(builder.file), format="eval")
             counts[builder.file] = len(builder.samples)
             paths.append(Path(folder) / builder.file)
     return Exported(counts, tuple(notes), tuple(paths), tuple(checks(collection.studies, notes)))

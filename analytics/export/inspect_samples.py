@@ -1,4 +1,4 @@
-"""What Inspect is told of one game, in its own classes: scores, what model calls took, chat and events."""
+"""One game in the classes of Inspect: scores, what model calls took, chat and events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from analytics import Result, at
 from analytics.export.tables import ExportedGame
-from analytics.rows import JudgementRow, Noted, StatementRow, Step
+from analytics.rows import JudgementRow, StatementRow, Step, TimedEvent
 from analytics.rows.fields import call_id, statement_id
 from wolfbus.errors import ConfigError
 from wolfbus.messages.calls import Call, ChatRole, ModelCall
@@ -105,7 +105,7 @@ def usage_of(library: InspectLibrary, call: Call) -> Any:
     )
 
 
-class UsageBook:
+class UsageSums:
     """Adds up usage by model, by the role of the seat, and by what answers for it.
 
     Attributes:
@@ -121,7 +121,7 @@ class UsageBook:
         self.agents: dict[str, Any] = {}
 
     def add(self, game: ExportedGame) -> None:
-        """Take in the calls of a game."""
+        """Add the calls of a game."""
         for row in game.rows.call_rows:
             usage = usage_of(self._library, row.call)
             for book, name in ((self.models, row.model), (self.roles, row.role), (self.agents, row.agent)):
@@ -133,7 +133,7 @@ class UsageBook:
 
 
 def model_of(agents: Iterable[str], called: Mapping[str, Collection[str]]) -> str:
-    """Return what Inspect is told is the model of some agents: theirs, all of them with ``+`` between if there are
+    """Return what Inspect shows as the model of some agents: theirs, all of them with ``+`` between if there are
     several, an agent's own name where it called none.
 
     Args:
@@ -197,7 +197,9 @@ class Transcript:
             self._message(self._statements[step.event.statement])
             if isinstance(step.event, Statement)
             else self._library.model.ChatMessageUser(
-                id=f"{self._game.id}:{step.line}", content=storable(announced(step.event)), metadata={"line": step.line}
+                id=f"{self._game.id}:{step.line}",
+                content=storable(announcement(step.event)),
+                metadata={"line": step.line},
             )
             for step in self._game.rows.course
             if not isinstance(step.event, NightOutcome)
@@ -207,43 +209,43 @@ class Transcript:
         """Yield spans of rounds and phases with what happened in them, model calls too, in the record's order."""
         spans: list[str] = []
         time = 0.0
-        for noted in self._noted():
-            time = noted.time
+        for timed in self._timed_events():
+            time = timed.time
             # a model call stays where the game is
-            path = _spans_of(noted.event) or spans
-            yield from self._ends(spans, path, time)
+            path = _spans_of(timed.event) or spans
+            yield from self._span_ends(spans, path, time)
             for name in path[len(spans) :]:
-                yield self._begin(spans, name, time)
+                yield self._span_begin(spans, name, time)
                 spans.append(name)
-            yield self._event(noted, spans)
-        yield from self._ends(spans, [], time)
+            yield self._event(timed, spans)
+        yield from self._span_ends(spans, [], time)
 
-    def _noted(self) -> list[Noted[Any]]:
+    def _timed_events(self) -> list[TimedEvent[Any]]:
         rows = self._game.rows
-        calls = (Noted(row.line, row.time, row.call) for row in rows.call_rows)
-        return sorted([*rows.course, *calls], key=lambda noted: noted.line)
+        calls = (TimedEvent(row.line, row.time, row.call) for row in rows.call_rows)
+        return sorted([*rows.course, *calls], key=lambda timed: timed.line)
 
-    def _begin(self, spans: list[str], name: str, time: float) -> Any:
+    def _span_begin(self, spans: list[str], name: str, time: float) -> Any:
         span = self._span(name)
         return self._library.event.SpanBeginEvent(
             id=span,
             name=name.rpartition(":")[2] if spans else f"round {name}",
             type="phase" if spans else "round",
             parent_id=self._span(spans[-1]) if spans else None,
-            **self._place([name], time, f"begin:{span}"),
+            **self._event_fields([name], time, f"begin:{span}"),
         )
 
-    def _ends(self, spans: list[str], path: list[str], time: float) -> Iterator[Any]:
+    def _span_ends(self, spans: list[str], path: list[str], time: float) -> Iterator[Any]:
         """Close, from within outwards, the open spans that are not of this path."""
         while spans != path[: len(spans)]:
             span = self._span(spans[-1])
-            yield self._library.event.SpanEndEvent(id=span, **self._place(spans, time, f"end:{span}"))
+            yield self._library.event.SpanEndEvent(id=span, **self._event_fields(spans, time, f"end:{span}"))
             spans.pop()
 
     def _span(self, name: str) -> str:
         return f"{self._game.id}:{name}"
 
-    def _place(self, spans: list[str], time: float, name: str) -> dict[str, Any]:
+    def _event_fields(self, spans: list[str], time: float, name: str) -> dict[str, Any]:
         return {
             "uuid": f"{self._game.id}#{name}",
             "span_id": self._span(spans[-1]) if spans else None,
@@ -251,15 +253,15 @@ class Transcript:
             "working_start": time,
         }
 
-    def _event(self, noted: Noted[Any], spans: list[str]) -> Any:
-        place = self._place(spans, noted.time, str(noted.line))
-        if isinstance(noted.event, ModelCall):
-            return self._call(noted.event, noted.line, place)
-        data: dict[str, Any] = noted.event.model_dump(mode="json", exclude_none=True)
-        if isinstance(noted.event, Statement):
-            row = self._statements[noted.event.statement]
-            data = {**data, **self._assessed(row)}
-        return self._library.event.InfoEvent(source=noted.event.type, data=data, **place)
+    def _event(self, timed: TimedEvent[Any], spans: list[str]) -> Any:
+        place = self._event_fields(spans, timed.time, str(timed.line))
+        if isinstance(timed.event, ModelCall):
+            return self._call(timed.event, timed.line, place)
+        data: dict[str, Any] = timed.event.model_dump(mode="json", exclude_none=True)
+        if isinstance(timed.event, Statement):
+            row = self._statements[timed.event.statement]
+            data = {**data, **self._assessments(row)}
+        return self._library.event.InfoEvent(source=timed.event.type, data=data, **place)
 
     def _call(self, call: ModelCall, line: int, place: dict[str, Any]) -> Any:
         model, prompt = self._library.model, self._prompts.get(line)
@@ -276,8 +278,8 @@ class Transcript:
             model=call.model,
             role=self._game.rows.seats[call.seat].role,
             input=[
-                chat[role](id=f"{call_id(self._game.id, line)}:{at}", content=storable(text))
-                for at, (role, text) in enumerate(prompt.messages if prompt is not None else ())
+                chat[role](id=f"{call_id(self._game.id, line)}:{index}", content=storable(text))
+                for index, (role, text) in enumerate(prompt.messages if prompt is not None else ())
             ],
             tools=[],
             tool_choice="none",
@@ -307,11 +309,11 @@ class Transcript:
                 "speaker": row.speaker,
                 "role": row.role,
                 "agent": row.agent,
-                **self._assessed(row),
+                **self._assessments(row),
             },
         )
 
-    def _assessed(self, row: StatementRow) -> dict[str, Any]:
+    def _assessments(self, row: StatementRow) -> dict[str, Any]:
         """Return the self-label and the judgements of a statement."""
         label = None if row.d is None else {"deceptive": row.d, "confidence": row.c, "kind": row.kind}
         return {
@@ -334,7 +336,7 @@ def _spans_of(event: Step | ModelCall) -> list[str]:
     return [] if phase is None or isinstance(event, ModelCall | Ended) else [f"{event.round}", f"{event.round}:{phase}"]
 
 
-def announced(event: Step) -> str:
+def announcement(event: Step) -> str:
     """Return what everybody learns of an event, as a sentence."""
     if isinstance(event, Dawn):
         return f"Round {event.round}. In the night {event.died or _NOBODY} died."

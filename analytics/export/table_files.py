@@ -42,32 +42,32 @@ class CsvFile:
         self._text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
         self._writer = csv.writer(self._text, lineterminator="\r\n")
         self._writer.writerow(column.name for column in table.columns)
-        self._booleans = [at for at, column in enumerate(table.columns) if column.kind == "boolean"]
-        self._texts = [at for at, column in enumerate(table.columns) if column.kind in {"text", "category"}]
+        self._booleans = [index for index, column in enumerate(table.columns) if column.kind == "boolean"]
+        self._texts = [index for index, column in enumerate(table.columns) if column.kind in {"text", "category"}]
 
     def add(self, rows: Iterable[Row]) -> int:
         """Write rows and return how many they were."""
         count = 0
         for row in rows:
             cells: list[Cell] = list(row)
-            for at in self._booleans:
-                if cells[at] is not None:
-                    cells[at] = "true" if cells[at] else "false"
-            for at in self._texts:
-                cell = cells[at]
+            for index in self._booleans:
+                if cells[index] is not None:
+                    cells[index] = "true" if cells[index] else "false"
+            for index in self._texts:
+                cell = cells[index]
                 if cell is not None:
-                    cells[at] = storable(str(cell))
+                    cells[index] = storable(str(cell))
             self._writer.writerow(cells)
             count += 1
         return count
 
     def finish(self) -> None:
-        """Hand all bytes to the file, which stays open."""
+        """Write all bytes to the file, which stays open."""
         self._text.flush()
         self._text.detach()
 
     def abandon(self) -> None:
-        """Do nothing: the file is not whole and will be thrown away."""
+        """Do nothing: the file is not whole and will be removed."""
 
 
 def pyarrow() -> Any:
@@ -100,7 +100,7 @@ class ParquetFile:
         self._arrow = pyarrow()
         self._schema = self._arrow.schema([self._field(column) for column in table.columns])
         self._writer = self._arrow.parquet.ParquetWriter(file, self._schema, compression=_COMPRESSION)
-        self._texts = [at for at, column in enumerate(table.columns) if column.kind == "text"]
+        self._texts = [index for index, column in enumerate(table.columns) if column.kind == "text"]
         self._rows: list[Row] = []
         self._characters = 0
 
@@ -110,8 +110,8 @@ class ParquetFile:
         for row in rows:
             self._rows.append(row)
             count += 1
-            for at in self._texts:
-                cell = row[at]
+            for index in self._texts:
+                cell = row[index]
                 if cell is not None:
                     self._characters += len(str(cell))
             if len(self._rows) >= GROUP_ROWS or self._characters >= GROUP_CHARACTERS:
@@ -119,12 +119,12 @@ class ParquetFile:
         return count
 
     def finish(self) -> None:
-        """Hand all bytes to the file, which stays open."""
+        """Write all bytes to the file, which stays open."""
         self._write()
         self._writer.close()
 
     def abandon(self) -> None:
-        """Forget everything; the file is not whole and will be thrown away. Call it before the file is closed."""
+        """Discard everything; the file is not whole and will be removed. Call it before the file is closed."""
         self._rows = []
         try:
             self._writer.close()
@@ -144,7 +144,7 @@ class ParquetFile:
 
     def _array(self, column: Column, values: tuple[Any, ...]) -> Any:
         if column.kind == "category" and column.values:
-            code = {value: at for at, value in enumerate(column.values)}
+            code = {value: index for index, value in enumerate(column.values)}
             indices = self._arrow.array([None if value is None else code[value] for value in values], "int32")
             return self._arrow.DictionaryArray.from_arrays(indices, self._arrow.array(column.values, "string"))
         if column.kind in {"category", "text"}:
@@ -172,10 +172,10 @@ class ParquetFile:
 _BUFFER: Final = 1 << 18
 
 
-class Landing:
+class AtomicFiles:
     """Files that are written under hidden names beside their own, and take these when all of them are done.
 
-    Used as a context manager: where its block ends well the files land, where it is left by an exception they vanish.
+    A context manager: where its block ends well the files are renamed, at an exception they are removed.
 
     Args:
         folder: where the files go; created if need be.
@@ -203,7 +203,7 @@ class Landing:
         return self._folder / f".{name}.{os.getpid()}.partial"
 
     def file(self, name: str) -> IO[bytes]:
-        """Return a file, open for writing bytes; `close` on it is left to the landing."""
+        """Return a file, open for writing bytes; `close` on it is left to this class."""
         if name not in self._files:
             self._files[name] = self.path(name).open("wb", buffering=_BUFFER)
         return self._files[name]
@@ -222,15 +222,15 @@ class Landing:
     ) -> None:
         try:
             if error is None:
-                self._land()
+                self._commit()
         except OSError as failure:
-            raise _placed(failure, self._folder) from None
+            raise _with_folder(failure, self._folder) from None
         finally:
-            self._clear()
+            self._discard()
         if isinstance(error, OSError) and not error.filename:
-            raise _placed(error, self._folder) from None
+            raise _with_folder(error, self._folder) from None
 
-    def _land(self) -> None:
+    def _commit(self) -> None:
         for file in self._files.values():
             file.flush()
             os.fsync(file.fileno())
@@ -244,7 +244,7 @@ class Landing:
         if existing and not self._force:
             raise ConfigError(f"{self._folder / existing[0]}: exists already; `wolfbus export … --force` replaces it")
 
-    def _clear(self) -> None:
+    def _discard(self) -> None:
         for file in self._files.values():
             # on a full disk what is left in the buffer is of no use, and the file is closed all the same
             with suppress(OSError):
@@ -253,6 +253,6 @@ class Landing:
             self.path(name).unlink(missing_ok=True)
 
 
-def _placed(error: OSError, folder: Path) -> OSError:
+def _with_folder(error: OSError, folder: Path) -> OSError:
     """Return an error that names the folder, as one of a file that is only open does not."""
     return OSError(error.errno or 0, error.strerror or str(error), str(folder))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from analytics.columns import ColumnsBuilder
-from analytics.export.table_files import CsvFile, Landing, ParquetFile, pyarrow
+from analytics.export.table_files import AtomicFiles, CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
@@ -249,18 +249,18 @@ def write_tables(
     """
     if form == "parquet":
         pyarrow()
-    folder, chosen = Path(folder), _chosen(tables)
+    folder, chosen = Path(folder), _tables_named(tables)
     collection = collect(sources, None if criteria is None else criteria.roles)
     paths = {table.name: f"{table.name}.{form}" for table in chosen}
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
         raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
-    beside = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
+    descriptions = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
     of_all, builder = [table for table in chosen if table.whole], ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
-    with Landing(folder, [*paths.values(), *beside], force=force) as landing:
+    with AtomicFiles(folder, [*paths.values(), *descriptions], force=force) as atomic:
         kind = CsvFile if form == "csv" else ParquetFile
-        writers = {table.name: kind(table, landing.file(paths[table.name])) for table in chosen}
+        writers = {table.name: kind(table, atomic.file(paths[table.name])) for table in chosen}
         try:
             for note, game in read_games(collection, criteria, tell):
                 notes.append(note)
@@ -278,12 +278,12 @@ def write_tables(
             for writer in writers.values():
                 writer.abandon()
             raise
-        sums = {table.name: landing.digest(paths[table.name]) for table in chosen}
+        sums = {table.name: atomic.digest(paths[table.name]) for table in chosen}
         if form == "csv":
-            landing.file(PACKAGE).write(_package(chosen, licence))
-        landing.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
-        landing.file(CARD).write(_card(chosen, form, counts, licence))
-    written = tuple(folder / name for name in (*paths.values(), *beside))
+            atomic.file(PACKAGE).write(_package(chosen, licence))
+        atomic.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
+        atomic.file(CARD).write(_card(chosen, form, counts, licence))
+    written = tuple(folder / name for name in (*paths.values(), *descriptions))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
 
@@ -291,11 +291,11 @@ write_csv: Final = partial(write_tables, "csv")
 write_parquet: Final = partial(write_tables, "parquet")
 
 
-def _chosen(names: Sequence[str] | None) -> list[ExportTable]:
+def _tables_named(names: Sequence[str] | None) -> list[ExportTable]:
     if names is None:
         return list(TABLES.values())
     strangers = [name for name in names if name not in TABLES]
     if strangers or not names:
-        what = f"no table {strangers[0]!r}" if strangers else "no table is named"
-        raise ConfigError(f"{what}; there are {', '.join(TABLES)}")
+        fault = f"no table {strangers[0]!r}" if strangers else "no table is named"
+        raise ConfigError(f"{fault}; there are {', '.join(TABLES)}")
     return [table for name, table in TABLES.items() if name in names]

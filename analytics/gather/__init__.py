@@ -80,7 +80,7 @@ class _Words:
         self._left = limit
 
     def add(self, note: FileNote, rows: GameRows) -> None:
-        """Take in one game; forget all if it is too much."""
+        """Add one game; forget all if they are too many."""
         self._left -= len(rows.statements)
         if self.are_kept and self._left >= 0:
             self.games[note.path] = rows
@@ -114,7 +114,7 @@ def gather(
         tell: called now and then with the bytes read so far and all there are.
 
     Raises:
-        RecordError: as `find` does. What is wrong with a single file stands in `Gathered.files`.
+        RecordError: as `find` does. What is wrong with a single file is in `Gathered.files`.
     """
     criteria = criteria or Criteria()
     collection = collect(paths, criteria.roles, as_recorded=criteria.as_recorded)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,7 +35,7 @@ def read_rows(
 
     Args:
         lines: the lines with their ``\n``.
-        fold: takes in what holds; new.
+        fold: new; it folds what holds.
         prover: re-executes the record; None not to.
         watch: called with every event that holds; may raise RecordError or RulesError to end the record before it.
         lenient: pass over members that nobody knows here, which is quicker: for measuring, not for proving.
@@ -45,14 +44,14 @@ def read_rows(
     Returns:
         What was found of the record; and the rows of what holds, None where not even the opening does.
     """
-    receive = fold.take if watch is None else partial(_take_both, fold.take, watch)
-    checked = read_checked(lines, receive, prover, lenient=lenient, digest_of=digest_of)
+
+    def receive(recorded: Recorded) -> None:
+        fold.take(recorded)
+        if watch is not None:
+            watch(recorded)
+
+    checked = read_checked(lines, receive if watch else fold.take, prover, lenient=lenient, digest_of=digest_of)
     return checked, None if checked.opened is None else fold.rows()
-
-
-def _take_both(first: Callable[[Recorded], None], second: Callable[[Recorded], None], recorded: Recorded) -> None:
-    first(recorded)
-    second(recorded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +102,23 @@ def read_game(
         return FileNote(path, None, 0, False, source.problem or "not a wolfbus record"), None
     try:
         if source.kind == "paper":
-            return _paper(source, criteria, keep_text=keep_text)
+            return _read_paper_log(source, criteria, keep_text=keep_text)
         # who looks at every line, or proves it, is to see all of it
         lenient = watch is None and criteria.prover is None
         digest_of: DigestOf = "events"
         if lenient and source.noted is not None and "digest" in source.noted.compared:
-            note, rows = _record(source, criteria, keep_text=keep_text, lenient=True, digest_of="lines")
+            note, rows = _read_record(source, criteria, keep_text=keep_text, lenient=True, digest_of="lines")
             if note.problem is None:
                 return note, rows
             # the lines' own bytes prove a digest; that it is another one, only the events do
         elif lenient and source.noted is None and not digest:
             digest_of = "nothing"
-        return _record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient, digest_of=digest_of)
+        return _read_record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient, digest_of=digest_of)
     except WolfError as error:
         return FileNote(path, source.game, 0, False, str(error).removeprefix(f"{path}: ")), None
 
 
-def _record(
+def _read_record(
     source: Source,
     criteria: Criteria,
     *,
@@ -132,7 +131,7 @@ def _record(
     prover = None if criteria.prover is None else criteria.prover()
     with closing(open_lines(source.path)) as lines:
         checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient, digest_of=digest_of)
-    differs = _difference(source, checked)
+    differs = source.stray or (None if source.noted is None else source.noted.difference(checked))
     problem = None if checked.problem is None else checked.problem.removeprefix(f"{source.path}: ")
     problem = problem or differs
     counted = checked.opened is not None and (
@@ -152,13 +151,7 @@ def _record(
     return note, rows if counted else None
 
 
-def _difference(source: Source, checked: Checked) -> str | None:
-    if source.stray is not None:
-        return source.stray
-    return None if source.noted is None else source.noted.difference(checked)
-
-
-def _paper(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[FileNote, GameRows]:
+def _read_paper_log(source: Source, criteria: Criteria, *, keep_text: bool) -> tuple[FileNote, GameRows]:
     meta = criteria.roles or meta_beside(source.path)
     with closing(open_lines(source.path)) as lines:
         log = read_paper_log(lines, meta, name=str(source.path))
@@ -203,15 +196,15 @@ class StudyCheck:
     @property
     def sentence(self) -> str:
         """What was found, for people."""
-        of = f"of {counted(self.records, 'record')}"
+        of_records = f"of {counted(self.records, 'record')}"
         hashed = "" if self.hash is None else f", study hash {self.hash}"
         if self.proven is not None:
-            return f"{self.proven:,} {of} proven{hashed}"
+            return f"{self.proven:,} {of_records} proven{hashed}"
         if self.study is None:
-            return f"{self.whole:,} {of} whole, none re-executed"
-        by = " and ".join(filter(None, [", ".join(self.compared[:-1]), *self.compared[-1:]]))
-        what = f"as noted ({by})" if by else "whole; nothing is noted to compare them with"
-        return f"{self.whole:,} {of} {what}, none re-executed{hashed}"
+            return f"{self.whole:,} {of_records} whole, none re-executed"
+        names = " and ".join(filter(None, [", ".join(self.compared[:-1]), *self.compared[-1:]]))
+        state = f"as noted ({names})" if names else "whole; nothing is noted to compare them with"
+        return f"{self.whole:,} {of_records} {state}, none re-executed{hashed}"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -240,15 +233,11 @@ def study_check(study: StudySource, files: Sequence[FileNote]) -> StudyCheck:
     }
     ended = {game.game for game in games.values() if game.state == "ended"}
     whole = [note for note in by_game.values() if note.problem is None]
-    proofs = [note.proven for note in by_game.values() if note.proven is not None]
-    return StudyCheck(
-        study.id,
-        len(ended | by_game.keys()),
-        len(whole),
-        _in_all([note.compared for note in whole]),
-        sum(note.problem is None and note.proven is True for note in by_game.values()) if proofs else None,
-        study_hash(study.notes.heads({game: note.head for game, note in by_game.items() if game and not note.problem})),
-    )
+    heads = study.notes.heads({note.game: note.head for note in whole if note.game})
+    compared = _common([note.compared for note in whole])
+    proofs = [note.proven and note.problem is None for note in by_game.values() if note.proven is not None]
+    proven = sum(proofs) if proofs else None
+    return StudyCheck(study.id, len(ended | by_game.keys()), len(whole), compared, proven, study_hash(heads))
 
 
 def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> StudyCheck | None:
@@ -257,10 +246,10 @@ def loose_check(studies: Sequence[StudySource], files: Sequence[FileNote]) -> St
     loose = [note for note in files if not note.published and note.game not in noted and note.events]
     if not loose:
         return None
-    proofs = [note.proven for note in loose if note.proven is not None]
-    whole = [note for note in loose if note.problem is None]
+    whole = sum(note.problem is None for note in loose)
     heads = [(note.game or "", note.head if note.problem is None else "") for note in loose]
-    return StudyCheck(None, len(loose), len(whole), (), sum(proofs) if proofs else None, study_hash(heads))
+    proofs = [note.proven for note in loose if note.proven is not None]
+    return StudyCheck(None, len(loose), whole, (), sum(proofs) if proofs else None, study_hash(heads))
 
 
 def checks(studies: Sequence[StudySource], files: Sequence[FileNote]) -> Iterator[StudyCheck]:
@@ -274,5 +263,5 @@ def checks(studies: Sequence[StudySource], files: Sequence[FileNote]) -> Iterato
         yield loose
 
 
-def _in_all(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _common(compared: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(name for name in (compared[0] if compared else ()) if all(name in names for names in compared))

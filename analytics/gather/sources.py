@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.record.line import check_seal
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
-from wolfbus.record.reader import SUFFIXES, open_lines
+from wolfbus.record.reader import SUFFIXES, check_seals, open_lines
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
@@ -30,7 +29,7 @@ class Source:
         kind: a "record" of ours, or a log of the "paper"'s code; None if it is neither, or cannot be read.
         game: the game's id, by its first line; None where that does not tell.
         size: bytes.
-        problem: why it is of no use, None if it may be.
+        problem: why it cannot be read, None if it may.
         noted: what the study to which it belongs has noted of its game; None if it belongs to none.
         stray: why it is no record of the study in whose folder it stands; None if it is one, or in none.
     """
@@ -131,7 +130,7 @@ def find(paths: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
             continue
         inner = _studies_under(path)
         studies |= inner
-        below = {source.path.resolve(): source for source in _under(path, studies)}
+        below = {source.path.resolve(): source for source in _sources_under(path, studies)}
         if not below and not inner:
             raise RecordError(f"{path}: no records in it: no *.ndjson and no *.ndjson.gz")
         sources = below | sources
@@ -143,14 +142,14 @@ def _studies_under(folder: Path) -> dict[Path, StudySource]:
     return {study.folder.resolve(): study for study in studies}
 
 
-def _under(folder: Path, studies: Mapping[Path, StudySource]) -> list[Source]:
+def _sources_under(folder: Path, studies: Mapping[Path, StudySource]) -> list[Source]:
     files = sorted(path for path in folder.rglob("*") if path.name.endswith(SUFFIXES) and not path.is_dir())
-    # records stand in few folders
-    is_records = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
+    # records are in few folders
+    is_study = {parent: parent.resolve() in studies for parent in {path.parent for path in files}}
     peeked = (
         _peek(path)
         for path in files
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not is_records[path.parent]
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not is_study[path.parent]
     )
     return [
         source for source in peeked if source.kind is not None or source.size == 0 or _is_record_of(source, studies)
@@ -250,7 +249,7 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
 
     Raises:
         RecordError: as `find` does.
-        ConfigError: what is told of published logs concerns none of the files.
+        ConfigError: an option for published logs was given, and none of the files is one.
     """
     sources, studies = find(paths)
     if (roles is not None or as_recorded) and not any(source.kind == "paper" for source in sources):
@@ -258,7 +257,7 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
     # one that tells of no games says nothing of any
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
     inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in sources}}
-    sources = [_in_study(_named(source, roles), inside[source.path.parent], studies) for source in sources]
+    sources = [_with_notes(_with_game(source, roles), inside[source.path.parent], studies) for source in sources]
     holders: dict[str, list[Source]] = {}
     for source in sources:
         if source.game is not None:
@@ -297,7 +296,7 @@ def _faults(studies: Sequence[StudySource]) -> Iterator[FileNote]:
             yield FileNote(str(study.folder / FILE), None, 0, False, study.notes.fault)
 
 
-def _in_study(source: Source, home: StudySource | None, studies: Sequence[StudySource]) -> Source:
+def _with_notes(source: Source, home: StudySource | None, studies: Sequence[StudySource]) -> Source:
     """Return a source with what its study notes of its game: its `home`, in whose folder it stands, else any that
     does.
     """
@@ -311,8 +310,8 @@ def _in_study(source: Source, home: StudySource | None, studies: Sequence[StudyS
     return source
 
 
-def _named(source: Source, roles: Path | None) -> Source:
-    """Return a source with its game, which of a published log stands in another file."""
+def _with_game(source: Source, roles: Path | None) -> Source:
+    """Return a source with its game, which for a published log is in another file."""
     if source.kind != "paper":
         return source
     try:
@@ -326,7 +325,7 @@ def _named(source: Source, roles: Path | None) -> Source:
 def _best(sources: Sequence[Source]) -> Source:
     # a study names its records after their games
     own_first = sorted(sources, key=lambda source: source.noted is None or source.path.stem != source.game)
-    reached = [(source, *_reach(source)) for source in own_first]
+    reached = [(source, *_extent(source)) for source in own_first]
     for source, _, _, head in reached:
         if source.noted is not None and head in source.noted.heads:
             return source
@@ -336,21 +335,11 @@ def _best(sources: Sequence[Source]) -> Source:
     return max(reached, key=lambda candidate: candidate[2])[0]
 
 
-def _reach(source: Source) -> tuple[bool, int, str]:
+def _extent(source: Source) -> tuple[bool, int, str]:
     """Return whether a file's seals hold up to the end of its game, the number of lines that are sealed, and the seal
     of the last of them.
     """
     if source.kind != "record":
         return source.kind == "paper", 0, ""
-    head, count, last = "", 0, b""
-    try:
-        with closing(open_lines(source.path)) as lines:
-            for line in lines:
-                if line[-1:] != b"\n":
-                    return False, count, head
-                head = check_seal(head, line[:-1], count + 1)
-                last = line
-                count += 1
-    except RecordError:
-        return False, count, head
-    return b'"type":"ended"' in last, count, head
+    is_sealed, count, head, last = check_seals(source.path)
+    return is_sealed and b'"type":"ended"' in last, count, head

@@ -41,7 +41,7 @@ def ends(estimated: Mapping[str, Any] | None) -> Ends:
     return look(estimated, "low"), look(estimated, "high")
 
 
-def value(
+def value_cell(
     number: float | None,
     unit: str = "share",
     *,
@@ -60,7 +60,7 @@ def value(
         within: its 95 % interval.
         paper: the paper's value, in the same unit.
         link: the statements behind it.
-        reason: why it is undefined; a general sentence stands in.
+        reason: why it is undefined; a general sentence unless given.
     """
     under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
     lacking = None if number is not None else (reason or "there is nothing to compute it from")
@@ -68,7 +68,7 @@ def value(
     return Cell(in_unit(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
 
 
-def estimate(
+def estimate_cell(
     estimated: Mapping[str, Any] | None,
     unit: str = "share",
     *,
@@ -77,8 +77,8 @@ def estimate(
 ) -> Cell:
     """Return the cell of an estimate ``{"value", "low", "high", "n", "reason"}``."""
     if not estimated:
-        return value(None, unit, paper=paper, reason="it was not computed")
-    cell = value(
+        return value_cell(None, unit, paper=paper, reason="it was not computed")
+    cell = value_cell(
         *(estimated.get("value"), unit),
         n=estimated.get("n"),
         within=ends(estimated),
@@ -93,7 +93,7 @@ def estimate(
     return replace(cell, under=under, lacking=str(lacking))
 
 
-def counted(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
+def count_cell(number: int | None, *, paper: float | None = None, link: Target | None = None) -> Cell:
     """Return the cell of a whole number."""
     published = "" if paper is None else count(paper)
     reason = "" if number is None else None
@@ -266,7 +266,7 @@ class Context:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents' names, fit to show and told apart."""
+        """The agents' names, fit to show, all different."""
         brief = [_brief(agent) for agent in self.agents]
         names = [name if brief.count(name) == 1 else agent for agent, name in zip(self.agents, brief, strict=True)]
         shortened = told_apart(names, NAME_SHOWN, shorten_name)
@@ -293,10 +293,10 @@ class Context:
 
 def _brief(agent: str) -> str:
     """Return what tells an agent from others: a model without its server and maker, a program without "exec:"."""
-    kind, _, rest = agent.partition(":")
+    kind, _, name = agent.partition(":")
     if kind == "llm":
-        rest = rest.partition("@")[0].rpartition("/")[2]
-    return rest.strip() or agent
+        name = name.partition("@")[0].rpartition("/")[2]
+    return name.strip() or agent
 
 
 def shorten_name(name: str, limit: int) -> str:

@@ -86,7 +86,7 @@ class IndexedGame:
     entries: tuple[StatementEntry, ...]
 
 
-def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS) -> list[str]:
+def sampled(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS) -> list[str]:
     """Return the files whose games the index is to show, in order: all, or a seeded sample of whole games.
 
     The sample depends on the games' ids alone, so that one study always shows the same games.
@@ -106,7 +106,7 @@ def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS)
         return [note.path for note in notes]
     limit = min(limit, SAMPLED)
     statements, paths = 0, []
-    for note in sorted(notes, key=_draw):
+    for note in sorted(notes, key=_sample_key):
         size = by_game[note.game or ""]
         if statements + size > limit:
             continue
@@ -115,7 +115,7 @@ def chosen(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS)
     return sorted(paths)
 
 
-def _draw(note: FileNote) -> bytes:
+def _sample_key(note: FileNote) -> bytes:
     return hashlib.sha256(f"wolfbus index {note.game}".encode()).digest()
 
 
@@ -183,7 +183,7 @@ _SCORED: Final = frozenset({"tp", "fp", "tn", "fn"})
 _FLAGGED: Final = frozenset({"tp", "fp", "flag"})
 
 
-class Matching:
+class EntryIndex:
     """Entries by everything that a selection may ask of them; the page's script decides by the same rules.
 
     Args:
@@ -220,15 +220,15 @@ class Matching:
         return set().union(
             *(
                 entries
-                for (judged, role, by), entries in self._judged.items()
-                if _is(judged, selection.judged)
+                for (judged, role, agent), entries in self._judged.items()
+                if _matches(judged, selection.judged)
                 and (selection.observer is None or role == selection.observer)
-                and (selection.by is None or by == selection.by)
+                and (selection.by is None or agent == selection.by)
             )
         )
 
 
-def _is(judged: Judged, name: str | None) -> bool:
+def _matches(judged: Judged, name: str | None) -> bool:
     if name is None or name == "judged":
         return judged != "none"
     if name == "flagged":

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
-from analytics.report.entries import EntryJudgement, IndexedGame, Matching, StatementEntry
+from analytics.report.entries import EntryIndex, EntryJudgement, IndexedGame, StatementEntry
 from analytics.rows import GameRows
 from wolfbus.document import Block, Figure, LinkText, Part, Section, TableBlock
 from wolfbus.formats import percent, quantity, visible, words
@@ -69,15 +69,6 @@ _NAME: Final = 40
 _FIRST: Final = 5
 """Statements that a selection links to for readers without script."""
 
-_JUDGED: Final = {
-    "tp": "flags it, rightly",
-    "fp": "flags it, wrongly",
-    "tn": "passes it, rightly",
-    "fn": "passes it, wrongly",
-    "flag": "flags it",
-    "pass": "passes it",
-    "none": "no judgement that counts",
-}
 _CHOICES: Final = {
     "tp": "deceptive, flagged (TP)",
     "fp": "truthful, flagged (FP)",
@@ -87,7 +78,6 @@ _CHOICES: Final = {
     "scored": "judged, with a self-label",
     "judged": "judged",
 }
-_TRUTHS: Final = {"true": "every checkable claim is true", "mistake": "a mistake", "lie": "a lie", "none": ""}
 
 
 class Index:
@@ -101,7 +91,7 @@ class Index:
         self._size = 0
 
     def add(self, game: IndexedGame) -> bool:
-        """Take in one game; return False, and leave it out, if the index would become too large."""
+        """Add one game; return False, and leave it out, if the index would become too large."""
         markup: Markup = _macros().game(game)
         if self._size + len(markup) > SIZE:
             return False
@@ -152,7 +142,7 @@ class Index:
         self, context: Context, selections: Iterable[Selection]
     ) -> Iterator[tuple[str, str, list[str], bool]]:
         """Yield what script replaces: how many statements each link of a number means, and the first of them."""
-        matching, agents = Matching(self._entries), context.names
+        matching, agents = EntryIndex(self._entries), context.names
         for selection in dict.fromkeys(selections):
             if selection.anchor == INDEX:
                 continue
@@ -172,7 +162,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    environment.globals |= {"LONG": _ROWS, "JUDGED": _JUDGED, "TRUTHS": _TRUTHS, "TEXT_SHOWN": TEXT_SHOWN}
+    environment.globals |= {"LONG": _ROWS, "TEXT_SHOWN": TEXT_SHOWN}
     environment.filters |= {
         "breadth": _breadth,
         "claim_in_words": _claim,

@@ -14,7 +14,7 @@ from analytics.gather.reading import checks
 from analytics.reference import published
 from analytics.report.caveats import fillers, missing_answers, protocols, smoothing
 from analytics.report.context import Context
-from analytics.report.entries import STATEMENTS, chosen, entries_of
+from analytics.report.entries import STATEMENTS, entries_of, sampled
 from analytics.report.sections import answer, design, evidence, methods, tables
 from analytics.report.sections.methods import bibtex, cite
 from analytics.report.specs import table
@@ -95,13 +95,13 @@ class Report:
         from analytics.report.html import Index, page
 
         index = Index()
-        paths = chosen(self._gathered.columns, self._gathered.files, statements)
+        paths = sampled(self._gathered.columns, self._gathered.files, statements)
         games = [game for game in entries_of(paths, self._gathered, self._criteria) if index.add(game)]
         columns = self._gathered.columns
         indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
         context = replace(self.context, indexed=indexed)
         sections = self._sections(context)
-        if (example := answer.chosen_example(games)) is not None:
+        if (example := answer.typical_game(games)) is not None:
             sections.insert(1, answer.example(example, context))
         return page(self.title, sections, context, index)
 
@@ -151,22 +151,22 @@ def terminal_text(result: Result) -> str:
 def _blocks(result: Result) -> Iterator[Block]:
     warnings = [protocols(result), *missing_answers(result)]
     yield from (warning(line) for line in warnings if line)
-    yield plain(_opening(result))
+    yield plain(_opening_sentence(result))
     context = Context(agents=tuple(result["repair"]["by_brain"]))
     overall = result["repair"]["overall"]
     for section in IN_TERMINAL:
         if section is design.repair and overall["replies"] == overall["clean"]:
             continue
         for block in section(result, context).blocks:
-            if isinstance(block, TableBlock) and _tells(block):
+            if isinstance(block, TableBlock) and _has_values(block):
                 yield block
 
 
-def _tells(table: TableBlock) -> bool:
+def _has_values(table: TableBlock) -> bool:
     return any(cell.reason is None for row in table.rows for cell in row.cells)
 
 
-def _opening(result: Result) -> str:
+def _opening_sentence(result: Result) -> str:
     games, labels = result["outcomes"], result["labels"]
     alpha, prior = smoothing(result)
     return " ".join(

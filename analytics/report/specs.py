@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from analytics import Result, at, look
-from analytics.report.context import Context, Selection, counted, ends, estimate, over_all, value
+from analytics.report.context import Context, Selection, count_cell, ends, estimate_cell, over_all, value_cell
 from wolfbus.document import Cell, Row, TableBlock, TableColumn
 from wolfbus.formats import Ends
 from wolfbus.package_data import PackageData, Prose, read_data
@@ -220,8 +220,8 @@ def _lines(
         label = "Overall" if key == "overall" else spec.labels.get(key, key)
         head, values = context.agent_cell(key) if by == "agent" else Cell(label), _values(key, by, context)
         if spec.head_link:
-            behind = spec.head_link.format_map(defaultdict(str, values))
-            head = replace(head, link=Selection.of(behind) if look(row, "n") else None)
+            link_query = spec.head_link.format_map(defaultdict(str, values))
+            head = replace(head, link=Selection.of(link_query) if look(row, "n") else None)
         yield Line(head, row, values, key == "overall", path=f"{place}.{{key}}")
     if spec.total and rows and (row := look(findings, *(total := spec.total.format(**words)).split("."))):
         yield Line(Cell(spec.total_label), row, _values("overall", by, context), total=True, path=total)
@@ -246,11 +246,11 @@ def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, wo
     paper = context.paper((path if column.paper == OWN else column.paper).format_map(values)) if column.paper else None
     link = Selection.of(column.link.format_map(values).format_map(values))
     if unit == "whole":
-        return counted(content, paper=paper, link=link)
+        return count_cell(content, paper=paper, link=link)
     if isinstance(content, Mapping) or (content is None and not reason and not column.within):
-        return estimate(content, unit, paper=paper, link=link)
+        return estimate_cell(content, unit, paper=paper, link=link)
     within = (_within(source, path, line, findings, values) for source in column.within)
-    return value(
+    return value_cell(
         *(content, unit),
         n=at(line.row, column.n) if column.n else None,
         within=next((pair for pair in within if None not in pair), (None, None)),

@@ -21,10 +21,10 @@ from analytics.rows.course import (
     Departure,
     InspectionRow,
     NightRow,
-    Noted,
     ProtectionRow,
     SeatRow,
     Step,
+    TimedEvent,
     VotingRow,
     WhisperRow,
     call_row,
@@ -157,7 +157,7 @@ class GameRows:
     bids: tuple[BidRow, ...] = ()
     whispers: tuple[WhisperRow, ...] = ()
     call_rows: tuple[CallRow, ...] = ()
-    course: tuple[Noted[Step], ...] = ()
+    course: tuple[TimedEvent[Step], ...] = ()
 
     def claims(self) -> Iterator[ClaimRow]:
         """Yield every claim of every statement."""
@@ -257,7 +257,6 @@ __all__ = [
     "InspectionRow",
     "JudgementRow",
     "NightRow",
-    "Noted",
     "Pair",
     "ProtectionRow",
     "ReplyKey",
@@ -265,6 +264,7 @@ __all__ = [
     "StatementRow",
     "Step",
     "SuspicionRow",
+    "TimedEvent",
     "Truth",
     "VoteRow",
     "VotingRow",

@@ -29,7 +29,6 @@ from analytics.rows.fields import (
     name,
     role,
     seat_in,
-    seat_in_if_any,
 )
 from wolfbus.canonical import canonical
 from wolfbus.messages.base import SeatName
@@ -56,7 +55,7 @@ _NOBODY = "the wolves went for nobody"
 
 
 @dataclass(frozen=True, slots=True)
-class Noted(Generic[E]):
+class TimedEvent(Generic[E]):
     """An event and where it stands.
 
     Attributes:
@@ -244,8 +243,8 @@ class NightRow:
 
     game: GameId
     round: Round
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom the wolves went for", "seats", _NOBODY)]]] = (
-        seat_in_if_any("target")
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom the wolves went for", "seats", _NOBODY)]]] = seat_in(
+        "target"
     )
     target: Annotated[SeatName | None, name("that player's name", _NOBODY)]
     target_role: Annotated[Role | None, role("that player's", _NOBODY)] = None
@@ -262,7 +261,7 @@ class NightRow:
         lambda row: None if row.target is None else row.target in row.protected and row.died is None
     )
     died: SeatName | None
-    died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = seat_in_if_any("died")
+    died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = seat_in("died")
     night: ClassVar[Derived[Annotated[str, coded(NIGHTS)]]] = Derived(
         lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2]
     )
@@ -311,8 +310,8 @@ class WhisperRow:
     )
     game: GameId
     wolf_id: ClassVar[Derived[Annotated[str, key("who whispers", "seats")]]] = seat_in("wolf")
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to kill", "seats", "it proposes nobody")]]] = (
-        seat_in_if_any("target")
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom to kill", "seats", "it proposes nobody")]]] = seat_in(
+        "target"
     )
     line: Line
     round: Round

@@ -32,7 +32,6 @@ from analytics.rows.fields import (
     name,
     role,
     seat_in,
-    seat_in_if_any,
     statement_id,
 )
 from wolfbus.messages.base import SeatName
@@ -67,7 +66,7 @@ def contradicted(thought: Iterable[Claim], stated: Iterable[Claim]) -> bool | No
     not, or they give it two roles; None where they are about no player in common.
     """
     pairs = (pair for pair in product(thought, stated) if pair[0].target == pair[1].target)
-    answers = [answer for one, other in pairs if (answer := _differ(_sides(one), _sides(other))) is not None]
+    answers = [answer for first, second in pairs if (answer := _differ(_sides(first), _sides(second))) is not None]
     return any(answers) if answers else None
 
 
@@ -80,8 +79,8 @@ def _sides(claim: Claim) -> tuple[bool | None, Role | None]:
     return claim.role == "Werewolf", claim.role
 
 
-def _differ(one: tuple[bool | None, Role | None], other: tuple[bool | None, Role | None]) -> bool | None:
-    (wolf, role), (wolf_too, role_too) = one, other
+def _differ(first: tuple[bool | None, Role | None], second: tuple[bool | None, Role | None]) -> bool | None:
+    (wolf, role), (wolf_too, role_too) = first, second
     if wolf is None or wolf_too is None:
         return None
     return wolf != wolf_too or (role is not None and role_too is not None and role != role_too)
@@ -329,9 +328,7 @@ class VoteRow:
     )
     game: GameId
     voter_id: ClassVar[Derived[Annotated[str, key("who votes", "seats")]]] = seat_in("voter")
-    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = seat_in_if_any(
-        "target"
-    )
+    target_id: ClassVar[Derived[Annotated[str | None, key("whom to exile", "seats", _ABSTAINED)]]] = seat_in("target")
     statement_id: ClassVar[
         Derived[Annotated[str | None, key("its published reason", "statements", "none was published")]]
     ] = Derived(lambda row: None if row.statement is None else statement_id(row.game, row.statement))

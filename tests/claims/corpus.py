@@ -60,9 +60,9 @@ def implied(claims: Iterable[Claim], by: str) -> set[Claim]:
     called one, and whoever is called one is said to have that role. Finding such a claim is neither
     right nor wrong: it counts neither for precision nor for recall.
     """
-    said = set(claims)
+    asserted = set(claims)
     following: set[Claim] = set()
-    for claim in said:
+    for claim in asserted:
         match claim:
             case InspectionClaim():
                 following.add(RoleClaim(target=by, role="Seer"))
@@ -75,7 +75,7 @@ def implied(claims: Iterable[Claim], by: str) -> set[Claim]:
                 following.add(RoleClaim(target=claim.target, role="Werewolf"))
             case RoleClaim():
                 pass
-    return following - said
+    return following - asserted
 
 
 def _styles() -> list[LabelledSentence]:
@@ -83,9 +83,9 @@ def _styles() -> list[LabelledSentence]:
     for path in sorted(Path(__file__).with_name("styles").glob("*.toml")):
         style = tomllib.loads(path.read_text("utf-8"))
         names = tuple(style["names"])
-        for told in style["sentence"]:
-            claims = CLAIMS.validate_json(json.dumps(told.pop("claims")))
-            sentences.append(LabelledSentence(style=path.stem, names=names, claims=claims, **told))
+        for row in style["sentence"]:
+            claims = CLAIMS.validate_json(json.dumps(row.pop("claims")))
+            sentences.append(LabelledSentence(style=path.stem, names=names, claims=claims, **row))
     return sentences
 
 

@@ -39,14 +39,17 @@ def score(split: Split, style: str | None = None) -> Scores:
     for sentence in SENTENCES:
         if sentence.split == split and style in {None, sentence.style}:
             labelled = {asserted(claim): claim for claim in sentence.claims}
-            found = {asserted(claim): claim for claim in found_in(sentence)}
+            found_by_assertion = {asserted(claim): claim for claim in found_in(sentence)}
             neither = set(map(asserted, implied(sentence.claims, sentence.by)))
-            right += len(found.keys() & labelled.keys())
-            wrong += len(found.keys() - labelled.keys() - neither)
-            missed += len(labelled.keys() - found.keys())
-            told = [(night(found[each]), night(labelled[each])) for each in found.keys() & labelled.keys()]
-            nights += sum(pair != (None, None) for pair in told)
-            right_nights += sum(one == other is not None for one, other in told)
+            right += len(found_by_assertion.keys() & labelled.keys())
+            wrong += len(found_by_assertion.keys() - labelled.keys() - neither)
+            missed += len(labelled.keys() - found_by_assertion.keys())
+            pairs = [
+                (night(found_by_assertion[assertion]), night(labelled[assertion]))
+                for assertion in found_by_assertion.keys() & labelled.keys()
+            ]
+            nights += sum(pair != (None, None) for pair in pairs)
+            right_nights += sum(one == other is not None for one, other in pairs)
     return Scores(right, wrong, missed, nights, right_nights)
 
 
@@ -69,11 +72,11 @@ def main() -> None:
     """Print the scores of both halves, and by style."""
     for split in SPLITS:
         for style in (*sorted({sentence.style for sentence in SENTENCES}), None):
-            found = score(split, style)
+            scores = score(split, style)
             print(
-                f"{split:<9} {style or 'all':<11} precision {found.precision:.3f}  recall {found.recall:.3f}  "
-                f"right {found.right:>3}  wrong {found.wrong:>2}  missed {found.missed:>2}  "
-                f"nights {found.right_nights}/{found.nights}"
+                f"{split:<9} {style or 'all':<11} precision {scores.precision:.3f}  recall {scores.recall:.3f}  "
+                f"right {scores.right:>3}  wrong {scores.wrong:>2}  missed {scores.missed:>2}  "
+                f"nights {scores.right_nights}/{scores.nights}"
             )
 
 

@@ -21,49 +21,54 @@ def games() -> list[Played]:
 
 
 def test_what_scripted_players_claim_can_be_heard_and_they_say_little_else(games: list[Played]):
-    heard, unheard, found = [], [], []
+    borne_out, unheard, extracted = [], [], []
     for game in games:
-        given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
+        attached_by_number = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
         for row in fold(game.events).statements:
-            attached = given.get(row.number, ())
-            assert [*row.unheard, *(each for each in row.claims if not each.extracted)] == sorted(
-                attached, key=lambda each, row=row: each in row.claims
+            attached = attached_by_number.get(row.number, ())
+            assert [*row.unheard, *(scored for scored in row.claims if not scored.extracted)] == sorted(
+                attached, key=lambda scored, row=row: scored in row.claims
             )
-            heard += [each for each in row.claims if not each.extracted]
+            borne_out += [scored for scored in row.claims if not scored.extracted]
             unheard += row.unheard
-            found += [each for each in row.claims if each.extracted]
+            extracted += [scored for scored in row.claims if scored.extracted]
     # names that are words of the game ("as the Seer") cannot be told from them
-    assert len(heard) > 20 * len(unheard)
-    assert len(heard) > 50 * len(found)
+    assert len(borne_out) > 20 * len(unheard)
+    assert len(borne_out) > 50 * len(extracted)
 
 
 def test_without_attached_claims_most_are_found_in_the_words_with_the_same_verdicts(games: list[Played]):
-    found = expected = 0
+    count = expected = 0
     for game in games:
-        given = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
+        attached_by_number = {event.statement: event.claims for event in game.events if event.type == "claim_truth"}
         for row in fold([event for event in game.events if event.type != "claim_truth"]).statements:
             attached = {
                 asserted(scored.claim): scored.verdict
-                for scored in given.get(row.number, ())
+                for scored in attached_by_number.get(row.number, ())
                 if isinstance(scored.claim, RoleClaim | InspectionClaim)
                 and getattr(scored.claim, "round", None) is None
             }
             for scored in row.claims:
                 assert scored.extracted
                 key = asserted(scored.claim)
-                found += key in attached
+                count += key in attached
                 assert attached.get(key, scored.verdict) == scored.verdict
             expected += len(attached)
-    assert found > 0.5 * expected > 10
+    assert count > 0.5 * expected > 10
 
 
-def seer_speaks(text: str, *given: ScoredClaim) -> tuple[ScoredClaim, ...]:
+def statement(speaker: str, text: str, *attached: ScoredClaim):
+    """A statement of the first day, after Sia has inspected Wim, with the claims that the speaker attaches."""
     game = Script().dawn()
     game.events.insert(-1, Inspection(round=1, seat="Sia", target="Wim", role="Werewolf"))
-    number = game.say("Sia", text=text)
-    if given:
-        game.events.append(ClaimTruth(statement=number, claims=given))
-    return game.rows().statements[0].claims
+    number = game.say(speaker, text=text)
+    if attached:
+        game.events.append(ClaimTruth(statement=number, claims=attached))
+    return game.rows().statements[0]
+
+
+def seer_speaks(text: str, *attached: ScoredClaim) -> tuple[ScoredClaim, ...]:
+    return statement("Sia", text, *attached).claims
 
 
 def test_a_claim_in_words_is_scored_and_marked():
@@ -76,14 +81,14 @@ def test_a_claim_in_words_is_scored_and_marked():
 
 
 def test_what_the_speaker_attached_is_not_found_again():
-    given = ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf", round=1), verdict="true")
+    attached = ScoredClaim(claim=InspectionClaim(target="Wim", role="Werewolf", round=1), verdict="true")
     opinion = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
     seer = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true", extracted=True)
     for night in ("", "on night 1 "):
-        said = f"I am the Seer. I inspected Wim {night}and he is a Werewolf."
-        assert seer_speaks(said, given, opinion) == (given, opinion, seer)
-    *_, another = seer_speaks("I am the Seer. I inspected Wim on night 2 and he is a Werewolf.", given, opinion)
-    assert (another.claim, another.verdict) == (given.claim.model_copy(update={"round": 2}), "lie")
+        text = f"I am the Seer. I inspected Wim {night}and he is a Werewolf."
+        assert seer_speaks(text, attached, opinion) == (attached, opinion, seer)
+    *_, another = seer_speaks("I am the Seer. I inspected Wim on night 2 and he is a Werewolf.", attached, opinion)
+    assert (another.claim, another.verdict) == (attached.claim.model_copy(update={"round": 2}), "lie")
 
 
 @pytest.mark.parametrize(
@@ -99,11 +104,9 @@ def test_what_the_speaker_attached_is_not_found_again():
     ],
 )
 def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str, borne_out: bool):
-    given = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
-    game = Script().dawn()
-    game.events.append(ClaimTruth(statement=game.say("Vic", text=text), claims=(given,)))
-    row = game.rows().statements[0]
-    assert (row.claims, row.unheard) == (((given,), ()) if borne_out else ((), (given,)))
+    attached = ScoredClaim(claim=AccusationClaim(target="Wim"), verdict="true")
+    row = statement("Vic", text, attached)
+    assert (row.claims, row.unheard) == (((attached,), ()) if borne_out else ((), (attached,)))
     assert row.truth == ("true" if borne_out else None)
 
 
@@ -119,18 +122,13 @@ def test_what_a_speaker_attaches_counts_only_if_the_words_bear_it_out(text: str,
 )
 def test_one_lie_makes_a_statement_a_lie(verdicts: tuple[Verdict, ...], truth: str | None):
     claims = [AccusationClaim(target=name) for name in ("Wim", "Wes", "Vic")[: len(verdicts)]]
-    given = tuple(ScoredClaim(claim=claim, verdict=each) for claim, each in zip(claims, verdicts, strict=True))
-    game = Script().dawn()
-    number = game.say("Von", text=" ".join(f"{claim.target} is a Werewolf." for claim in claims) or "Well.")
-    game.events.append(ClaimTruth(statement=number, claims=given))
-    assert game.rows().statements[0].truth == truth
+    scored = [ScoredClaim(claim=claim, verdict=verdict) for claim, verdict in zip(claims, verdicts, strict=True)]
+    text = " ".join(f"{claim.target} is a Werewolf." for claim in claims) or "Well."
+    assert statement("Von", text, *scored).truth == truth
 
 
 def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think_so_errs():
-    game = Script().dawn()
-    for speaker in ("Wim", "Sia"):
-        game.say(speaker, text="Vic is a Werewolf.")
-    assert [row.truth for row in game.rows().statements] == ["lie", "mistake"]
+    assert [statement(speaker, "Vic is a Werewolf.").truth for speaker in ("Wim", "Sia")] == ["lie", "mistake"]
 
 
 def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
@@ -138,26 +136,25 @@ def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
     game.say("Vic", text="Val is the Seer.")
     game.events.append(Inspection(round=2, seat="Sia", target="Wim", role="Werewolf"))
     game.say("Sia", text="I inspected Wim and he is a Werewolf.")
-    before = Script().dawn()
-    before.say("Sia", text="I inspected Wim and he is a Werewolf.")
     assert [row.claims[0].verdict for row in game.rows().statements] == ["mistake", "true"]
-    assert before.rows().statements[0].claims[0].verdict == "lie"
+    (claim,) = seer_speaks("I inspected Wes and he is a Werewolf.")
+    assert claim.verdict == "lie"
 
 
 def test_who_left_is_revealed_only_where_the_rules_say_so():
     roles = {"Wim": "Werewolf", "Sia": "Seer", "Vic": "Villager"}
-    for reveal, shown in (("none", {}), ("team", {"Wim": "werewolves"}), ("role", {"Wim": "Werewolf"})):
+    for reveal, revealed in (("none", {}), ("team", {"Wim": "werewolves"}), ("role", {"Wim": "Werewolf"})):
         facts = GameFacts(roles, reveal)
         facts.leave("Wim")
         facts.leave("Wim")
-        assert (facts.living, facts.revealed, facts.night_victims) == (["Sia", "Vic"], shown, [])
+        assert (facts.living, facts.revealed, facts.night_victims) == (["Sia", "Vic"], revealed, [])
 
 
 def test_claims_are_counted_by_source_kind_and_verdict():
     game = Script().dawn()
     first = game.say("Sia", text="I am the Seer.")
-    given = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true")
-    game.events.append(ClaimTruth(statement=first, claims=(given,)))
+    attached = ScoredClaim(claim=RoleClaim(target="Sia", role="Seer"), verdict="true")
+    game.events.append(ClaimTruth(statement=first, claims=(attached,)))
     game.say("Wim", text="I am the Doctor. I checked Vic and he is a Werewolf.")
     third = game.say("Wes", text="Good morning.")
     silent = ScoredClaim(claim=AccusationClaim(target="Vic"), verdict="lie")

@@ -75,10 +75,10 @@ def game(
     name: str, seed: str = "1", brains: tuple[str, ...] = ("one", "two"), words: tuple[str, ...] = HOSTILE
 ) -> tuple[AnyEvent, ...]:
     """A whole game with claims, hostile words wherever words can be, missing answers, abstentions and thoughts."""
-    asked = iter(range(10**6))
+    numbers = iter(range(10**6))
 
     def answer(question: Question) -> Given | None:
-        n = next(asked)
+        n = next(numbers)
         text = words[n % len(words)]
         if n % 11 == 7:
             return Missing("timed_out")
@@ -112,28 +112,28 @@ def game(
     opened = events[0]
     assert isinstance(opened, Opened)
     seats = tuple(seat.model_copy(update={"brain": brains[at % len(brains)]}) for at, seat in enumerate(opened.seats))
-    found: list[AnyEvent] = [opened.model_copy(update={"game": name, "started": 1.7e9 + 0.125, "seats": seats})]
+    events_: list[AnyEvent] = [opened.model_copy(update={"game": name, "started": 1.7e9 + 0.125, "seats": seats})]
     for event in events[1:]:
         thinks = event.type == "answered" and event.outcome == "accepted"
-        found.append(event.model_copy(update={"thought": "hm, =1+1"}) if thinks else event)
-    return tuple(found)
+        events_.append(event.model_copy(update={"thought": "hm, =1+1"}) if thinks else event)
+    return tuple(events_)
 
 
 def with_calls(events: Sequence[AnyEvent]) -> list[AnyEvent]:
     """Add a model call behind every third batch: paid ones, one of a cassette, one without tokens, failed ones."""
     prompt = "You are at a table. 我"
     first = Segment(segment=segment_hash(None, "system", prompt), role="system", text=prompt)
-    found: list[AnyEvent] = [events[0], first]
+    with_calls_: list[AnyEvent] = [events[0], first]
     calls = 0
     for event in events[1:]:
-        found.append(event)
+        with_calls_.append(event)
         if not isinstance(event, Asked) or event.batch % 3:
             continue
         asking = event.asks[0]
         about = "" if event.about is None else f"/{event.about}"
         calls += 1
         kind = calls % 4
-        found.append(
+        with_calls_.append(
             ModelCall(
                 requests=(f"{event.round}/{event.phase}/{event.turn}/{asking.kind}/{asking.seats[0]}{about}",),
                 seat=asking.seats[0],
@@ -156,7 +156,7 @@ def with_calls(events: Sequence[AnyEvent]) -> list[AnyEvent]:
                 reply=None if kind == 2 else 'a "reply"\x00',
             )
         )
-    return found
+    return with_calls_
 
 
 def study(folder: Path, names: Sequence[str], block: str = "b1") -> None:

@@ -20,10 +20,10 @@ def whole(tmp_path):
 
 def test_tables_are_written_and_counted(whole, tmp_path, capsys):
     assert run(["export", "csv", str(whole), "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr()
-    assert [line.split(":")[0] for line in told.out.splitlines()[:-1]] == list(TABLES)
-    assert told.out.splitlines()[-1] == f"1 game of 1 file, written to {tmp_path / 'out'}"
-    assert told.err == ""
+    output = capsys.readouterr()
+    assert [line.split(":")[0] for line in output.out.splitlines()[:-1]] == list(TABLES)
+    assert output.out.splitlines()[-1] == f"1 game of 1 file, written to {tmp_path / 'out'}"
+    assert output.err == ""
     assert {path.stem for path in (tmp_path / "out").iterdir()} >= set(TABLES)
 
 
@@ -32,11 +32,11 @@ def test_a_damaged_record_is_named_in_one_line_and_the_exit_code_is_1(whole, tmp
     # a file's name cannot speak to the terminal
     write(whole, game("cut", "2")[:50], name="\x1b[2Jred\nwolfbus: fine")
     assert run(["export", kind, str(whole), "--out", str(tmp_path / "out")]) == 1
-    told = capsys.readouterr()
-    first, last = told.err.splitlines()
+    output = capsys.readouterr()
+    first, last = output.err.splitlines()
     assert "\x1b" not in first
     assert ": line 51: missing" in first
-    assert (": 2 samples" if kind == "inspect" else "games: 2") in told.out
+    assert (": 2 samples" if kind == "inspect" else "games: 2") in output.out
     assert last == "wolfbus: something is wrong with 1 file"
     assert any((tmp_path / "out").iterdir())
 
@@ -54,8 +54,8 @@ def test_a_damaged_record_is_named_in_one_line_and_the_exit_code_is_1(whole, tmp
 )
 def test_bad_input_is_one_line_and_exit_2(whole, tmp_path, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(tmp_path)
-    given = [each.replace("{in}", str(whole)) for each in arguments]
-    assert run(["export", *given, "--out", "out"]) == 2
+    filled = [argument.replace("{in}", str(whole)) for argument in arguments]
+    assert run(["export", *filled, "--out", "out"]) == 2
     assert words in capsys.readouterr().err.strip().splitlines()[-1]
     assert not (tmp_path / "out").exists()
 
@@ -82,5 +82,5 @@ def test_exporting_csv_loads_neither_numpy_nor_the_extras():
         "import sys; from wolfbus.cli import run; run(['export', 'csv', '--help']); import analytics.export.writing;"
         "print({'numpy', 'pandas', 'pyarrow', 'inspect_ai', 'scipy'} & set(sys.modules))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip().splitlines()[-1] == "set()"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert output.stdout.strip().splitlines()[-1] == "set()"

@@ -105,18 +105,20 @@ def test_files_without_a_game_are_named_and_give_no_row(tmp_path, writer):
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_file_that_is_there_or_appears_meanwhile_is_kept_unless_forced(one, tmp_path, writer):
-    there = tmp_path / "out" / f"seats.{'csv' if writer is write_csv else 'parquet'}"
+    existing = tmp_path / "out" / f"seats.{'csv' if writer is write_csv else 'parquet'}"
 
     def meanwhile(_read, _all):
-        there.write_text("precious")
+        existing.write_text("precious")
 
     for tell in (meanwhile, lambda _read, _all: None):
-        with pytest.raises(ConfigError, match=rf"{there.name}: exists already; `wolfbus export … --force` replaces it"):
+        with pytest.raises(
+            ConfigError, match=rf"{existing.name}: exists already; `wolfbus export … --force` replaces it"
+        ):
             writer([one], tmp_path / "out", tables=OF_GAMES, tell=tell)
-        assert [path.name for path in there.parent.iterdir()] == [there.name]
-        assert there.read_text() == "precious"
+        assert [path.name for path in existing.parent.iterdir()] == [existing.name]
+        assert existing.read_text() == "precious"
     writer([one], tmp_path / "out", tables=OF_GAMES, force=True)
-    assert there.read_bytes() != b"precious"
+    assert existing.read_bytes() != b"precious"
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -153,7 +155,7 @@ def test_memory_holds_one_game_at_a_time(four, tmp_path):
 
     def count(_read, _all):
         gc.collect()
-        alive.append(sum(type(each).__name__ == "ExportedGame" for each in gc.get_objects()))
+        alive.append(sum(type(thing).__name__ == "ExportedGame" for thing in gc.get_objects()))
 
     write_csv([four], tmp_path, tables=OF_GAMES, tell=count)
     assert len(alive) == 4

@@ -47,22 +47,22 @@ READERS = {
 @pytest.mark.parametrize(("suffix", "library"), READERS)
 def test_libraries_read_every_cell_of_either_format_alike(tables, exports, suffix, library):
     for name, expected in tables.items():
-        found = READERS[suffix, library](exports / suffix / f"{name}.{suffix}", name)
-        rows = found.itertuples(index=False, name=None) if library == "pandas" else found.rows()
-        given = [tuple(None if pd.isna(cell) else cell for cell in row) for row in rows]
-        assert given == [tuple(row.values()) for row in expected], name
+        frame = READERS[suffix, library](exports / suffix / f"{name}.{suffix}", name)
+        rows = frame.itertuples(index=False, name=None) if library == "pandas" else frame.rows()
+        cells = [tuple(None if pd.isna(cell) else cell for cell in row) for row in rows]
+        assert cells == [tuple(row.values()) for row in expected], name
 
 
 def test_the_csv_module_reads_the_text_of_every_cell_hostile_ones_too(tables, exports):
     with (exports / "csv" / "judgements.csv").open(encoding="utf-8", newline="") as file:
-        header, *found = csv.reader(file)
+        header, *rows = csv.reader(file)
     assert header == [column.name for column in TABLES["judgements"].columns]
     words = {None: "", True: "true", False: "false"}
-    assert found == [
+    assert rows == [
         [words[cell] if cell is None or isinstance(cell, bool) else str(cell) for cell in row.values()]
         for row in tables["judgements"]
     ]
-    assert {row[header.index("reasoning")] for row in found} >= set(HOSTILE)
+    assert {row[header.index("reasoning")] for row in rows} >= set(HOSTILE)
 
 
 def test_equal_sources_give_equal_bytes_with_lines_as_rfc_4180_has_them(exports, tmp_path):
@@ -105,11 +105,13 @@ def test_a_shared_folder_says_what_it_is_to_hugging_face_and_in_croissant(record
     _, header, text = (tmp_path / "README.md").read_text("utf-8").split("---\n", 2)
     card = yaml.safe_load(header)
     assert card["license"] == "cc-by-4.0"
-    assert {each["config_name"]: each["data_files"] for each in card["configs"]} == {n: f"{n}.csv" for n in TABLES}
+    assert {config["config_name"]: config["data_files"] for config in card["configs"]} == {
+        n: f"{n}.csv" for n in TABLES
+    }
     assert "informed" in text
-    told = json.loads((tmp_path / "croissant.json").read_bytes())
-    assert told["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
-    for file, table in zip(told["distribution"], told["recordSet"], strict=True):
+    croissant = json.loads((tmp_path / "croissant.json").read_bytes())
+    assert croissant["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
+    for file, table in zip(croissant["distribution"], croissant["recordSet"], strict=True):
         content = (tmp_path / file["contentUrl"]).read_bytes()
         assert file["sha256"] == hashlib.sha256(content).hexdigest()
         header, _, _ = content.decode().partition("\r\n")
@@ -120,13 +122,13 @@ def test_a_shared_folder_says_what_it_is_to_hugging_face_and_in_croissant(record
 
 def test_results_are_the_figures_of_a_report(records, tables):
     rows = {(row["metric"], row["group"], row["observers"]): row for row in tables["results"]}
-    told = findings(gather([records], workers=1))
-    for name, metric in told["variability"]["metrics"].items():
+    report = findings(gather([records], workers=1))
+    for name, metric in report["variability"]["metrics"].items():
         base, _, role = name.partition("/")
         row = rows[base, f"role:{role}" if role else "all", "uninformed" if "all_observers" in metric else "none"]
         assert (row["value"], row["low"], row["n"]) == (metric["value"], metric["low"], metric["n"])
-    for agent, own in told["agents"].items():
-        assert rows["accuracy", f"agent:{agent}", "uninformed"]["n"] == own["accuracy"]["n"]
+    for agent, figures in report["agents"].items():
+        assert rows["accuracy", f"agent:{agent}", "uninformed"]["n"] == figures["accuracy"]["n"]
 
 
 def test_parquets_columns_have_types_meanings_and_nulls_only_where_they_may(exports):

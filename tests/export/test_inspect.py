@@ -44,7 +44,7 @@ def rows(games, tmp_path_factory):
 
 def at(figures, path):
     if " / " in path:
-        part, whole = (at(figures, each) for each in path.split(" / "))
+        part, whole = (at(figures, part_of) for part_of in path.split(" / "))
         return part / whole if whole else None
     for name in path.split("."):
         figures = figures[name]
@@ -111,30 +111,34 @@ def test_scores_are_the_metrics_of_a_game_and_of_all_and_inspect_computes_the_sa
             assert score.metrics[name].value == pytest.approx(anew[score.name][name].value)
     pooled = {score.name: (score.metrics["pooled"].value, score.metadata["n"]) for score in log.results.scores}
     of_all = figures_of(games)
-    assert pooled == {each["name"]: (at(of_all, each["of"]), at(of_all, each["n"])) for each in MEASURES}
+    assert pooled == {measure["name"]: (at(of_all, measure["of"]), at(of_all, measure["n"])) for measure in MEASURES}
     for sample in log.samples:
-        own = figures_of(games / f"{sample.id}.ndjson")
-        defined = {each["name"]: at(own, each["of"]) for each in MEASURES if at(own, each["of"]) is not None}
+        figures = figures_of(games / f"{sample.id}.ndjson")
+        defined = {
+            measure["name"]: at(figures, measure["of"])
+            for measure in MEASURES
+            if at(figures, measure["of"]) is not None
+        }
         assert {name: score.value for name, score in sample.scores.items()} == defined
-        assert set(sample.metadata["undefined"]) == {each["name"] for each in MEASURES} - set(defined)
+        assert set(sample.metadata["undefined"]) == {measure["name"] for measure in MEASURES} - set(defined)
 
 
 def test_messages_are_the_public_transcript_word_for_word_with_its_judgements(log, rows):
     statements = [row for row in rows["statements"] if row["game_id"] == "a"]
-    said = [message for message in log.samples[0].messages if message.role == "assistant"]
-    assert [message.id for message in said] == [row["statement_id"] for row in statements]
-    for message, row in zip(said, statements, strict=True):
+    messages = [message for message in log.samples[0].messages if message.role == "assistant"]
+    assert [message.id for message in messages] == [row["statement_id"] for row in statements]
+    for message, row in zip(messages, statements, strict=True):
         assert message.text == f"{row['speaker']} ({row['role']}): {row['text']}"
         assert message.metadata["speaker"] == row["speaker"]
         label = message.metadata["self_label"]
         assert (None if label is None else label["deceptive"]) == row["self_deceptive"]
     assert {row["text"] for row in statements} & set(HOSTILE)
-    found = {
+    suspicions = {
         f"{message.id}:{observer}": (judged or {}).get("suspicion")
-        for message in said
+        for message in messages
         for observer, judged in message.metadata["judgements"].items()
     }
-    assert found == {row["judgement_id"]: row["suspicion"] for row in rows["judgements"] if row["game_id"] == "a"}
+    assert suspicions == {row["judgement_id"]: row["suspicion"] for row in rows["judgements"] if row["game_id"] == "a"}
     moderator = [message.text for message in log.samples[0].messages if message.role == "user"]
     assert moderator[0].startswith("Round 1. In the night ")
     assert moderator[-1].split(" after ")[0] in {"The villagers win", "The Werewolves win", "Nobody wins"}
@@ -162,10 +166,10 @@ def test_spans_of_rounds_and_phases_hold_the_events_in_order(log):
 def test_model_usage_is_what_the_metrics_count(log, games):
     total = figures_of(games)["cost"]["total"]
     for usage in (log.stats.model_usage, log.stats.role_usage):
-        cached = sum(each.input_tokens_cache_read or 0 for each in usage.values())
-        assert sum(each.input_tokens for each in usage.values()) + cached == total["prompt_tokens"]
-        assert sum(each.output_tokens for each in usage.values()) == total["completion_tokens"]
-        assert sum(each.total_cost or 0 for each in usage.values()) == pytest.approx(total["cost_usd"])
+        cached = sum(one.input_tokens_cache_read or 0 for one in usage.values())
+        assert sum(one.input_tokens for one in usage.values()) + cached == total["prompt_tokens"]
+        assert sum(one.output_tokens for one in usage.values()) == total["completion_tokens"]
+        assert sum(one.total_cost or 0 for one in usage.values()) == pytest.approx(total["cost_usd"])
     assert set(log.stats.model_usage) == {"small", "large"}
     assert set(log.eval.metadata["usage_by_agent"]) <= {"llm:one", "llm:two"}
     for name in ("small", "large"):
@@ -182,14 +186,14 @@ def test_every_model_call_is_an_event_whose_words_are_there_only_when_asked_for(
         assert event.config.temperature == 0.7
         assert (event.input, event.output.completion) == ([], "")
     assert {event.cache for event in events} == {"read", None}
-    told = exported(games, tmp_path, "--prompts", "--alpha", "0.5", "--include-defaulted")
-    events = [event for event in told.samples[0].events if event.event == "model"]
+    with_prompts = exported(games, tmp_path, "--prompts", "--alpha", "0.5", "--include-defaulted")
+    events = [event for event in with_prompts.samples[0].events if event.event == "model"]
     assert {(message.role, message.text) for event in events for message in event.input} == {
         ("system", "You are at a table. 我")
     }
     assert {event.output.completion for event in events} == {"", 'a "reply"\x00'}
     # that it was computed anew is told
-    assert (told.eval.task_args["alpha"], told.eval.task_args["include_defaulted"]) == (0.5, True)
+    assert (with_prompts.eval.task_args["alpha"], with_prompts.eval.task_args["include_defaulted"]) == (0.5, True)
 
 
 def test_a_study_makes_a_log_of_its_own(exports):
@@ -218,10 +222,10 @@ def test_inspect_lists_the_log_and_makes_a_data_frame_of_it_and_it_is_replaced_o
     (info,) = list_eval_logs(str(tmp_path))
     assert (info.task, info.task_id) == ("wolf", log.eval.task_id)
     assert info.task_id.startswith("games")
-    found = samples_df(str(tmp_path), quiet=True).set_index("id")
-    assert list(found.index) == ["a", "b", "c"]
+    frame = samples_df(str(tmp_path), quiet=True).set_index("id")
+    assert list(frame.index) == ["a", "b", "c"]
     for sample in log.samples:
-        assert found.loc[sample.id, "score_accuracy"] == sample.scores["accuracy"].value
+        assert frame.loc[sample.id, "score_accuracy"] == sample.scores["accuracy"].value
     command = ["export", "inspect", str(games), "--out", str(tmp_path)]
     capsys.readouterr()
     assert run(command) == 2

@@ -72,8 +72,8 @@ def test_statements_judgements_and_flags_are_as_many_as_the_metrics_count(tables
     production = figures["production"]["overall"]
     labelled = [row["self_deceptive"] for row in statements if row["self_deceptive"] is not None]
     assert (sum(labelled), len(labelled)) == (production["deceptive"], production["n"])
-    said = {row["statement_id"]: row["self_deceptive"] for row in statements}
-    scored = [(said[row["statement_id"]], row["flagged"]) for row in judgements]
+    labels_by_id = {row["statement_id"]: row["self_deceptive"] for row in statements}
+    scored = [(labels_by_id[row["statement_id"]], row["flagged"]) for row in judgements]
     scored = [pair for pair in scored if None not in pair]
     table3 = figures["table3"]["overall"]
     assert len(scored) == table3["n"]
@@ -116,10 +116,10 @@ def test_suspicion_by_round_counts_the_judgements_so_far(tables):
     judged = [row for row in tables["judgements"] if row["suspicion"] is not None]
     for row in tables["suspicion"]:
         until = [
-            each
-            for each in judged
-            if (each["observer_id"], each["target_id"]) == (row["observer_id"], row["target_id"])
-            and (row["round"] is None or each["round"] <= row["round"])
+            judgement
+            for judgement in judged
+            if (judgement["observer_id"], judgement["target_id"]) == (row["observer_id"], row["target_id"])
+            and (row["round"] is None or judgement["round"] <= row["round"])
         ]
         assert len(until) == row["judgements"] > 0
         assert until[-1]["after"] == row["suspicion"]

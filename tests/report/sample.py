@@ -43,22 +43,22 @@ def estimate(value: float | None = 0.5, half: float = 0.1) -> dict[str, Any]:
 
 def findings(agents: tuple[str, ...] = AGENTS) -> dict[str, Any]:
     """What is found in six games that agents of these names played."""
-    told = _found()
+    text = _findings_text()
     for name, agent in zip(AGENTS, agents, strict=True):
-        told = told.replace(name, json.dumps(agent)[1:-1])
-    found: dict[str, Any] = json.loads(told)
-    return found
+        text = text.replace(name, json.dumps(agent)[1:-1])
+    renamed: dict[str, Any] = json.loads(text)
+    return renamed
 
 
 @cache
-def _found() -> str:
+def _findings_text() -> str:
     return json.dumps(all_findings(gathered(games(6))), allow_nan=False)
 
 
 def undefined(value: Any) -> Any:
     """The same findings with nothing in them: numbers become None or 0, as where nobody was judged."""
     if isinstance(value, dict):
-        return {key: undefined(each) for key, each in value.items()}
+        return {key: undefined(part) for key, part in value.items()}
     if isinstance(value, list):
         return []
     if isinstance(value, bool) or value is None or isinstance(value, str):
@@ -66,26 +66,26 @@ def undefined(value: Any) -> Any:
     return 0 if isinstance(value, int) else None
 
 
-def sections(found: dict[str, Any], read: Gathered):
+def sections(findings_: dict[str, Any], read: Gathered):
     """The sections of a report."""
     context = Report({}, read).context
-    return {section.key: section for section in (made(found, context) for made in ORDER)}
+    return {section.key: section for section in (section_(findings_, context) for section_ in ORDER)}
 
 
-def blocks(found: dict[str, Any], read: Gathered, kind: type) -> dict[str, Any]:
+def blocks(findings_: dict[str, Any], read: Gathered, kind: type) -> dict[str, Any]:
     """All tables, or all figures, of a report."""
-    every = (block for section in sections(found, read).values() for block in section.blocks)
+    every = (block for section in sections(findings_, read).values() for block in section.blocks)
     return {block.key: block for block in every if isinstance(block, kind)}
 
 
-def tables(found: dict[str, Any], read: Gathered) -> dict[str, TableBlock]:
-    return blocks(found, read, TableBlock)
+def tables(findings_: dict[str, Any], read: Gathered) -> dict[str, TableBlock]:
+    return blocks(findings_, read, TableBlock)
 
 
 def line(table: TableBlock, head: str) -> tuple[Any, ...]:
     return next(row.cells for row in table.rows if isinstance(row, Row) and row.head.text == head)
 
 
-def drawn(found: dict[str, Any]) -> dict[str, str]:
+def drawn(findings_: dict[str, Any]) -> dict[str, str]:
     """The drawings of a report, by key; "" where there is nothing to draw."""
-    return {key: figure.draw() for key, figure in blocks(found, gathered([]), Figure).items()}
+    return {key: figure.draw() for key, figure in blocks(findings_, gathered([]), Figure).items()}

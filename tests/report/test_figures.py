@@ -48,11 +48,11 @@ def agent(sensitivity, concealment, half=0.2):
 @functools.cache
 def whole():
     """Findings in which every figure has something to draw, an agent for every hostile name."""
-    found = sample.findings()
-    found["abilities"]["role"]["agents"] = {
+    findings = sample.findings()
+    findings["abilities"]["role"]["agents"] = {
         name: agent(0.1 * place - 0.3, 0.2 - 0.1 * place) for place, name in enumerate(HOSTILE)
     }
-    return found
+    return findings
 
 
 @functools.cache
@@ -70,7 +70,7 @@ def described(svg):
 
 
 def width_of(words: str, size: float) -> float:
-    return size * sum(1.0 if unicodedata.east_asian_width(each) in "WF" else 0.6 for each in words)
+    return size * sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.6 for letter in words)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -122,20 +122,20 @@ def test_hostile_names_are_text_on_one_line_and_stay_apart():
     svg = figures()["answer-figure"]
     assert "<script" not in svg
     assert "<b>" not in svg
-    shown = texts(svg)[: len(HOSTILE)]
-    assert len(set(shown)) == len(HOSTILE)
-    assert "<script>alert(1)" in " ".join(shown)
+    names = texts(svg)[: len(HOSTILE)]
+    assert len(set(names)) == len(HOSTILE)
+    assert "<script>alert(1)" in " ".join(names)
     assert not set("\u202e\u202c\x1b\x00") & set(svg)
-    assert all(len(text) <= 25 for text in shown)
+    assert all(len(text) <= 25 for text in names)
 
 
 def test_a_forest_has_a_line_for_whoever_has_an_estimate_and_says_its_interval():
-    held = {"e": agent(None, 0.1), "f": agent(0.3, 0.1, half=None), "g": agent(None, None)}
-    svg = drawn({"abilities": {"role": {"agents": held}}})["answer-figure"]
-    assert [text for text in texts(svg) if text in held] == ["f", "e"]
+    agents = {"e": agent(None, 0.1), "f": agent(0.3, 0.1, half=None), "g": agent(None, None)}
+    svg = drawn({"abilities": {"role": {"agents": agents}}})["answer-figure"]
+    assert [text for text in texts(svg) if text in agents] == ["f", "e"]
     assert texts(svg).count("undefined") == 1
     assert "f: sensitivity (detects) +0.30, concealment (is not detected) +0.10" in described(svg)
-    assert drawn({"abilities": {"role": {"agents": {"g": held["g"]}}}})["answer-figure"] == ""
+    assert drawn({"abilities": {"role": {"agents": {"g": agents["g"]}}}})["answer-figure"] == ""
 
 
 def points(*rows):
@@ -169,12 +169,12 @@ def test_figure_1_of_one_round_and_of_thirty(rounds):
 
 def test_the_heat_map_says_mean_and_games_of_every_cell_and_where_there_is_none():
     svg = figures()["heatmap"]
-    said, cells = texts(svg), [cell for row in whole()["table2"].values() for cell in row.values()]
+    labels, cells = texts(svg), [cell for row in whole()["table2"].values() for cell in row.values()]
     for cell in cells:
         if cell["mean"] is not None:
-            assert f"{cell['mean']:.2f}" in said
-            assert (f"{cell['n']} games" if cell["n"] != 1 else "1 game") in said
-    assert said.count("no pair") == sum(cell["mean"] is None for cell in cells)
+            assert f"{cell['mean']:.2f}" in labels
+            assert (f"{cell['n']} games" if cell["n"] != 1 else "1 game") in labels
+    assert labels.count("no pair") == sum(cell["mean"] is None for cell in cells)
     assert "Seer observers suspect" in described(svg)
 
 
@@ -184,9 +184,9 @@ def test_the_heat_maps_scale_holds_every_mean_and_is_never_narrow(means):
     table = {observer: dict.fromkeys(ROLES, none) for observer in ROLES}
     for mean, target in zip(means, ROLES, strict=False):
         table["Seer"][target] = {"mean": mean, "n": 1, "pairs": 1}
-    said = texts(drawn({"table2": table})["heatmap"])
-    at = said.index("mean final D")
-    low, _, high = map(float, said[at - 3 : at])
+    labels = texts(drawn({"table2": table})["heatmap"])
+    at = labels.index("mean final D")
+    low, _, high = map(float, labels[at - 3 : at])
     assert 0 <= low <= min(means) <= max(means) <= high <= 1
     assert high - low >= 0.2 - 1e-9
 
@@ -207,21 +207,23 @@ def test_bars_say_their_counts_and_intervals():
         side.update(low=None)
     unknown = drawn(whole() | {"outcomes": outcomes})["wins"]
     assert ["interval" in described(svg) for svg in (figures()["wins"], unknown)] == [True, False]
-    made = whole()["production"]["by_role"]["Doctor"]
+    produced = whole()["production"]["by_role"]["Doctor"]
     without = {name: part for name, part in whole().items() if name != "variability"}
-    assert f"{made['deceptive']} of {made['n']}" in texts(drawn(without)["production-figure"])
+    assert f"{produced['deceptive']} of {produced['n']}" in texts(drawn(without)["production-figure"])
 
 
 def test_curves_say_every_bin_even_of_one_tied_value_and_name_their_areas():
     row = {"low": 0.5, "high": 0.5, "mean_score": 0.5, "share": 0.4, "n": 12345}
-    found = {"table4": {"suspicion": {"overall": {"reliability": [row], "base_rate": 0.4, "ece": 0.1, "brier": 0.26}}}}
-    svg = drawn(found)["reliability-suspicion"]
+    findings = {
+        "table4": {"suspicion": {"overall": {"reliability": [row], "base_rate": 0.4, "ece": 0.1, "brier": 0.26}}}
+    }
+    svg = drawn(findings)["reliability-suspicion"]
     assert "12345" in texts(svg)
     assert "at 0.50 40\u00a0% deceptive (n 12345)" in described(svg)
-    said = " ".join(texts(figures()["roc"]))
-    assert "stated suspicion:" in said
-    assert f"area {whole()['curves']['suspicion']['overall']['auc']:.2f}" in said
-    assert "guessing: area 0.50" in said
+    labels = " ".join(texts(figures()["roc"]))
+    assert "stated suspicion:" in labels
+    assert f"area {whole()['curves']['suspicion']['overall']['auc']:.2f}" in labels
+    assert "guessing: area 0.50" in labels
 
 
 LIGHT, DARK = (
@@ -273,9 +275,9 @@ def test_words_and_marks_stand_out_from_their_ground(colours):
         assert contrast(colours[name], colours["paper"]) >= least, name
     heats = [colour for name, colour in colours.items() if name.startswith("heat-")]
     # the scale goes one way, and its words are in the colour of the paper from a step on
-    assert [luminance(each) for each in heats] in [sorted(map(luminance, heats), reverse=way) for way in (False, True)]
-    words = [max(("ink", "paper"), key=lambda ink: contrast(colours[ink], each)) for each in heats]
-    assert all(contrast(colours[ink], each) >= 4.5 for ink, each in zip(words, heats, strict=True))
+    assert [luminance(heat) for heat in heats] in [sorted(map(luminance, heats), reverse=way) for way in (False, True)]
+    words = [max(("ink", "paper"), key=lambda ink: contrast(colours[ink], heat)) for heat in heats]
+    assert all(contrast(colours[ink], heat) >= 4.5 for ink, heat in zip(words, heats, strict=True))
     assert len(list(itertools.groupby(words))) == 2
 
 
@@ -283,9 +285,9 @@ def test_words_and_marks_stand_out_from_their_ground(colours):
 def test_words_in_a_cell_of_the_heat_map_can_be_read(colours):
     cell = r'<rect [^>]*fill="var\(--wb-(heat-\d)[^>]*/><text [^>]*fill="var\(--wb-(\w+)'
     # the words beside the scale stand on the paper
-    found = {(ground, ink) for ground, ink in re.findall(cell, figures()["heatmap"]) if ink != "muted"}
-    assert found
-    assert all(contrast(colours[ground], colours[ink]) >= 4.5 for ground, ink in found)
+    findings = {(ground, ink) for ground, ink in re.findall(cell, figures()["heatmap"]) if ink != "muted"}
+    assert findings
+    assert all(contrast(colours[ground], colours[ink]) >= 4.5 for ground, ink in findings)
 
 
 @GROUNDS

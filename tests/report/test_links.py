@@ -26,39 +26,39 @@ def page(read: Gathered = READ, **options) -> str:
 @cache
 def meant() -> dict[str, tuple[str, int]]:
     """By what is asked for: its words, and how many statements the page says that it means."""
-    found = re.findall(r'<li id="statements\?([^"]+)">([^<]+): ([\d,]+) in the index', page())
-    return {html.unescape(query): (words, int(count.replace(",", ""))) for query, words, count in found}
+    links = re.findall(r'<li id="statements\?([^"]+)">([^<]+): ([\d,]+) in the index', page())
+    return {html.unescape(query): (words, int(count.replace(",", ""))) for query, words, count in links}
 
 
 def judged_as(flag: bool | None, label: bool | None) -> set[str]:
     """All names of what a judgement is against a self-label."""
     if flag is None:
         return set()
-    told = {"judged", *(["flagged"] if flag else [])}
-    return told if label is None else told | {"scored", ("tn", "fp", "fn", "tp")[2 * label + flag]}
+    verdicts = {"judged", *(["flagged"] if flag else [])}
+    return verdicts if label is None else verdicts | {"scored", ("tn", "fp", "fn", "tp")[2 * label + flag]}
 
 
 def selected(query: str) -> int:
     """How many statements are selected, by a look at every one of its judgements."""
-    wanted, count = dict(parse_qsl(query)), 0
+    query_, count = dict(parse_qsl(query)), 0
     agents = {name: str(place) for place, name in enumerate(READ.columns.agents)}
     for place, game in enumerate(GAMES, 1):
         for row in game.statements:
-            said = {None: None, True: "deceptive", False: "truthful"}[row.d]
-            own = {"role": row.role, "agent": agents[row.agent], "label": said, "kind": row.kind, "phase": row.phase,
-                   "round": str(row.round), "game": str(place)}  # fmt: skip
+            label = {None: None, True: "deceptive", False: "truthful"}[row.d]
+            fields = {"role": row.role, "kind": row.kind, "phase": row.phase, "round": str(row.round)}
+            values = fields | {"agent": agents[row.agent], "label": label, "game": str(place)}
             truths = {row.truth, "checkable"} if row.truth else {"none"}
-            heard = [judgement for judgement in game.judgements if judgement.statement == row.number]
+            judgements = [judgement for judgement in game.judgements if judgement.statement == row.number]
             count += (
-                all(wanted.get(name, value) == value for name, value in own.items())
-                and wanted.get("truth", next(iter(truths))) in truths
+                all(query_.get(name, value) == value for name, value in values.items())
+                and query_.get("truth", next(iter(truths))) in truths
                 and (
-                    not {"observer", "by", "judged"} & set(wanted)
+                    not {"observer", "by", "judged"} & set(query_)
                     or any(
-                        wanted.get("judged", "judged") in judged_as(each.d, row.d)
-                        and wanted.get("observer", each.observer_role) == each.observer_role
-                        and wanted.get("by", agents[each.observer_agent]) == agents[each.observer_agent]
-                        for each in heard
+                        query_.get("judged", "judged") in judged_as(judgement_.d, row.d)
+                        and query_.get("observer", judgement_.observer_role) == judgement_.observer_role
+                        and query_.get("by", agents[judgement_.observer_agent]) == agents[judgement_.observer_agent]
+                        for judgement_ in judgements
                     )
                 )
             )
@@ -72,11 +72,11 @@ def test_every_link_of_the_page_means_what_a_look_at_each_statement_finds():
 
 
 def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
-    found = tables_of(READ)
-    counts = {f"role={role}": row["statements"] for role, row in found["table1"].items() if role != "overall"}
-    counts |= {f"role={role}&label=deceptive": found["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
+    tables = tables_of(READ)
+    counts = {f"role={role}": row["statements"] for role, row in tables["table1"].items() if role != "overall"}
+    counts |= {f"role={role}&label=deceptive": tables["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
     counts |= {
-        f"kind={kind}": row["count"] for kind, row in found["table5"].items() if kind != "overall" and row["count"]
+        f"kind={kind}": row["count"] for kind, row in tables["table5"].items() if kind != "overall" and row["count"]
     }
     assert {query: meant()[query][1] for query in counts} == counts
     words = {
@@ -87,29 +87,31 @@ def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
     assert {query: meant()[query][0] for query in words} == words
 
 
-def shown(text: str) -> int:
+def statements_shown(text: str) -> int:
     return len(re.findall(r'<li id="g\d+s\d+"', text))
 
 
 def test_few_statements_are_all_there_and_of_many_the_same_whole_games(monkeypatch):
     every, some = page(), page(statements=STATEMENTS - 1)
-    assert shown(every) == STATEMENTS
+    assert statements_shown(every) == STATEMENTS
     assert f"All {STATEMENTS} statements of 3 games are here." in every
-    assert 0 < shown(some) < STATEMENTS
-    assert f"A sample: all {shown(some)} statements of" in some
+    assert 0 < statements_shown(some) < STATEMENTS
+    assert f"A sample: all {statements_shown(some)} statements of" in some
     assert re.findall(r'<h3 id="game-\d', page(gathered(GAMES[::-1]), statements=STATEMENTS - 1)) == re.findall(
         r'<h3 id="game-\d', some
     )
     monkeypatch.setattr("analytics.report.entries.SAMPLED", STATEMENTS // 2)
-    assert 0 < shown(page(statements=STATEMENTS - 1)) <= STATEMENTS // 2
+    assert 0 < statements_shown(page(statements=STATEMENTS - 1)) <= STATEMENTS // 2
     monkeypatch.setattr("analytics.report.html.SIZE", 60_000)
-    assert 0 <= shown(page()) < STATEMENTS
+    assert 0 <= statements_shown(page()) < STATEMENTS
 
 
 def test_a_page_of_a_hundred_talkative_games_stays_under_12_megabytes():
     talkative = [
         replace(
-            row, game=f"g{number}", statements=tuple(replace(each, text="Ω & <b> " * 100) for each in row.statements)
+            row,
+            game=f"g{number}",
+            statements=tuple(replace(statement, text="Ω & <b> " * 100) for statement in row.statements),
         )
         for number, row in enumerate(GAMES * 34)
     ]

@@ -31,8 +31,8 @@ class Opened:
     """A page and what it did."""
 
     page: Page
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     refused: dict[str, str | None] = field(default_factory=dict)
 
 
@@ -77,19 +77,19 @@ def opened(browser: Browser, report: Path) -> Iterator[Callable[..., Opened]]:
     contexts = []
 
     def opened(path: Path = report, fragment: str = "", **context: object) -> Opened:
-        made = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **context})
-        contexts.append(made)
-        found = Opened(made.new_page())
-        found.page.on("console", lambda message: found.said.append(message.text))
-        found.page.on("pageerror", lambda error: found.said.append(str(error)))
-        found.page.on("request", lambda request: found.asked.append(request.url))
-        found.page.on("requestfailed", lambda request: found.refused.update({request.url: request.failure}))
-        found.page.goto(f"file://{path}{fragment}")
-        return found
+        window = browser.new_context(**{"viewport": {"width": 1400, "height": 900}, **context})
+        contexts.append(window)
+        opened_page = Opened(window.new_page())
+        opened_page.page.on("console", lambda message: opened_page.messages.append(message.text))
+        opened_page.page.on("pageerror", lambda error: opened_page.messages.append(str(error)))
+        opened_page.page.on("request", lambda request: opened_page.requests.append(request.url))
+        opened_page.page.on("requestfailed", lambda request: opened_page.refused.update({request.url: request.failure}))
+        opened_page.page.goto(f"file://{path}{fragment}")
+        return opened_page
 
     yield opened
-    for each in contexts:
-        each.close()
+    for window in contexts:
+        window.close()
 
 
 def unfold(page: Page) -> None:
@@ -100,14 +100,14 @@ def unfold(page: Page) -> None:
 def test_no_script_runs_but_our_own_and_nothing_is_asked_for(opened, report: Path):
     seen = opened()
     assert seen.page.evaluate("window.hacked") is None
-    assert seen.said == []
-    assert seen.asked == [f"file://{report}"]
+    assert seen.messages == []
+    assert seen.requests == [f"file://{report}"]
     assert seen.page.locator("main img, main script, main iframe").count() == 0
     unfold(seen.page)
     assert seen.page.locator("form#filter").is_visible()
-    shown = seen.page.locator("main").inner_text()
+    visible = seen.page.locator("main").inner_text()
     for words in ("<script>window.hacked", "onerror=", "[U+202E]", "[U+2066]"):
-        assert words in shown
+        assert words in visible
     assert "\u202e" not in seen.page.content()
 
 
@@ -119,8 +119,8 @@ def test_the_policy_stops_scripts_styles_and_pictures_that_somebody_adds(opened,
     planted.write_text(text.replace('<main id="main" tabindex="-1">', evil), "utf-8")
     seen = opened(planted)
     assert seen.page.evaluate("window.hacked") is None
-    assert len([line for line in seen.said if "Content Security Policy" in line]) >= 3
-    assert set(seen.asked) - {f"file://{planted}"} == set(seen.refused)
+    assert len([line for line in seen.messages if "Content Security Policy" in line]) >= 3
+    assert set(seen.requests) - {f"file://{planted}"} == set(seen.refused)
     assert set(seen.refused.values()) <= {"csp"}
 
 
@@ -133,32 +133,32 @@ def test_a_number_leads_to_its_statements(opened):
     link.click()
     page.locator("#found:has-text('match')").wait_for()
     assert page.url.endswith("#statements?observer=Seer&judged=fp")
-    shown = page.locator("ol.statements > li:not([hidden])")
+    visible = page.locator("ol.statements > li:not([hidden])")
     assert page.locator("details li.hit").count() == count
-    assert 0 < shown.count() <= count
+    assert 0 < visible.count() <= count
     assert page.locator("select[name=observer]").input_value() == "Seer"
     assert page.evaluate("document.activeElement.id") == "statements-title"
     page.locator("#filter a").click()
     page.locator("#found:has-text('All')").wait_for()
     assert page.locator("ol.statements > li[hidden]").count() == 0
-    assert seen.said == []
+    assert seen.messages == []
 
 
 def test_script_and_report_select_the_same_statements(opened):
     seen = opened()
     page = seen.page
-    told = page.locator("#selections li").evaluate_all("items => items.map(item => [item.id, item.textContent])")
-    assert len(told) > 50
-    wanted = {anchor: int(words.split(" in the index")[0].split(": ")[-1].replace(",", "")) for anchor, words in told}
-    shown = page.evaluate(
+    links = page.locator("#selections li").evaluate_all("items => items.map(item => [item.id, item.textContent])")
+    assert len(links) > 50
+    counts = {anchor: int(words.split(" in the index")[0].split(": ")[-1].replace(",", "")) for anchor, words in links}
+    visible = page.evaluate(
         """anchors => anchors.map(anchor => {
             history.replaceState(null, "", "#" + anchor);
             dispatchEvent(new HashChangeEvent("hashchange"));
             return [anchor, document.querySelectorAll("ol.statements > li:not([hidden])").length];
         })""",
-        list(wanted),
+        list(counts),
     )
-    assert dict(shown) == wanted
+    assert dict(visible) == counts
 
 
 def test_the_filter_is_kept_in_the_address(opened):
@@ -167,8 +167,8 @@ def test_the_filter_is_kept_in_the_address(opened):
     page.locator("select[name=agent]").select_option("1")
     page.locator("select[name=role]").select_option("Seer")
     assert page.url.endswith("#statements?role=Seer&agent=1")
-    shown = page.locator("ol.statements > li:not([hidden])")
-    assert shown.count() == page.locator('ol.statements > li[data-r="Seer"][data-a="1"]').count()
+    visible = page.locator("ol.statements > li:not([hidden])")
+    assert visible.count() == page.locator('ol.statements > li[data-r="Seer"][data-a="1"]').count()
     page.goto(page.url.partition("#")[0] + "#g1s1")
     assert page.locator("#g1s1").is_visible()
 
@@ -185,7 +185,7 @@ def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(opened, repo
     item = page.locator(f'[id="{target}"]')
     assert item.is_visible()
     assert "in the index: g" in item.inner_text()
-    assert seen.asked == [f"file://{report}"]
+    assert seen.requests == [f"file://{report}"]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
@@ -194,7 +194,7 @@ def test_nothing_overflows_the_window(opened, width: int, scheme: str):
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
-    assert seen.said == []
+    assert seen.messages == []
 
 
 def test_in_print_the_statements_are_left_out_and_the_ground_is_white(opened):
@@ -266,7 +266,7 @@ def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: P
     heads = page.locator("#table3-table thead th")
     heads.nth(1).click()
     hits = page.locator("#table3-table tbody tr:not(.total) td:nth-child(2) bdi").all_inner_texts()
-    assert [int(each) for each in hits] == sorted((int(each) for each in hits), reverse=True)
+    assert [int(hit) for hit in hits] == sorted((int(hit) for hit in hits), reverse=True)
     assert heads.nth(1).get_attribute("aria-sort") == "descending"
     for block, name, opening in (
         ("#table3-table", "CSV", "Role,TP,"),
@@ -286,4 +286,4 @@ def test_tables_are_sorted_searched_and_saved_and_figures_saved(opened, usual: P
     page.emulate_media(media="print")
     assert page.locator("#answer-figure").is_visible()
     assert page.locator("#answer-table table").is_hidden()
-    assert seen.said == []
+    assert seen.messages == []

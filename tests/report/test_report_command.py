@@ -20,23 +20,23 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def told(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+def report(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     """A folder of its own with the records, to work in, and a way to run the command there."""
     for record in records.glob("*.ndjson"):
         (tmp_path / record.name).write_bytes(record.read_bytes())
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
 
-    def told(*arguments: str) -> tuple[int, str, str]:
+    def report(*arguments: str) -> tuple[int, str, str]:
         code = run(["report", *arguments])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
-    return told
+    return report
 
 
-def test_a_folders_page_goes_into_it_and_five_headlines_are_printed(told, tmp_path: Path):
-    code, out, err = told(str(tmp_path))
+def test_a_folders_page_goes_into_it_and_five_headlines_are_printed(report, tmp_path: Path):
+    code, out, err = report(str(tmp_path))
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[0] == f"Report: {tmp_path / 'report.html'}"
@@ -49,32 +49,32 @@ def test_a_folders_page_goes_into_it_and_five_headlines_are_printed(told, tmp_pa
     assert str(tmp_path.parent) not in page, "the page tells nobody where the files are"
 
 
-def test_files_are_reported_on_where_one_stands_and_give_equal_pages_in_any_order(told, tmp_path: Path):
-    code, out, _ = told("g-1.ndjson", "g-2.ndjson")
+def test_files_are_reported_on_where_one_stands_and_give_equal_pages_in_any_order(report, tmp_path: Path):
+    code, out, _ = report("g-1.ndjson", "g-2.ndjson")
     assert code == 0
     assert out.startswith("Report: report.html\n")
     assert "2 games" in out
-    told("g-1.ndjson", "g-2.ndjson", "--md", "report.md", "--findings", "report.json")
-    told("g-2.ndjson", "g-1.ndjson", "--html", "b.html", "--md", "b.md", "--findings", "b.json")
+    report("g-1.ndjson", "g-2.ndjson", "--md", "report.md", "--findings", "report.json")
+    report("g-2.ndjson", "g-1.ndjson", "--html", "b.html", "--md", "b.md", "--findings", "b.json")
     for suffix in ("html", "md", "json"):
         assert (tmp_path / f"report.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
 
 
-def test_markdown_bibtex_and_tables_are_written_where_they_are_asked_for(told, tmp_path: Path):
-    code, out, _ = told("g-1.ndjson", "--md", "-", "--findings", "f.json", "--alpha", "0.3", "--prior", "0.2")
+def test_markdown_bibtex_and_tables_are_written_where_they_are_asked_for(report, tmp_path: Path):
+    code, out, _ = report("g-1.ndjson", "--md", "-", "--findings", "f.json", "--alpha", "0.3", "--prior", "0.2")
     rows = json.loads((tmp_path / "f.json").read_text())["table1"]["Werewolf"]
     assert code == 0
     assert f"| Werewolf | {rows['statements']:,} (paper 74) |" in out
     assert "α = 0.30, before any judgement 0.20" in out
-    assert told(".", "--bibtex", "--csv", "tables")[1].startswith("@misc{wolf2025,")
+    assert report(".", "--bibtex", "--csv", "tables")[1].startswith("@misc{wolf2025,")
     assert (tmp_path / "tables" / "statements.csv").exists()
-    code, out, err = told("g-1.ndjson", "--json")
+    code, out, err = report("g-1.ndjson", "--json")
     assert (code, err, json.loads(out)["outcomes"]["games"]) == (0, "", 1)
     assert {"table1", "table4", "truth", "abilities", "variability"} <= set(json.loads(out))
     assert not (tmp_path / "report.html").exists()
 
 
-def test_bad_files_are_named_counted_and_the_rest_is_reported(told, tmp_path: Path):
+def test_bad_files_are_named_counted_and_the_rest_is_reported(report, tmp_path: Path):
     lines = (tmp_path / "g-1.ndjson").read_bytes().splitlines(keepends=True)
     (tmp_path / "torn.ndjson").write_bytes(b"".join(lines[: len(lines) // 2]).replace(b'"game":"g-1"', b'"game":"g-9"'))
     (tmp_path / "edited.ndjson").write_bytes(
@@ -84,7 +84,7 @@ def test_bad_files_are_named_counted_and_the_rest_is_reported(told, tmp_path: Pa
     (tmp_path / "notes.txt").write_text("no record at all \x1b[2J\n")
     (tmp_path / "empty.ndjson").write_bytes(b"")
     names = [str(path.name) for path in sorted(tmp_path.iterdir()) if path.suffix in {".ndjson", ".txt"}]
-    code, out, err = told(*names)
+    code, out, err = report(*names)
     assert code == 1
     assert "\x1b" not in err
     for name in ("torn.ndjson", "edited.ndjson", "notes.txt", "empty.ndjson"):
@@ -96,13 +96,13 @@ def test_bad_files_are_named_counted_and_the_rest_is_reported(told, tmp_path: Pa
     assert "empty; there is no record in it" in page
 
 
-def test_nothing_to_read_is_one_line(told, tmp_path: Path):
+def test_nothing_to_read_is_one_line(report, tmp_path: Path):
     (tmp_path / "notes.txt").write_text("no record\n")
-    code, out, err = told("notes.txt")
+    code, out, err = report("notes.txt")
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].endswith(": no game could be read")
     assert not (tmp_path / "report.html").exists()
-    assert told("nowhere") == (2, "", "wolfbus: nowhere: no such file or folder\n")
+    assert report("nowhere") == (2, "", "wolfbus: nowhere: no such file or folder\n")
 
 
 @pytest.mark.parametrize(
@@ -113,21 +113,21 @@ def test_nothing_to_read_is_one_line(told, tmp_path: Path):
         (("--json", "--bibtex"), "give one: each is printed on stdout"),
     ],
 )
-def test_what_cannot_be_written_is_one_line_and_told_at_once(told, arguments: tuple[str, ...], line: str):
-    code, out, err = told(".", *arguments)
+def test_what_cannot_be_written_is_one_line_and_told_at_once(report, arguments: tuple[str, ...], line: str):
+    code, out, err = report(".", *arguments)
     assert (code, out) == (2, "")
     assert line in err
 
 
-def test_a_published_log_is_reported_on_in_both_readings(told, tmp_path: Path):
+def test_a_published_log_is_reported_on_in_both_readings(report, tmp_path: Path):
     log = Path(__file__).parents[1] / "paper_log" / "data" / "small-events.ndjson"
-    for each in log.parent.glob("small*"):
-        (tmp_path / each.name).write_bytes(each.read_bytes())
-    assert "Labels and judgements are read again" in told(log.name, "--md", "-")[1]
-    assert "as the paper's code stored it" in told(log.name, "--md", "-", "--as-recorded")[1]
+    for path in log.parent.glob("small*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert "Labels and judgements are read again" in report(log.name, "--md", "-")[1]
+    assert "as the paper's code stored it" in report(log.name, "--md", "-", "--as-recorded")[1]
 
 
 @pytest.mark.parametrize("option", [("--roles", "missing.json"), ("--as-recorded",)])
-def test_what_is_told_of_published_logs_is_refused_where_there_is_none(told, option: tuple[str, ...]):
+def test_what_is_told_of_published_logs_is_refused_where_there_is_none(report, option: tuple[str, ...]):
     line = "wolfbus: --roles and --as-recorded are for logs of the paper's code; here is none\n"
-    assert told(".", "--md", "-", *option) == (2, "", line)
+    assert report(".", "--md", "-", *option) == (2, "", line)

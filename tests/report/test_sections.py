@@ -23,27 +23,27 @@ KEYS = (*sections({}, gathered([])), "cite")
 
 
 @pytest.fixture
-def found():
+def findings():
     """Findings to be changed."""
     return sample.findings()
 
 
-def markdown(found, read=READ) -> dict[str, str]:
-    told = re.split(r"^(?=## )", Report(found, read).markdown(), flags=re.MULTILINE)[1:]
-    return dict(zip(KEYS, told, strict=True))
+def markdown(findings, read=READ) -> dict[str, str]:
+    written = re.split(r"^(?=## )", Report(findings, read).markdown(), flags=re.MULTILINE)[1:]
+    return dict(zip(KEYS, written, strict=True))
 
 
 @pytest.mark.parametrize(
-    "change", [lambda found: found, sample.undefined, lambda _: {}], ids=["whole", "none", "missing"]
+    "change", [lambda findings: findings, sample.undefined, lambda _: {}], ids=["whole", "none", "missing"]
 )
-def test_a_report_stands_on_whole_undefined_and_missing_findings(change, found):
-    report = Report(change(found), READ)
+def test_a_report_stands_on_whole_undefined_and_missing_findings(change, findings):
+    report = Report(change(findings), READ)
     page, text = report.html().partition("<script>")[0], report.markdown()
-    for told in (page, text):
-        assert not re.search(r"None\b|\bnan\b", told)
+    for written in (page, text):
+        assert not re.search(r"None\b|\bnan\b", written)
     assert page.count("<table") == page.count("<caption")
     assert "style=" not in page
-    for section in sections(change(found), READ).values():
+    for section in sections(change(findings), READ).values():
         assert section.title in html.unescape(page)
         assert f"## {section.title}" in text
         rows = [row for block in section.blocks if isinstance(block, TableBlock) for row in block.rows]
@@ -51,41 +51,44 @@ def test_a_report_stands_on_whole_undefined_and_missing_findings(change, found):
         assert all(cell.reason is not None or cell.link is None for cell in empty)
 
 
-def test_numbers_stand_beside_the_papers_and_lead_to_their_statements(found):
-    made = tables(found, READ)
-    ours, wolf = found["table1"]["Werewolf"], line(made["table1-table"], "Werewolf")
-    assert (wolf[0].text, wolf[0].paper) == (f"{ours['statements']:,}", "74")
+def test_numbers_stand_beside_the_papers_and_lead_to_their_statements(findings):
+    tables_made = tables(findings, READ)
+    row, wolf = findings["table1"]["Werewolf"], line(tables_made["table1-table"], "Werewolf")
+    assert (wolf[0].text, wolf[0].paper) == (f"{row['statements']:,}", "74")
     assert wolf[0].link.anchor == "statements?role=Werewolf"
     assert wolf[1].link.anchor == "statements?role=Werewolf&label=deceptive"
     assert wolf[2].paper == "53.3\u00a0%"
-    assert f"n {ours['suspicion_n']}" in wolf[2].under
-    seer = line(made["table3-table"], "Seer")
-    assert seer[2].text == str(found["table3"]["Seer"]["fp"])
+    assert f"n {row['suspicion_n']}" in wolf[2].under
+    seer = line(tables_made["table3-table"], "Seer")
+    assert seer[2].text == str(findings["table3"]["Seer"]["fp"])
     assert seer[2].link.anchor == "statements?observer=Seer&judged=fp"
-    assert [cell.paper for cell in made["table3-baselines"].rows[-1].cells[1:3]] == ["71.8\u00a0%", "71.8\u00a0%"]
+    assert [cell.paper for cell in tables_made["table3-baselines"].rows[-1].cells[1:3]] == [
+        "71.8\u00a0%",
+        "71.8\u00a0%",
+    ]
 
 
-def test_what_is_left_out_lacking_or_contradicts_itself_is_told(found):
+def test_what_is_left_out_lacking_or_contradicts_itself_is_told(findings):
     lacking = {"low": None, "high": None, "interval_reason": "one game"}
-    found["events"]["seer"]["before"] = {**sample.estimate(), **lacking}
-    found["votes"]["own_argmax"]["unjudged"] = 7
-    found["claims"]["by_kind"]["role"]["given"] |= {"n": 6, "true": 3, "lie": 2, "mistake": 1, "uncheckable": 0}
-    (first, *_) = (row for name, row in found["variability"]["metrics"].items() if "/" not in name)
+    findings["events"]["seer"]["before"] = {**sample.estimate(), **lacking}
+    findings["votes"]["own_argmax"]["unjudged"] = 7
+    findings["claims"]["by_kind"]["role"]["given"] |= {"n": 6, "true": 3, "lie": 2, "mistake": 1, "uncheckable": 0}
+    (first, *_) = (row for name, row in findings["variability"]["metrics"].items() if "/" not in name)
     first |= {**sample.estimate(), "unit": "share", "paper_mean": 0.5, "paper_half": 0.05}
-    told, made = markdown(found), tables(found, READ)
-    assert "0.616" in told["paper"]
-    assert "".join(told.values()).count("7,230") == 1
-    assert "No interval: one game." in made["events-table"].remarks()
-    assert "7 votes by players who had judged nobody alive" in told["votes"]
-    assert "of those that exiled somebody" in told["votes"]
-    assert told["votes"].count("\n| Votes of non-wolves that hit a Werewolf, in round ") == len(
-        found["votes"]["hits_by_round"]
+    written, tables_made = markdown(findings), tables(findings, READ)
+    assert "0.616" in written["paper"]
+    assert "".join(written.values()).count("7,230") == 1
+    assert "No interval: one game." in tables_made["events-table"].remarks()
+    assert "7 votes by players who had judged nobody alive" in written["votes"]
+    assert "of those that exiled somebody" in written["votes"]
+    assert written["votes"].count("\n| Votes of non-wolves that hit a Werewolf, in round ") == len(
+        findings["votes"]["hits_by_round"]
     )
-    counts = line(made["claims"], "Role, attached, and heard in the words")
+    counts = line(tables_made["claims"], "Role, attached, and heard in the words")
     assert [cell.text for cell in counts] == ["6", "3", "2", "1", "0"]
-    assert made["claims"].rows[-1].head.text == "All"
+    assert tables_made["claims"].rows[-1].head.text == "All"
     # a headline shows our interval and the paper's way
-    pooled, _, spread = made["headlines"].rows[0].cells
+    pooled, _, spread = tables_made["headlines"].rows[0].cells
     assert (pooled.under, spread.text) == ("40.0–60.0\u00a0% · n 40", "50.0\u00a0% ± 5.0")
 
 
@@ -104,42 +107,42 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_a_primary_metric_lets_say_what_its_adjusted_test_does(found, name):
-    def told() -> str:
-        return markdown(found)["primary"] + "\n".join(Report(found, READ).headlines())
+def test_a_primary_metric_lets_say_what_its_adjusted_test_does(findings, name):
+    def written() -> str:
+        return markdown(findings)["primary"] + "\n".join(Report(findings, READ).headlines())
 
-    row, said = found["primary"]["metrics"].pop(name), set()
+    row, texts_written = findings["primary"]["metrics"].pop(name), set()
     for verdict, words in zip(("above", "below", "unclear", "few"), VERDICTS[name], strict=True):
-        found["primary"]["metrics"] = {name: row | {"verdict": verdict}}
-        said.add(text := told())
+        findings["primary"]["metrics"] = {name: row | {"verdict": verdict}}
+        texts_written.add(text := written())
         assert words in text
-    assert len(said) == 4
+    assert len(texts_written) == 4
     # whatever its interval: nobody declared it
-    found["primary"]["metrics"] = {}
-    text = told()
+    findings["primary"]["metrics"] = {}
+    text = written()
     assert not any(words in text for words in VERDICTS[name])
 
 
 @pytest.mark.parametrize(
-    ("blocks", "kind", "told"),
+    ("blocks", "kind", "written"),
     [
         (1, "game", "There is only 1 game: too few"),
         (7, "block", "There are only 7 blocks of games: too few"),
         *((8, "game", None), (0, "game", None)),
     ],
 )
-def test_few_blocks_are_a_caveat(found, blocks, kind, told):
-    found["variability"] |= {"blocks": blocks, "block_kind": kind}
-    warned = re.findall(r"There (?:is|are) only [^:]*: too few", markdown(found)["answer"])
-    assert warned == ([] if told is None else [told])
+def test_few_blocks_are_a_caveat(findings, blocks, kind, written):
+    findings["variability"] |= {"blocks": blocks, "block_kind": kind}
+    warned = re.findall(r"There (?:is|are) only [^:]*: too few", markdown(findings)["answer"])
+    assert warned == ([] if written is None else [written])
 
 
-def test_the_answer_names_the_best_agent_only_where_the_test_says_so(found):
-    ability, tested = found["abilities"]["role"], found["primary"]["metrics"]["best_detector"]
+def test_the_answer_names_the_best_agent_only_where_the_test_says_so(findings):
+    ability, tested = findings["abilities"]["role"], findings["primary"]["metrics"]["best_detector"]
     ability["agents"]["llm:big"]["sensitivity"] = sample.estimate(0.5)
 
     def answered() -> str:
-        return markdown(found)["answer"]
+        return markdown(findings)["answer"]
 
     assert "**" not in answered().splitlines()[2], "nothing is bold where nobody leads"
     tested |= {"agent": "llm:big", "verdict": "above"}
@@ -153,53 +156,53 @@ def test_the_answer_names_the_best_agent_only_where_the_test_says_so(found):
     assert "detects best" not in answered()
 
 
-def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_script_is(found):
-    found["settings"]["include_defaulted"] = [False, True]
-    found["outcomes"]["mixed_protocols"] = True
+def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_script_is(findings):
+    findings["settings"]["include_defaulted"] = [False, True]
+    findings["outcomes"]["mixed_protocols"] = True
 
-    def shown(*agents: str) -> tuple[str, ...]:
-        return Report(found, gathered(sample.games(1, agents))).context.names
+    def names(*agents: str) -> tuple[str, ...]:
+        return Report(findings, gathered(sample.games(1, agents))).context.names
 
-    told = markdown(found, gathered(sample.games(1, ("scripted", "llm:big"))))["answer"]
-    assert len(tables(found, READ)["answer-table"].columns) == 6
-    assert "scripted is a script, not a model" in told
-    assert told.count("**Warning:**") == 3
+    written = markdown(findings, gathered(sample.games(1, ("scripted", "llm:big"))))["answer"]
+    assert len(tables(findings, READ)["answer-table"].columns) == 6
+    assert "scripted is a script, not a model" in written
+    assert written.count("**Warning:**") == 3
     servers = ("llm:big", "llm:big@http://host/v1", "scripted")
-    assert shown(*servers) == servers, "two servers' models are told apart"
-    assert shown("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
+    assert names(*servers) == servers, "two servers' models are told apart"
+    assert names("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
 
 
-def test_a_declared_metric_that_has_no_baseline_is_not_called_undefined(found):
-    tested = found["primary"]["metrics"]["balanced_accuracy"]
-    found["primary"]["metrics"] = {"recall": tested | {"label": "recall", "baseline": None, "verdict": "undefined"}}
-    assert "| Recall is not tested |" in markdown(found)["primary"]
-    found["primary"]["metrics"]["recall"] |= {"value": None, "difference": sample.estimate(None)}
-    told = markdown(found)["primary"]
-    assert "| Recall is undefined |" in told
-    assert "– undefined: no game has it." in told
-    assert "undefined: undefined" not in told
+def test_a_declared_metric_that_has_no_baseline_is_not_called_undefined(findings):
+    tested = findings["primary"]["metrics"]["balanced_accuracy"]
+    findings["primary"]["metrics"] = {"recall": tested | {"label": "recall", "baseline": None, "verdict": "undefined"}}
+    assert "| Recall is not tested |" in markdown(findings)["primary"]
+    findings["primary"]["metrics"]["recall"] |= {"value": None, "difference": sample.estimate(None)}
+    written = markdown(findings)["primary"]
+    assert "| Recall is undefined |" in written
+    assert "– undefined: no game has it." in written
+    assert "undefined: undefined" not in written
 
 
-def test_no_p_is_shown_as_0(found):
-    found["primary"]["metrics"]["suspicion_gap"]["p_adjusted"] = found["bias"]["names"]["p"] = 0.0002
-    made = tables(found, READ)
-    assert made["primary-table"].rows[0].cells[-1].text == "< 0.001"
-    assert "p < 0.001, over all names" in " ".join(made["bias-names"].remarks())
+def test_no_p_is_shown_as_0(findings):
+    findings["primary"]["metrics"]["suspicion_gap"]["p_adjusted"] = findings["bias"]["names"]["p"] = 0.0002
+    tables_made = tables(findings, READ)
+    assert tables_made["primary-table"].rows[0].cells[-1].text == "< 0.001"
+    assert "p < 0.001, over all names" in " ".join(tables_made["bias-names"].remarks())
 
 
-def test_a_gap_below_0_is_not_said_to_be_above(found):
-    found["variability"]["metrics"]["suspicion_gap"] |= {"value": -0.015, "low": None, "high": None}
-    told = Report(found, READ).headlines()[-1]
-    assert "minus that towards the others is −1.5 points among those who do not know" in told
-    assert "above" not in told
+def test_a_gap_below_0_is_not_said_to_be_above(findings):
+    findings["variability"]["metrics"]["suspicion_gap"] |= {"value": -0.015, "low": None, "high": None}
+    written = Report(findings, READ).headlines()[-1]
+    assert "minus that towards the others is −1.5 points among those who do not know" in written
+    assert "above" not in written
 
 
-def test_an_interval_that_is_not_known_is_not_spoken_of(found):
-    result = copy.deepcopy(found)
+def test_an_interval_that_is_not_known_is_not_spoken_of(findings):
+    result = copy.deepcopy(findings)
     for side in result["outcomes"]["winners"].values():
         side.update(low=None, high=None)
     won = Report(result, READ).headlines()[1]
-    assert "interval" in Report(found, READ).headlines()[1]
+    assert "interval" in Report(findings, READ).headlines()[1]
     assert "interval" not in won
     assert re.search(r"finished games?, the (villagers|Werewolves) ", won)
 
@@ -218,67 +221,69 @@ def test_failures_of_a_study_and_of_files_stand_above_the_numbers():
         ((torn,), "1 file: it is counted as far as it holds."),
         ((lost,), "1 file: it is left out."),
     ):
-        told = markdown({}, gathered(sample.games(1), broken, (study,)))["answer"]
-        assert f"Something is wrong with {words}" in told
-    assert "2 failed, 1 pending" in told
+        written = markdown({}, gathered(sample.games(1), broken, (study,)))["answer"]
+        assert f"Something is wrong with {words}" in written
+    assert "2 failed, 1 pending" in written
 
 
-def test_agents_that_never_met_are_told_apart_and_one_without_an_ability_is_not_an_average_one(found):
-    own = found["abilities"]["label"]
-    big, small = (own["agents"][agent] for agent in sample.AGENTS)
+def test_agents_that_never_met_are_told_apart_and_one_without_an_ability_is_not_an_average_one(findings):
+    abilities = findings["abilities"]["label"]
+    big, small = (abilities["agents"][agent] for agent in sample.AGENTS)
     for agent in (big, small):
         agent |= {"sensitivity": sample.estimate(-0.5), "concealment": sample.estimate(-0.5)}
     small |= {"sensitivity": sample.estimate(-0.1), "concealment": sample.estimate(None)}
-    table = tables(found, READ)["abilities-label-table"]
+    table = tables(findings, READ)["abilities-label-table"]
     assert [row.head.text for row in table.rows] == ["big", "small"]
-    own["components"] = 2
+    abilities["components"] = 2
     big["component"], small["component"] = 2, 1
-    table = tables(found, READ)["abilities-label-table"]
+    table = tables(findings, READ)["abilities-label-table"]
     assert table.columns[-1].name == "Component"
-    assert any("never met" in told for told in table.notes)
+    assert any("never met" in written for written in table.notes)
     assert [row.head.text for row in table.rows] == ["small", "big"]
 
 
-def test_every_interval_of_a_cell_is_shown_and_none_that_is_null_or_missing(found):
+def test_every_interval_of_a_cell_is_shown_and_none_that_is_null_or_missing(findings):
     # where a headline has an interval of its own, that one stands
-    found["variability"]["metrics"] = {}
-    without = {**found, "intervals": {}}
+    findings["variability"]["metrics"] = {}
+    without = {**findings, "intervals": {}}
     ends, counter = {}, itertools.count(1)
 
     def numbered(node, path=""):
         if isinstance(node, dict):
-            return {name: numbered(each, f"{path}.{name}") for name, each in node.items()}
+            return {name: numbered(child, f"{path}.{name}") for name, child in node.items()}
         ends[path] = [(low := next(counter) / 1000), low + 0.0004]
         return ends[path]
 
-    found["intervals"] = numbered(found["intervals"])
-    told = "".join(markdown(found).values())
-    shown = {(100 * low, 100 * high, "{:.1f}–{:.1f}\u00a0%"): path for path, (low, high) in ends.items()}
-    shown |= {(low, high, "{:.3f} to {:.3f}"): path for path, (low, high) in ends.items()}
-    there = {path for (low, high, form), path in shown.items() if form.format(low, high) in told}
+    findings["intervals"] = numbered(findings["intervals"])
+    written = "".join(markdown(findings).values())
+    intervals = {(100 * low, 100 * high, "{:.1f}–{:.1f}\u00a0%"): path for path, (low, high) in ends.items()}
+    intervals |= {(low, high, "{:.3f} to {:.3f}"): path for path, (low, high) in ends.items()}
+    shown_paths = {path for (low, high, form), path in intervals.items() if form.format(low, high) in written}
     # no table has a column of the first; what was before is the same for both maps
-    assert [p for p in ends.keys() - there if not re.search(r"(base_rate|dprime|criterion)$|isotonic.before", p)] == []
+    assert [
+        p for p in ends.keys() - shown_paths if not re.search(r"(base_rate|dprime|criterion)$|isotonic.before", p)
+    ] == []
     assert len(ends) > 200
     empty = markdown(without)
-    found["intervals"] = json.loads(re.sub(r"\[[0-9., ]+\]", "null", json.dumps(found["intervals"])))
-    assert markdown(found) == empty
+    findings["intervals"] = json.loads(re.sub(r"\[[0-9., ]+\]", "null", json.dumps(findings["intervals"])))
+    assert markdown(findings) == empty
 
 
-def test_agents_rates_are_beside_a_guess_over_the_same_judgements_and_who_said_nothing_is_told(found):
-    found["headline"]["all"] |= {"base_rate": 0.511, "constant_accuracy": 0.523}
-    found["truth"]["by_agent"].pop("llm:big")
-    told = markdown(found)
-    assert "51.1\u00a0% of these judgements are of deceptive statements" in told["agents"]
-    assert "the constant guess has accuracy 52.3\u00a0%;" in told["agents"]
-    assert "– undefined: it said nothing." in told["answer"]
-    assert "not computed" not in told["answer"]
+def test_agents_rates_are_beside_a_guess_over_the_same_judgements_and_who_said_nothing_is_told(findings):
+    findings["headline"]["all"] |= {"base_rate": 0.511, "constant_accuracy": 0.523}
+    findings["truth"]["by_agent"].pop("llm:big")
+    written = markdown(findings)
+    assert "51.1\u00a0% of these judgements are of deceptive statements" in written["agents"]
+    assert "the constant guess has accuracy 52.3\u00a0%;" in written["agents"]
+    assert "– undefined: it said nothing." in written["answer"]
+    assert "not computed" not in written["answer"]
 
 
-@pytest.mark.parametrize(("games", "known"), [(4, False), (5, True)])
-def test_a_mean_of_figure_1_has_an_interval_from_five_games_on(found, games, known):
-    found["figure1"]["suspicion"]["Seer"] = [{"round": 1, "mean": 0.4, "sem": 0.1, "n": games}]
-    seer = line(tables(found, READ)["figure1-points"], "Round 1")[2]
-    assert seer.under == (f"12.2–67.8\u00a0% · n {games}" if known else f"n {games}")
+@pytest.mark.parametrize(("games", "is_known"), [(4, False), (5, True)])
+def test_a_mean_of_figure_1_has_an_interval_from_five_games_on(findings, games, is_known):
+    findings["figure1"]["suspicion"]["Seer"] = [{"round": 1, "mean": 0.4, "sem": 0.1, "n": games}]
+    seer = line(tables(findings, READ)["figure1-points"], "Round 1")[2]
+    assert seer.under == (f"12.2–67.8\u00a0% · n {games}" if is_known else f"n {games}")
 
 
 MANIFEST = {
@@ -299,13 +304,13 @@ def cited(manifest=None, games=()) -> str:
 
 
 def test_a_study_is_cited_with_version_commit_and_seed_and_games_of_none_by_their_ids():
-    told = cited(MANIFEST)
-    assert told.startswith("@misc{wolf2025,")
-    assert "@misc{study-0123abcd," in told
-    assert r"Big \& small \{100 \%\}" in told
-    assert "98 games played to their end; seed 7; wolfbus 0.1.0; commit abc123 with changes" in told
-    assert "year = {2026}" in told
-    assert told.count("{") == told.count("}")
+    written = cited(MANIFEST)
+    assert written.startswith("@misc{wolf2025,")
+    assert "@misc{study-0123abcd," in written
+    assert r"Big \& small \{100 \%\}" in written
+    assert "98 games played to their end; seed 7; wolfbus 0.1.0; commit abc123 with changes" in written
+    assert "year = {2026}" in written
+    assert written.count("{") == written.count("}")
     first, second = (cited(games=sample.games(n)) for n in (1, 2))
     assert "@misc{wolfbus-games-" in first
     assert first != second
@@ -313,6 +318,6 @@ def test_a_study_is_cited_with_version_commit_and_seed_and_games_of_none_by_thei
 
 
 def test_entries_are_accepted_by_a_parser_of_braces_whatever_a_study_is_called():
-    told = cited({**MANIFEST, "study": "}{evil, @misc{", "name": "}}@string{x}\u202e\n\\end"})
-    assert "@misc{--evil---misc-," in told
-    assert r"\}\}@string\{x\}[U+202E][U+000A]\textbackslash{}end" in told
+    written = cited({**MANIFEST, "study": "}{evil, @misc{", "name": "}}@string{x}\u202e\n\\end"})
+    assert "@misc{--evil---misc-," in written
+    assert r"\}\}@string\{x\}[U+202E][U+000A]\textbackslash{}end" in written

@@ -16,11 +16,11 @@ MANY = metrics(random_game(seed).rows() for seed in range(12))
 
 @pytest.mark.parametrize("result", [metrics([]), metrics([random_game(2).rows()]), MANY], ids=["none", "one", "many"])
 def test_text_is_narrow_and_explains_every_dash(result):
-    shown = terminal_text(result)
-    assert shown.endswith("\n")
-    assert max(map(len, shown.splitlines())) <= 100
-    assert all(line == line.rstrip() for line in shown.splitlines())
-    for part in shown.split("\n\n"):
+    text = terminal_text(result)
+    assert text.endswith("\n")
+    assert max(map(len, text.splitlines())) <= 100
+    assert all(line == line.rstrip() for line in text.splitlines())
+    for part in text.split("\n\n"):
         body = [line for line in part.splitlines() if not line.startswith("  –")]
         if any(re.search(r"\s–(\s|$)", line) for line in body):
             assert "– undefined:" in part, part
@@ -45,9 +45,9 @@ def test_huge_counts_still_fit():
 def test_strange_brain_names_are_visible_and_cut():
     script = Script(brains={"Wim": "мод\u202eль" * 40}).dawn()
     script.said("Wim", True, {})
-    shown = terminal_text(metrics([script.rows()]))
-    assert "[U+202E]" in shown
-    assert all(line.isprintable() and len(line) <= 100 for line in shown.splitlines())
+    text = terminal_text(metrics([script.rows()]))
+    assert "[U+202E]" in text
+    assert all(line.isprintable() and len(line) <= 100 for line in text.splitlines())
 
 
 def test_fillers_are_announced():

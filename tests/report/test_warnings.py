@@ -34,8 +34,8 @@ def played_by(lost: dict[str, Missing], *brains: str):
 
 
 def warned(result) -> list[str]:
-    shown = " ".join(terminal_text(result).partition("smoothed suspicion")[0].split())
-    return re.findall(r"WARNING: (.*?the model)", shown)
+    text = " ".join(terminal_text(result).partition("smoothed suspicion")[0].split())
+    return re.findall(r"WARNING: (.*?the model)", text)
 
 
 def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
@@ -45,9 +45,9 @@ def test_a_brain_that_rarely_answered_is_named_first_with_what_was_wrong():
     assert row["defaulted"] == faults["failed"] + faults["refused"]
     assert row["lost_share"] == lost / row["replies"] > 0.1
     causes = {"failed": faults["failed"], "refused": faults["refused"], "timed out": row["timed_out"]}
-    told = ", ".join(f"{cause} {count}" for cause, count in sorted(causes.items(), key=lambda each: -each[1]))
+    details = ", ".join(f"{cause} {count}" for cause, count in sorted(causes.items(), key=lambda pair: -pair[1]))
     assert warned(result) == [
-        f"{lost} of {row['replies']} answers of {MODEL} are defaults ({told}): what follows says little of the model"
+        f"{lost} of {row['replies']} answers of {MODEL} are defaults ({details}): what follows says little of the model"
     ]
     assert terminal_text(result).startswith("WARNING: ")
     *headlines, warning = Report(result, gathered([])).headlines()
@@ -76,8 +76,8 @@ def test_brains_whose_names_differ_in_the_middle_stay_apart_in_every_table():
     brains = [f"llm:any@http://a.very.long.host.example:{port}/v1/of/a/very/deep/path/{'x' * 60}" for port in (81, 82)]
     result = metrics(played_by(LOST, *brains))
     assert len(set(warned(result))) == 2
-    shown = terminal_text(result)
-    report = shown[shown.index("Replies by agent") :]
+    text = terminal_text(result)
+    report = text[text.index("Replies by agent") :]
     head = next(line for line in report.splitlines() if line.startswith("  Agent "))
     names = "".join(line[: head.index("Replies")].strip() for line in report.splitlines())
     assert names.count("llm:any@http") == 2
@@ -108,6 +108,6 @@ def test_the_end_of_a_game_counts_no_request_that_a_brain_declines(tmp_path, cap
 
 
 def test_the_end_of_a_game_says_why_a_brain_did_not_answer_cut_short(tmp_path, capsys):
-    told = ended(tmp_path, capsys, Clumsy)
-    assert re.search("most often: the brain failed: RuntimeError: é{90,}…\\)", told)
-    assert "it was never asked" not in told
+    details = ended(tmp_path, capsys, Clumsy)
+    assert re.search("most often: the brain failed: RuntimeError: é{90,}…\\)", details)
+    assert "it was never asked" not in details

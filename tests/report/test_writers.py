@@ -29,7 +29,7 @@ from wolfbus.document import (
 
 
 @pytest.mark.parametrize(
-    ("hostile", "shown"),
+    ("hostile", "expected"),
     [
         ("a\u202eb", "a[U+202E]b"),
         ("a\x00\x1b[31m", "a[U+0000][U+001B][31m"),
@@ -42,17 +42,17 @@ from wolfbus.document import (
         ("Zoë 狼", "Zoë 狼"),
     ],
 )
-def test_what_hides_or_turns_text_around_is_made_visible(hostile: str, shown: str):
-    assert written([plain(f"({hostile})")]) == f"({shown})\n"
+def test_what_hides_or_turns_text_around_is_made_visible(hostile: str, expected: str):
+    assert written([plain(f"({hostile})")]) == f"({expected})\n"
     study = StudySource(Path("s"), {"name": f"({hostile})"})
-    assert f"<h1><bdi>WOLF: ({shown})</bdi></h1>" in Report({}, gathered([], studies=(study,))).html()
+    assert f"<h1><bdi>WOLF: ({expected})</bdi></h1>" in Report({}, gathered([], studies=(study,))).html()
 
 
 def test_words_have_no_meaning_for_markdown():
     agents = ("a|b <script> `x` [l](u) *e* _u_ & \u202e\n# h", "llm:small")
-    told = Report(sample.findings(agents), gathered(sample.games(1, agents))).markdown()
-    assert r"a\|b \<script\> \`x\` \[l\](u) \*e\* \_u\_ &amp; \[U+202E\]" in told
-    assert "\n# h" not in told
+    markdown = Report(sample.findings(agents), gathered(sample.games(1, agents))).markdown()
+    assert r"a\|b \<script\> \`x\` \[l\](u) \*e\* \_u\_ &amp; \[U+202E\]" in markdown
+    assert "\n# h" not in markdown
 
 
 def test_every_block_has_a_form_in_the_terminal():
@@ -61,7 +61,7 @@ def test_every_block_has_a_form_in_the_terminal():
         (Row(Cell("evil\x1b[2J|agent"), (Cell("47.9\u00a0%", "45.1–53.2\u00a0% · n 30", "50.0\u00a0%"),)),),
         ("A note.",),
     )
-    shown = written(
+    expected = written(
         [
             *(Heading("Heading", "h"), plain("Words, ", Strong("strong"), " and ", LinkText("linked", "#x"), ".")),
             *(warning("mind this."), Bullets((("one",), ("two",))), Figure("f", lambda: "<svg>", "Drawn.")),
@@ -69,7 +69,7 @@ def test_every_block_has_a_form_in_the_terminal():
             *(Listing("  as it\n    stands"), TermList((("Term", ("what it means",)),))),
         ]
     )
-    assert shown == (
+    assert expected == (
         "Heading\n\nWords, strong and linked.\n\nWARNING: mind this.\n\n- one\n- two\n\n"
         "Who did what.\n"
         f"  {'Who':<22}  {'How much':>39}\n"

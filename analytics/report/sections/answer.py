@@ -13,7 +13,7 @@ from analytics import Result, look
 from analytics.figures.tables import Panel, forest
 from analytics.measures.primary import LEADS
 from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
-from analytics.report.context import Context, drawing, estimate, metric, over_all
+from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
 from analytics.report.specs import phrase, specs, table
 from wolfbus.document import (
@@ -48,7 +48,14 @@ def answer(findings: Result, context: Context) -> Section:
         Prose(tuple(sentence(findings, context))),
         _links(context),
         *map(warning, islice(caveats(findings, context), SHOWN)),
-        drawing("answer-figure", partial(drawn, abilities, context), caption, abilities, empty, table="answer-table"),
+        drawing(
+            "answer-figure",
+            partial(abilities_figure, abilities, context),
+            caption,
+            abilities,
+            empty,
+            table="answer-table",
+        ),
         agents(findings, context),
     ]
     return Section("answer", "In short", tuple(blocks))
@@ -92,7 +99,7 @@ def _groups(findings: Result) -> int:
     return look(findings, "abilities", "role", "components") or 1
 
 
-def drawn(abilities: Result, context: Context) -> str | None:
+def abilities_figure(abilities: Result, context: Context) -> str | None:
     """Return both abilities of every agent as a figure."""
     rows: dict[str, Any] = abilities.get("agents") or {}
     places = {name: row.get("component") or 0 for name, row in rows.items()}
@@ -127,7 +134,7 @@ def agents(findings: Result, context: Context) -> TableBlock:
 
 def _wins(by_side: Mapping[str, Any]) -> Cell:
     """Return the wins with both sides in one cell."""
-    wins = [estimate(by_side.get(side)) for side in ("werewolves", "villagers")]
+    wins = [estimate_cell(by_side.get(side)) for side in ("werewolves", "villagers")]
     return Cell(
         " / ".join(cell.text for cell in wins),
         " / ".join(cell.under.partition(" · ")[0] for cell in wins),
@@ -136,7 +143,7 @@ def _wins(by_side: Mapping[str, Any]) -> Cell:
 
 
 def _links(context: Context) -> Prose:
-    """Say where to see a game, whether the records hold, and how to cite."""
+    """Return where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
     records, whole = len(context.files), len(context.files) - len(context.problems)
     # one over other records, or over some that are missing, would be taken for theirs; what was run names each
@@ -174,13 +181,13 @@ def _played(findings: Result, context: Context) -> str:
     if not outcomes.get("games"):
         return phrase("answer/nothing")
     names = [context.name(agent) for agent in context.agents[:_NAMED]]
-    more = ", …" if len(context.agents) > _NAMED else ""
+    ellipsis = ", …" if len(context.agents) > _NAMED else ""
     return phrase(
         "answer/played",
         games=quantity(outcomes["games"], "game"),
         finished=count(outcomes["finished"]),
         agents=quantity(len(context.agents), "agent"),
-        names=f" ({', '.join(names)}{more})" if names else "",
+        names=f" ({', '.join(names)}{ellipsis})" if names else "",
         **{name: count(look(outcomes, "per_game", name, "total")) for name in ("statements", "judgements")},
     )
 
@@ -258,7 +265,7 @@ _TEXT = 140
 _SEAT = 32
 
 
-def chosen_example(games: Sequence[IndexedGame]) -> IndexedGame | None:
+def typical_game(games: Sequence[IndexedGame]) -> IndexedGame | None:
     """Return the finished game whose number of statements is the median, the first of equals; None if there is none."""
     finished = sorted((game for game in games if game.rows.finished), key=lambda game: len(game.entries))
     return finished[len(finished) // 2] if finished else None

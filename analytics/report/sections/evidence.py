@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from analytics import Result, look
 from analytics.measures.primary import LEADS, TELLING
-from analytics.report.context import Context, estimate, value
+from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.document import Block, Cell, Heading, Section, TableBlock, plain
 from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
@@ -42,9 +42,9 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
     cells = {
         "value": Cell(UNDEFINED)
         if name in LEADS
-        else value(row.get("value"), unit, reason=look(row, "difference", "reason")),
+        else value_cell(row.get("value"), unit, reason=look(row, "difference", "reason")),
         "baseline": Cell(in_unit(row.get("baseline"), unit)),
-        "difference": estimate(row.get("difference"), apart),
+        "difference": estimate_cell(row.get("difference"), apart),
         "p_adjusted": row.get("p_adjusted"),
     }
     if name in LEADS and first:
@@ -73,14 +73,15 @@ def variability(findings: Result, context: Context) -> Section:
 def _headline(name: str, metric: Mapping[str, Any], context: Context) -> Line:
     unit = str(metric.get("unit") or "share")
     mean, half, everybody = metric.get("paper_mean"), metric.get("paper_half"), metric.get("all_observers")
-    spread = value(mean, unit, paper=context.paper(f"variability.metrics.{name}"), reason=phrase("evidence/no_spread"))
+    paper = context.paper(f"variability.metrics.{name}")
+    spread = value_cell(mean, unit, paper=paper, reason=phrase("evidence/no_spread"))
     if mean is not None:
         plus_minus = "" if half is None else f" ± {100 * half:.1f}" if unit in {"share", "points"} else f" ± {half:.3f}"
         pooled = f"pooled {in_unit(everybody.get('value'), unit)}" if everybody else ""
         spread = replace(spread, text=spread.text + plus_minus, under=pooled)
     baseline = metric.get("baseline")
     label = "" if baseline is None else str(metric.get("baseline_label") or "")
-    cells = {"pooled": estimate(metric, unit), "baseline": Cell(in_unit(baseline, unit), label), "spread": spread}
+    cells = {"pooled": estimate_cell(metric, unit), "baseline": Cell(in_unit(baseline, unit), label), "spread": spread}
     return Line(Cell(_label(name, metric)), cells)
 
 

@@ -32,11 +32,11 @@ def pointer(key: str) -> Prose | None:
         key: of the section of the page.
     """
     sections = {definition.section for definition in definitions()}
-    behind = [name for name in specs("methods").behind.get(key, (key,)) if name in sections]
-    if not behind:
+    chapters = [name for name in specs("methods").behind.get(key, (key,)) if name in sections]
+    if not chapters:
         return None
     parts: list[Part] = ["Methods: "]
-    for place, name in enumerate(behind):
+    for place, name in enumerate(chapters):
         parts += [", " if place else "", LinkText(_title(name), f"methods-{name}")]
     return Prose((*parts, "."), "note")
 

@@ -18,7 +18,7 @@ from analytics.figures import curves
 from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
 from analytics.measures.bootstrap import around_mean
-from analytics.report.context import Context, Selection, drawing, metric, over_all, value
+from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
 from analytics.report.specs import Line, phrase, table
 from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
 from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
@@ -84,10 +84,10 @@ def table3(findings: Result, context: Context) -> Section:
     )
     published = context.published.get("table3") or {}
     rates = {role: {**row, **_rates(row)} for role, row in published.items() if set(row) >= _COUNTS}
-    beside = replace(context, published={**context.published, "table3": rates})
+    with_rates = replace(context, published={**context.published, "table3": rates})
     return Section("table3", "Table 3: who detects deception", (
         table("tables/table3-table", findings, context),
-        table("tables/table3-baselines", findings, beside),
+        table("tables/table3-baselines", findings, with_rates),
         drawn,
         grounds,
     ))  # fmt: skip
@@ -139,7 +139,7 @@ def _thresholds(findings: Result, context: Context, score: Score) -> TableBlock:
             why = row.get("reason") or needs
             folds = row.get("fold_thresholds")
             under = f"folds {in_unit(min(folds), 'score')} to {in_unit(max(folds), 'score')}" if folds else ""
-            median = value(row.get("threshold"), "score", reason=why)
+            median = value_cell(row.get("threshold"), "score", reason=why)
             cells = {"median": median if median.reason else Cell(median.text, under), "scored": row.get("held_out")}
             lines.append(Line(Cell(f"{label} (held out)"), {**row, **cells}, {"rule": rule, "why": why}))
     for rule, (label, threshold) in _UNFITTED.items():
@@ -278,7 +278,7 @@ def figure1(findings: Result, context: Context) -> Section:
         _points(findings, context, data, "figure1-points", "Figure 1's numbers"),
         table("rounds/figure1-moved", findings, context, lines=moved),
         _points(findings, context, data.get("all_observers") or {}, "figure1-all", all_of_it),
-        table("rounds/figure1-paper", findings, context, lines=_text(context.published.get("figure1") or {})),
+        table("rounds/figure1-paper", findings, context, lines=_paper_lines(context.published.get("figure1") or {})),
         table("rounds/slopes", findings, context, rows=slopes),
         _separable(findings, context),
     ))  # fmt: skip
@@ -305,7 +305,8 @@ def _point(point: Result | None, role: str, round_: int) -> Cell:
     if point is None or point["mean"] is None:
         return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
     within = around_mean(point["mean"], point["sem"], point["n"])
-    return value(point["mean"], n=point["n"], within=within, link=Selection(role=role, round=round_, judged="judged"))
+    link = Selection(role=role, round=round_, judged="judged")
+    return value_cell(point["mean"], n=point["n"], within=within, link=link)
 
 
 def _change(step: Result, name: str) -> Cell:
@@ -335,7 +336,7 @@ def _separable(findings: Result, context: Context) -> TableBlock:
     return table("rounds/separable", findings, context, lines=lines, notes=(note, papers))
 
 
-def _text(published: Mapping[str, Any]) -> Iterator[Line]:
+def _paper_lines(published: Mapping[str, Any]) -> Iterator[Line]:
     """Yield what the paper's text says of its figure, which has no table."""
     for role in ROLES:
         words, final = look(published, "suspicion", role), look(published, "final_round", role)

@@ -27,7 +27,7 @@ def equal(one: Gathered, other: Gathered) -> bool:
     return same(one.columns, other.columns) and one.files == other.files and tables_of(one) == tables_of(other)
 
 
-def kept(folder: Path) -> dict[str, int]:
+def cache_times(folder: Path) -> dict[str, int]:
     """When each file of the cache was written; what is read anew is written anew."""
     return {path.name: path.stat().st_mtime_ns for path in (folder / FOLDER).iterdir()}
 
@@ -40,9 +40,9 @@ def test_the_second_time_no_line_is_read_and_everything_is_equal(folder: Path, n
         pytest.skip("a file system whose names are Unicode")
     anew = gather([folder])
     first = gather([folder], cached=True)
-    written = kept(folder)
+    written = cache_times(folder)
     second = gather([folder], cached=True)
-    assert kept(folder) == written
+    assert cache_times(folder) == written
     assert equal(anew, first)
     assert equal(anew, second)
 
@@ -97,59 +97,59 @@ def test_a_cache_that_changed_is_not_used(folder: Path, change: Callable[[bytes]
 def test_what_another_user_sealed_is_not_used(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     expected = gather([folder], cached=True)
     (path,) = (folder / FOLDER).iterdir()
-    mine = path.read_bytes()
+    sealed = path.read_bytes()
     # the secret that seals it is this user's own, in a file that nobody else reads
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     path.unlink()
     program = "from analytics.gather import gather; import sys; gather(sys.argv[1:], cached=True)"
     subprocess.run([sys.executable, "-c", program, str(folder)], check=True)
-    assert path.read_bytes() != mine
+    assert path.read_bytes() != sealed
     assert (tmp_path / "wolfbus" / "secret").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "wolfbus" / "secret").stat().st_size == 32
     assert equal(gather([folder], cached=True), expected)
-    assert path.read_bytes() == mine
+    assert path.read_bytes() == sealed
 
 
 def test_other_criteria_and_other_versions_find_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch):
     gather([folder], cached=True)
     for criteria in (Criteria(alpha=0.3), Criteria(prior=0.1), Criteria(include_defaulted=True)):
         assert equal(gather([folder], criteria, cached=True), gather([folder], criteria))
-    written = kept(folder)
+    written = cache_times(folder)
     assert len(written) == 4
     monkeypatch.setattr("analytics.gather.cache.program", lambda: b"of another version")
     gather([folder], cached=True)
-    assert [name for name, when in kept(folder).items() if written[name] != when]
+    assert [name for name, when in cache_times(folder).items() if written[name] != when]
 
 
 def test_of_many_parts_only_the_one_that_changed_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("analytics.gather.BATCH", 1)
     gather([folder], workers=1, cached=True)
-    written = kept(folder)
+    written = cache_times(folder)
     compressed(folder / "2.ndjson")
-    found = gather([folder], workers=1, cached=True)
-    assert len([name for name, when in kept(folder).items() if written[name] != when]) == 1
-    assert equal(found, gather([folder]))
+    again = gather([folder], workers=1, cached=True)
+    assert len([name for name, when in cache_times(folder).items() if written[name] != when]) == 1
+    assert equal(again, gather([folder]))
 
 
 def test_records_that_are_re_executed_come_from_no_cache(folder: Path):
     gather([folder], cached=True)
-    found = gather([folder], Criteria(prover=Verifier), cached=True)
-    assert [note.proven for note in found.files] == [True] * 4
+    gathered = gather([folder], Criteria(prover=Verifier), cached=True)
+    assert [note.proven for note in gathered.files] == [True] * 4
 
 
-@pytest.mark.parametrize("there", ["a file", "a link", "no secret", "a full disk"])
-def test_where_nothing_can_be_kept_everything_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch, there: str):
-    if there == "a file":
+@pytest.mark.parametrize("obstacle", ["a file", "a link", "no secret", "a full disk"])
+def test_where_nothing_can_be_kept_everything_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str):
+    if obstacle == "a file":
         (folder / FOLDER).write_text("")
-    elif there == "a link":
+    elif obstacle == "a link":
         elsewhere = folder.with_name("elsewhere")
         elsewhere.mkdir()
         (folder / FOLDER).symlink_to(elsewhere)
-    elif there == "no secret":
+    elif obstacle == "no secret":
         monkeypatch.setattr("analytics.gather.cache._secret", lambda: None)
     else:
 
-        def full(*_given, **_how):
+        def full(*_arguments, **_options):
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("analytics.gather.cache.write_whole", full)
@@ -160,8 +160,8 @@ def test_where_nothing_can_be_kept_everything_goes_on(folder: Path, monkeypatch:
 def test_a_file_that_grows_while_it_is_read_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch):
     add = ColumnsBuilder.add
 
-    def growing(builder: ColumnsBuilder, *given, **how):
-        add(builder, *given, **how)
+    def growing(builder: ColumnsBuilder, *arguments, **options):
+        add(builder, *arguments, **options)
         with (folder / "2.ndjson").open("ab") as file:
             file.write(b"more")
 
@@ -177,17 +177,17 @@ def test_report_and_compare_print_the_same_with_and_without(
 ):
     page = tmp_path / "page.html"
 
-    def told(*words: str) -> tuple[str, bytes]:
+    def printed(*words: str) -> tuple[str, bytes]:
         assert run(list(words)) == 0
         return capsys.readouterr().out, page.read_bytes()
 
     report = ("report", str(folder), "--html", str(page))
-    anew = told(*report, "--no-cache")
+    anew = printed(*report, "--no-cache")
     assert not (folder / FOLDER).exists()
-    assert told(*report) == anew == told(*report)
+    assert printed(*report) == anew == printed(*report)
     assert {path.name.partition("-")[0] for path in (folder / FOLDER).iterdir()} == {"rows", "findings", "page"}
     compare = ("compare", str(folder), "--agents", "scripted", "random")
-    assert told(*compare) == told(*compare) == told(*compare, "--no-cache")
+    assert printed(*compare) == printed(*compare) == printed(*compare, "--no-cache")
 
 
 def test_records_that_are_gone_are_missed_with_a_cache_too(folder: Path):

@@ -13,7 +13,7 @@ from wolfbus.cli import FAILED, USAGE, run
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("commands")
     for name in ("g1", "g2"):
         write(folder / "records", game(name, name))
@@ -22,8 +22,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "s"))
+def folder(study_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(study_folder, tmp_path / "s"))
 
 
 def commands(folder: Path) -> list[list[str]]:
@@ -72,13 +72,22 @@ def test_a_damaged_file_is_named_by_all_of_them_and_they_exit_1(
 
 
 def test_games_are_compared_as_they_are_told_to_be_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def shown(*words: str) -> dict[str, object]:
-        given = ["compare", str(folder), str(folder), "--metric", "deception_rate", "--metric", "auc_before", "--json"]
-        assert run([*given, *words]) == 0
-        found: dict[str, object] = json.loads(capsys.readouterr().out)["metrics"]
-        return found
+    def metrics_of(*words: str) -> dict[str, object]:
+        arguments = [
+            "compare",
+            str(folder),
+            str(folder),
+            "--metric",
+            "deception_rate",
+            "--metric",
+            "auc_before",
+            "--json",
+        ]
+        assert run([*arguments, *words]) == 0
+        metrics: dict[str, object] = json.loads(capsys.readouterr().out)["metrics"]
+        return metrics
 
-    as_played = shown()
-    assert shown("--workers", "1") == as_played
-    assert shown("--alpha", "0.1", "--prior", "0.9")["auc_before"] != as_played["auc_before"]
-    assert shown("--include-defaulted")["deception_rate"] != as_played["deception_rate"]
+    as_played = metrics_of()
+    assert metrics_of("--workers", "1") == as_played
+    assert metrics_of("--alpha", "0.1", "--prior", "0.9")["auc_before"] != as_played["auc_before"]
+    assert metrics_of("--include-defaulted")["deception_rate"] != as_played["deception_rate"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import signal
 from functools import partial
@@ -22,19 +23,19 @@ from wolfbus.errors import RecordError, WolfError
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
 
 
-def into_study(folder: Path, **told: object) -> dict[str, str]:
+def into_study(folder: Path, **members: object) -> dict[str, str]:
     """Make the records those of a study, whose manifest says this; return the games' ids by the records' names."""
     (folder / "records").mkdir()
     ids = {}
     for path in sorted(folder.glob("*.ndjson")):
         ids[path.stem] = json.loads(path.read_bytes().splitlines()[0])["game"]
         path.rename(folder / "records" / path.name)
-    manifest_of(folder, **told)
+    manifest_of(folder, **members)
     return ids
 
 
-def manifest_of(folder: Path, **told: object) -> dict[str, object]:
-    manifest = {"format": "wolfbus-study", "version": 1, **told}
+def manifest_of(folder: Path, **members: object) -> dict[str, object]:
+    manifest = {"format": "wolfbus-study", "version": 1, **members}
     (folder / "study.json").write_text(json.dumps(manifest))
     return manifest
 
@@ -68,33 +69,32 @@ def test_a_packed_file_is_read_like_any_other(folder: Path):
     assert tables_of(gather([folder])) == expected
 
 
-def test_a_record_that_breaks_off_is_counted_as_far_as_it_goes_and_named(folder: Path):
+@pytest.mark.parametrize(
+    ("damaged", "events", "problem"),
+    [
+        (lambda lines: lines[:200], 200, "line 201: missing: the record stops before its game ended"),
+        (
+            lambda lines: [*lines[:99], lines[99].replace(b'"time":', b'"time":1', 1), *lines[100:]],
+            *(99, "line 100: the hash does not match.*"),
+        ),
+    ],
+    ids=["broken off", "edited"],
+)
+def test_a_damaged_record_is_counted_as_far_as_it_holds_and_named(folder: Path, damaged, events, problem):
     path = folder / "2.ndjson"
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:200]))
-    found = gather([folder])
-    (note,) = found.problems
-    assert (note.path, note.events, note.counted) == (str(path), 200, True)
-    assert note.problem == "line 201: missing: the record stops before its game ended"
-    assert tables_of(found)["outcomes"]["unfinished"] == 1
-
-
-def test_an_edited_line_ends_what_is_counted_and_is_named(folder: Path):
-    path = folder / "2.ndjson"
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[99] = lines[99].replace(b'"time":', b'"time":1', 1)
-    path.write_bytes(b"".join(lines))
-    (note,) = gather([folder]).problems
-    assert note.events == 99
-    assert note.problem is not None
-    assert note.problem.startswith("line 100: the hash does not match")
+    path.write_bytes(b"".join(damaged(path.read_bytes().splitlines(keepends=True))))
+    gathered = gather([folder])
+    (note,) = gathered.problems
+    assert (note.path, note.events, note.counted) == (str(path), events, True)
+    assert re.fullmatch(problem, note.problem)
+    assert tables_of(gathered)["outcomes"]["unfinished"] == 1
 
 
 def test_one_game_in_two_files_counts_once(folder: Path):
     shutil.copy(folder / "1.ndjson", folder / "again.ndjson")
-    found = gather([folder])
-    assert len(found.columns.ids) == 4
-    (note,) = found.problems
+    gathered = gather([folder])
+    assert len(gathered.columns.ids) == 4
+    (note,) = gathered.problems
     assert not note.counted
     assert note.problem == f"game {note.game} stands in {folder / '1.ndjson'}, too; it is read from there"
     assert gather([folder / "3.ndjson", folder / "3.ndjson"]).problems == ()
@@ -106,11 +106,11 @@ def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
     lines = (folder / "1.ndjson").read_bytes().splitlines(keepends=True)
     for damaged in (lines[:100], [*lines[:50], lines[51]], [*lines[:-1], lines[-1][:-9]]):
         (folder / "1.ndjson").write_bytes(b"".join(damaged))
-        found = gather([folder])
-        assert tables_of(found) == expected
-        (note,) = found.problems
+        gathered = gather([folder])
+        assert tables_of(gathered) == expected
+        (note,) = gathered.problems
         assert (note.path, note.counted) == (str(folder / "1.ndjson"), False)
-        assert [path.path for path, _ in each_game([folder])] == sorted(path.path for path in found.files)
+        assert [path.path for path, _ in each_game([folder])] == sorted(path.path for path in gathered.files)
     # of two that are not whole, the one that reaches further
     (folder / "1.ndjson").write_bytes(b"".join(lines[:100]))
     (folder / "whole.ndjson").write_bytes(b"".join(lines[:200]))
@@ -123,8 +123,8 @@ def test_records_of_a_study_that_its_manifest_does_not_know_are_named(folder: Pa
     ids = into_study(folder)
     games = [{"game": ids["1"], "state": "ended"}, {"game": ids["2"], "state": "failed"}, {"game": ids["3"]}]
     manifest_of(folder, study="s1", games=games)
-    found = gather([folder])
-    assert {note.path: (note.counted, note.problem) for note in found.problems} == {
+    gathered = gather([folder])
+    assert {note.path: (note.counted, note.problem) for note in gathered.problems} == {
         str(folder / "records" / "2.ndjson"): (
             False, f"study s1 notes no end of game {ids['2']} (failed), and the record has one",
         ),
@@ -132,7 +132,7 @@ def test_records_of_a_study_that_its_manifest_does_not_know_are_named(folder: Pa
             False, f"study s1 planned no game {ids['4']}, which stands among its records",
         ),
     }  # fmt: skip
-    assert [note for note, _ in each_game([folder])] == list(found.files)
+    assert [note for note, _ in each_game([folder])] == list(gathered.files)
     assert [note.counted for note in gather([folder], Criteria(include_differing=True)).files] == [True] * 4
 
 
@@ -170,12 +170,12 @@ def test_a_study_has_blocks_and_its_journal_is_no_game(folder: Path):
     (folder / "progress.ndjson").write_text("{}\n")
     games = [{"game": name, "block": "b1" if stem in "12" else name} for stem, name in ids.items()]
     manifest = manifest_of(folder, games=games)
-    found = gather([folder])
-    assert found.problems == ()
-    assert [study.manifest for study in found.studies] == [manifest]
-    names = [found.columns.block_names[block] for block in found.columns.blocks]
+    gathered = gather([folder])
+    assert gathered.problems == ()
+    assert [study.manifest for study in gathered.studies] == [manifest]
+    names = [gathered.columns.block_names[block] for block in gathered.columns.blocks]
     expected = {game["game"]: game["block"] for game in games}
-    assert names == [expected[name] for name in found.columns.ids]
+    assert names == [expected[name] for name in gathered.columns.ids]
     manifest_of(folder, games=games, version=9)
     with pytest.raises(RecordError, match=r"study\.json: version 9 of a study; this wolfbus reads version 1"):
         find([folder])
@@ -206,17 +206,17 @@ def test_a_record_that_a_study_has_lost_is_named(folder: Path):
 
 def test_streaming_the_games_gives_the_rows_that_are_gathered_and_the_words_that_are_kept_of_few(played: Path):
     again = {note.path: rows for note, rows in each_game([played], keep_text=True) if rows is not None}
-    said = [statement.text for rows in again.values() for statement in rows.statements]
-    assert all(said)
-    kept = gather([played], with_words=len(said))
-    assert kept.games == again
-    assert same(kept.columns, columns_of(again.values()))
+    texts = [statement.text for rows in again.values() for statement in rows.statements]
+    assert all(texts)
+    with_texts = gather([played], with_words=len(texts))
+    assert with_texts.games == again
+    assert same(with_texts.columns, columns_of(again.values()))
     metrics = Metrics()
     for rows in again.values():
         metrics.add(rows)
-    assert metrics.result() == tables_of(kept)
-    of_all_but_the_last = len(said) - len(list(again.values())[-1].statements)
-    for limit in (0, of_all_but_the_last, len(said) - 1):
+    assert metrics.result() == tables_of(with_texts)
+    of_all_but_the_last = len(texts) - len(list(again.values())[-1].statements)
+    for limit in (0, of_all_but_the_last, len(texts) - 1):
         assert gather([played], with_words=limit).games == {}
 
 
