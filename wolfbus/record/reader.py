@@ -287,11 +287,7 @@ def records_under(root: Path) -> list[Path]:
 
 
 def newest_record(root: Path) -> Path:
-    """Return the record below a folder that was written last; hidden folders are left out.
-
-    Raises:
-        RecordError: there is none.
-    """
+    """Return the record below a folder that was written last; raises RecordError if there is none."""
     paths = records_under(root)
     if not paths:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
@@ -390,8 +386,8 @@ def read_checked(
     if problem is None:
         problem = str(reader.problem) if reader.problem else _why_unfinished(events, stopped, ended)
     proven = None if prover is None else problem is None
-    stated = "" if digest_of == "nothing" else digest.hexdigest()
-    return Checked(problem, events, opened, ended, head, stated, seconds, proven, refuted)
+    digest_shown = "" if digest_of == "nothing" else digest.hexdigest()
+    return Checked(problem, events, opened, ended, head, digest_shown, seconds, proven, refuted)
 
 
 def _why_unfinished(events: int, stopped: Stopped | None, ended: Ended | None) -> str | None:
