@@ -151,23 +151,27 @@ def scored(facts: Facts, speaker: SeatName, claims: Iterable[Claim]) -> tuple[Sc
     return tuple(ScoredClaim(claim=claim, verdict=verdict(facts, speaker, claim), extracted=True) for claim in claims)
 
 
-def same_claim(one: Claim, other: Claim) -> bool:
+def same_claim(claim: Claim, other: Claim) -> bool:
     """Return whether two claims assert the same; a night that only one of them names makes no difference."""
     # cheap tests first: comparing whole models is slow
-    if one.claim != other.claim or one.target != other.target:
+    if claim.claim != other.claim or claim.target != other.target:
         return False
-    if isinstance(one, InspectionClaim | ProtectionClaim) and isinstance(other, InspectionClaim | ProtectionClaim):
-        same_night = one.round is None or other.round is None or one.round == other.round
-        return same_night and getattr(one, "role", None) == getattr(other, "role", None)
-    return one == other
+    if isinstance(claim, InspectionClaim | ProtectionClaim) and isinstance(other, InspectionClaim | ProtectionClaim):
+        same_night = claim.round is None or other.round is None or claim.round == other.round
+        return same_night and getattr(claim, "role", None) == getattr(other, "role", None)
+    return claim == other
 
 
-def implies(one: Claim, other: Claim) -> bool:
+def implies(claim: Claim, other: Claim) -> bool:
     """Return whether the first claim asserts what the second does: the same, or an inspection the role that it saw."""
-    if same_claim(one, other):
+    if same_claim(claim, other):
         return True
     role = "Werewolf" if other.claim == "accusation" else getattr(other, "role", None)
-    return one.claim == "inspection" and other.claim != "inspection" and (one.target, one.role) == (other.target, role)
+    return (
+        claim.claim == "inspection"
+        and other.claim != "inspection"
+        and (claim.target, claim.role) == (other.target, role)
+    )
 
 
 class GameFacts:

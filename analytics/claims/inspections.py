@@ -264,19 +264,19 @@ def inspection_around(words: StatementWords, begin: int, place: int, target: int
 
 def _seen_by(words: StatementWords, verb: int, target: int) -> tuple[int, int] | None:
     """Return where a verb behind a role tells of an inspection, begin and end; None if it does not."""
-    by = statement.by_speaker(words, verb)
-    if by is None:
+    subject = statement.by_speaker(words, verb)
+    if subject is None:
         return None
-    if by == verb:
+    if subject == verb:
         return (verb, verb + 1) if words.near(verb, "seen_alone") else None
     match = words.near(verb, "whom")
     end = match.end() if match is not None else verb + 1
-    about = words.other(match.start("who")) if match is not None and "who" in match.groupdict() else None
+    target_named = words.other(match.start("who")) if match is not None and "who" in match.groupdict() else None
     if (
-        about == target
+        target_named == target
         or words.in_class(verb + 1, "third_person")
         or words.near(verb, "seen_that") is not None
-        or (about is None and words.word(verb + 1) == "you")
+        or (target_named is None and words.word(verb + 1) == "you")
     ):
         return verb, end
     return None

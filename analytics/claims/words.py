@@ -71,7 +71,9 @@ def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
         if line_words and line_words[-1] not in STOPS:
             line_words.append(".")
         words += line_words
-        silent.update(range(begin, len(words)) if is_retracted else (begin + at for at in _quoted(line_words, speaker)))
+        silent.update(
+            range(begin, len(words)) if is_retracted else (begin + place for place in _quoted(line_words, speaker))
+        )
     for begin, end in _questions(words):
         silent.update(range(begin, end))
     return words, frozenset(silent)
@@ -205,30 +207,35 @@ def _nights(words: list[str]) -> list[str]:
     """Return the words with "night one", "on the first night" and their like as one word `night_N`, and with "the
     night", "in the last night" and their like as `last_night`.
     """
-    out: list[str] = []
+    tokens: list[str] = []
     for word in words:
-        last = out[-1] if out else ""
+        last = tokens[-1] if tokens else ""
         if word in WORDS["side"] and last == "werewolf":
-            out[-1] = "werewolves"
+            tokens[-1] = "werewolves"
         elif (
             last in {"night", "nights", "round", "last_night"}
             and (word.isdecimal() or word in _NIGHTS)
             and len(word) < 6
         ):
-            out[-1] = f"night_{_NIGHTS.get(word, word)}"
-        elif word.isdecimal() and len(word) < 6 and last in WORDS["listing"] and _listed_last(out).startswith("night_"):
-            out.append(f"night_{word}")
+            tokens[-1] = f"night_{_NIGHTS.get(word, word)}"
+        elif (
+            word.isdecimal()
+            and len(word) < 6
+            and last in WORDS["listing"]
+            and _listed_last(tokens).startswith("night_")
+        ):
+            tokens.append(f"night_{word}")
         elif word == "night" and last in _NIGHTS and last != "one":
-            out.pop()
-            _at_night(out, f"night_{_NIGHTS[last]}")
+            tokens.pop()
+            _at_night(tokens, f"night_{_NIGHTS[last]}")
         elif word == "night" and last in WORDS["that_night"]:
-            out.pop()
-            _at_night(out, "last_night")
+            tokens.pop()
+            _at_night(tokens, "last_night")
         elif word == "last_night" or (word in {"night", "nights"} and last in WORDS["at_night"]):
-            _at_night(out, word)
+            _at_night(tokens, word)
         else:
-            out.append(word)
-    return out
+            tokens.append(word)
+    return tokens
 
 
 def _listed_last(words: list[str]) -> str:
@@ -264,7 +271,7 @@ def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
             continue
         if word == "?":
             first = next((index for index in words[begin:place] if index not in {",", "so", "and", "but"}), "")
-            at = begin
+            start = begin
             if first not in WORDS["question"]:
                 tags = [
                     index
@@ -272,12 +279,12 @@ def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
                     if words[index] in WORDS["tag_question"]
                     and (words[index] not in WORDS["tag_after_comma"] or words[index - 1] == ",")
                 ]
-                at = tags[0] if tags else begin
+                start = tags[0] if tags else begin
                 if (
                     tags
-                    and words[at] in {"is", "are"}
-                    and (words[at + 1] != "that" or WORDS["confirming"].intersection(words[at:place]))
+                    and words[start] in {"is", "are"}
+                    and (words[start + 1] != "that" or WORDS["confirming"].intersection(words[start:place]))
                 ):
-                    at = begin
-            yield at, place + 1
+                    start = begin
+            yield start, place + 1
         begin = place + 1

@@ -42,21 +42,21 @@ class CsvFile:
         self._text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
         self._writer = csv.writer(self._text, lineterminator="\r\n")
         self._writer.writerow(column.name for column in table.columns)
-        self._booleans = [at for at, column in enumerate(table.columns) if column.kind == "boolean"]
-        self._texts = [at for at, column in enumerate(table.columns) if column.kind in {"text", "category"}]
+        self._booleans = [index for index, column in enumerate(table.columns) if column.kind == "boolean"]
+        self._texts = [index for index, column in enumerate(table.columns) if column.kind in {"text", "category"}]
 
     def add(self, rows: Iterable[Row]) -> int:
         """Write rows and return how many they were."""
         count = 0
         for row in rows:
             cells: list[Cell] = list(row)
-            for at in self._booleans:
-                if cells[at] is not None:
-                    cells[at] = "true" if cells[at] else "false"
-            for at in self._texts:
-                cell = cells[at]
+            for index in self._booleans:
+                if cells[index] is not None:
+                    cells[index] = "true" if cells[index] else "false"
+            for index in self._texts:
+                cell = cells[index]
                 if cell is not None:
-                    cells[at] = storable(str(cell))
+                    cells[index] = storable(str(cell))
             self._writer.writerow(cells)
             count += 1
         return count
@@ -100,7 +100,7 @@ class ParquetFile:
         self._arrow = pyarrow()
         self._schema = self._arrow.schema([self._field(column) for column in table.columns])
         self._writer = self._arrow.parquet.ParquetWriter(file, self._schema, compression=_COMPRESSION)
-        self._texts = [at for at, column in enumerate(table.columns) if column.kind == "text"]
+        self._texts = [index for index, column in enumerate(table.columns) if column.kind == "text"]
         self._rows: list[Row] = []
         self._characters = 0
 
@@ -110,8 +110,8 @@ class ParquetFile:
         for row in rows:
             self._rows.append(row)
             count += 1
-            for at in self._texts:
-                cell = row[at]
+            for index in self._texts:
+                cell = row[index]
                 if cell is not None:
                     self._characters += len(str(cell))
             if len(self._rows) >= GROUP_ROWS or self._characters >= GROUP_CHARACTERS:
@@ -144,7 +144,7 @@ class ParquetFile:
 
     def _array(self, column: Column, values: tuple[Any, ...]) -> Any:
         if column.kind == "category" and column.values:
-            code = {value: at for at, value in enumerate(column.values)}
+            code = {value: index for index, value in enumerate(column.values)}
             indices = self._arrow.array([None if value is None else code[value] for value in values], "int32")
             return self._arrow.DictionaryArray.from_arrays(indices, self._arrow.array(column.values, "string"))
         if column.kind in {"category", "text"}:

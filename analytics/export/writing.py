@@ -13,11 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from analytics.columns import ColumnsBuilder
 from analytics.export.table_files import AtomicFiles, CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
+from analytics.measures.columns import ColumnsBuilder
 from analytics.rows.fields import Column
 from wolfbus import __version__
 from wolfbus.errors import ConfigError
@@ -254,11 +254,11 @@ def write_tables(
     paths = {table.name: f"{table.name}.{form}" for table in chosen}
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
         raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
-    beside = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
+    descriptions = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
     of_all, builder = [table for table in chosen if table.whole], ColumnsBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
-    with AtomicFiles(folder, [*paths.values(), *beside], force=force) as atomic:
+    with AtomicFiles(folder, [*paths.values(), *descriptions], force=force) as atomic:
         kind = CsvFile if form == "csv" else ParquetFile
         writers = {table.name: kind(table, atomic.file(paths[table.name])) for table in chosen}
         try:
@@ -283,7 +283,7 @@ def write_tables(
             atomic.file(PACKAGE).write(_package(chosen, licence))
         atomic.file(CROISSANT).write(_croissant(chosen, form, sums, licence))
         atomic.file(CARD).write(_card(chosen, form, counts, licence))
-    written = tuple(folder / name for name in (*paths.values(), *beside))
+    written = tuple(folder / name for name in (*paths.values(), *descriptions))
     return Exported(counts, tuple(notes), written, tuple(checks(collection.studies, notes)))
 
 
@@ -296,6 +296,6 @@ def _tables_named(names: Sequence[str] | None) -> list[ExportTable]:
         return list(TABLES.values())
     strangers = [name for name in names if name not in TABLES]
     if strangers or not names:
-        what = f"no table {strangers[0]!r}" if strangers else "no table is named"
-        raise ConfigError(f"{what}; there are {', '.join(TABLES)}")
+        fault = f"no table {strangers[0]!r}" if strangers else "no table is named"
+        raise ConfigError(f"{fault}; there are {', '.join(TABLES)}")
     return [table for name, table in TABLES.items() if name in names]

@@ -26,9 +26,9 @@ import msgpack
 
 import analytics
 import wolfbus
-from analytics.columns import Columns, restored
 from analytics.gather.reading import Criteria
 from analytics.gather.sources import FileNote, Source
+from analytics.measures.columns import Columns, restored
 from analytics.measures.ledger import Ledger
 from wolfbus.errors import ConfigError
 from wolfbus.record.published_log import meta_beside
@@ -75,25 +75,25 @@ class Cache:
             content = read_whole(self.folder / name, _LARGEST)
         except ConfigError:
             return None
-        seal, rest = content[:_HASH], content[_HASH:]
-        if rest[:_HASH] != key or not hmac.compare_digest(seal, self._seal(name, rest)):
+        seal, body = content[:_HASH], content[_HASH:]
+        if body[:_HASH] != key or not hmac.compare_digest(seal, self._seal(name, body)):
             return None
-        return rest[_HASH:]
+        return body[_HASH:]
 
     def keep(self, name: str, key: bytes, content: bytes) -> None:
         """Keep a result in place of what the file holds; where it cannot be written, go on without."""
-        rest = key + content
-        if len(rest) >= _LARGEST or self.folder.is_symlink():
+        body = key + content
+        if len(body) >= _LARGEST or self.folder.is_symlink():
             return
         try:
             self.folder.mkdir(exist_ok=True)
-            write_whole(self.folder / name, [self._seal(name, rest), rest])
+            write_whole(self.folder / name, [self._seal(name, body), body])
         except OSError:
             # a full disk, or a folder that belongs to somebody else: the next report reads the records again
             return
 
-    def _seal(self, name: str, rest: bytes) -> bytes:
-        return hashlib.blake2b(rest, key=self.secret, digest_size=_HASH, person=hash_of(name)[:16]).digest()
+    def _seal(self, name: str, body: bytes) -> bytes:
+        return hashlib.blake2b(body, key=self.secret, digest_size=_HASH, person=hash_of(name)[:16]).digest()
 
 
 def cache_beside(record: Path) -> Cache | None:

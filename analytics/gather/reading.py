@@ -196,15 +196,15 @@ class StudyCheck:
     @property
     def sentence(self) -> str:
         """What was found, for people."""
-        of = f"of {counted(self.records, 'record')}"
+        of_records = f"of {counted(self.records, 'record')}"
         hashed = "" if self.hash is None else f", study hash {self.hash}"
         if self.proven is not None:
-            return f"{self.proven:,} {of} proven{hashed}"
+            return f"{self.proven:,} {of_records} proven{hashed}"
         if self.study is None:
-            return f"{self.whole:,} {of} whole, none re-executed"
-        by = " and ".join(filter(None, [", ".join(self.compared[:-1]), *self.compared[-1:]]))
-        what = f"as noted ({by})" if by else "whole; nothing is noted to compare them with"
-        return f"{self.whole:,} {of} {what}, none re-executed{hashed}"
+            return f"{self.whole:,} {of_records} whole, none re-executed"
+        names = " and ".join(filter(None, [", ".join(self.compared[:-1]), *self.compared[-1:]]))
+        state = f"as noted ({names})" if names else "whole; nothing is noted to compare them with"
+        return f"{self.whole:,} {of_records} {state}, none re-executed{hashed}"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""

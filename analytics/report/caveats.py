@@ -56,8 +56,8 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
     names = told_apart(brains, _NAME)
     for brain, tables in brains.items():
         row = tables["overall"]
-        requests, lost = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
-        if brain.partition(":")[0] in SCRIPTS or lost <= _BEARABLE * requests:
+        requests, missing = row["replies"] - row["declined"], row["defaulted"] + row["timed_out"]
+        if brain.partition(":")[0] in SCRIPTS or missing <= _BEARABLE * requests:
             continue
         causes = [(number, fault) for fault, number in row["faults"].items() if number]
         if row["timed_out"]:
@@ -67,7 +67,7 @@ def missing_answers(result: Result, reasons: Mapping[str, str] | None = None) ->
             details += f"; most often: {reasons[brain]}"
         kind = "model" if brain.startswith("llm") else "brain"
         lines.append(
-            f"{lost} of {requests} answers of {names[brain]} are defaults" + (f" ({details})" if details else "")
+            f"{missing} of {requests} answers of {names[brain]} are defaults" + (f" ({details})" if details else "")
             + f": what follows says little of the {kind}"
         )  # fmt: skip
     return lines
@@ -101,9 +101,9 @@ def fillers(result: Result) -> str:
             "Missing labels and judgements are counted as “truthful, suspicion 0.5”, as in the paper's code; "
             "that flatters nobody's honesty but moves every figure."
         )
-    if lost := look(result, "labels", "defaulted"):
+    if missing := look(result, "labels", "defaulted"):
         total = look(result, "labels", "total") or 0
-        return f"{count(lost)} of {count(total)} labels and judgements are missing; every figure leaves them out."
+        return f"{count(missing)} of {count(total)} labels and judgements are missing; every figure leaves them out."
     return ""
 
 
@@ -122,7 +122,11 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
             (problems - cut, "is left out", "are left out"),
             (cut, "is counted as far as it holds", "are counted as far as they hold"),
         )
-        parts = [f"{'it' if problems == 1 else count(n)} {one if n == 1 else many}" for n, one, many in fates if n]
+        parts = [
+            f"{'it' if problems == 1 else count(n)} {singular if n == 1 else plural}"
+            for n, singular, plural in fates
+            if n
+        ]
         yield f"Something is wrong with {quantity(problems, 'file')}: {listed(parts)}. See “What was run”."
     yield from _few(findings)
     for study in context.studies:

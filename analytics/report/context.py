@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
-from analytics import at, look
+from analytics import look, value_at
 from wolfbus.document import Cell, Figure, LinkText, Target
 from wolfbus.formats import Ends, between, count, in_unit, visible
 from wolfbus.printable import cut_middle, told_apart
@@ -261,7 +261,7 @@ class Context:
 
     def paper(self, path: str) -> float | None:
         """Return the value that the paper published at a dotted path, None if it has none there."""
-        published = at(self.published, path)
+        published = value_at(self.published, path)
         return published if isinstance(published, (int, float)) else None
 
     @property
@@ -293,10 +293,10 @@ class Context:
 
 def _brief(agent: str) -> str:
     """Return what tells an agent from others: a model without its server and maker, a program without "exec:"."""
-    kind, _, rest = agent.partition(":")
+    kind, _, name = agent.partition(":")
     if kind == "llm":
-        rest = rest.partition("@")[0].rpartition("/")[2]
-    return rest.strip() or agent
+        name = name.partition("@")[0].rpartition("/")[2]
+    return name.strip() or agent
 
 
 def shorten_name(name: str, limit: int) -> str:

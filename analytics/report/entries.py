@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from analytics.columns import Columns
 from analytics.gather import Criteria, FileNote, Gathered, each_game
+from analytics.measures.columns import Columns
 from analytics.report.context import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
 from wolfbus.vocabulary import Role
@@ -220,10 +220,10 @@ class EntryIndex:
         return set().union(
             *(
                 entries
-                for (judged, role, by), entries in self._judged.items()
+                for (judged, role, agent), entries in self._judged.items()
                 if _matches(judged, selection.judged)
                 and (selection.observer is None or role == selection.observer)
-                and (selection.by is None or by == selection.by)
+                and (selection.by is None or agent == selection.by)
             )
         )
 

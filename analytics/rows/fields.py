@@ -1,8 +1,8 @@
 """What the fields of a row say of themselves (`Column`, `Stored`, `Derived`), and the fields that rows share.
 
 A row is a dataclass. A field with a `Column` is exported, to CSV and Parquet, and described in the data dictionary; a
-field with a `Stored` is kept as numbers in `analytics.columns`. Both stand in the field's annotation, so that a row is
-declared once::
+field with a `Stored` is kept as numbers in `analytics.measures.columns`. Both stand in the field's annotation, so that
+a row is declared once::
 
     round: Annotated[int, Column("round, from 1"), Stored("i2")]
 
@@ -94,11 +94,11 @@ class Derived(Generic[T]):
     """A value that follows from a row's fields.
 
     Args:
-        of: computes it from the row.
+        compute: gives it for a row.
     """
 
-    def __init__(self, of: Callable[[Any], T]) -> None:
-        self._of = of
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
 
     @overload
     def __get__(self, row: None, owner: type) -> Derived[T]: ...
@@ -108,7 +108,7 @@ class Derived(Generic[T]):
 
     def __get__(self, row: object | None, owner: type) -> T | Derived[T]:
         """Return the value for a row."""
-        return self if row is None else self._of(row)
+        return self if row is None else self._compute(row)
 
 
 @cache
@@ -156,7 +156,7 @@ def reader(row: type) -> Callable[[Any], tuple[Cell, ...]]:
     """Return what takes the exported values out of a row."""
     get = attrgetter(*(column.path for column in exported(row)))
     # texts of no format tell an empty text from none reliably
-    return lambda one: tuple(None if value == "" else value for value in get(one))
+    return lambda row_: tuple(None if value == "" else value for value in get(row_))
 
 
 def _fields(row: type) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
@@ -244,14 +244,14 @@ def agent(whose: str, null: str | None = None) -> Column:
     return Column(f"what answers for {whose}: its brain, as it was asked for", null, category=True)
 
 
-def name(of: str, null: str | None = None) -> Column:
+def name(meaning: str, null: str | None = None) -> Column:
     """Return a column with a player's name."""
-    return Column(of, null, category=True)
+    return Column(meaning, null, category=True)
 
 
-def key(of: str, table: str | None = None, null: str | None = None) -> Column:
+def key(meaning: str, table: str | None = None, null: str | None = None) -> Column:
     """Return a column with an id: the row's own, or that of a row of another table."""
-    return Column(of, null, refers=table)
+    return Column(meaning, null, refers=table)
 
 
 def how(outcome: Outcome | None, reading: Reading | None) -> int:

@@ -66,7 +66,7 @@ def contradicted(thought: Iterable[Claim], stated: Iterable[Claim]) -> bool | No
     not, or they give it two roles; None where they are about no player in common.
     """
     pairs = (pair for pair in product(thought, stated) if pair[0].target == pair[1].target)
-    answers = [answer for one, other in pairs if (answer := _differ(_sides(one), _sides(other))) is not None]
+    answers = [answer for first, second in pairs if (answer := _differ(_sides(first), _sides(second))) is not None]
     return any(answers) if answers else None
 
 
@@ -79,8 +79,8 @@ def _sides(claim: Claim) -> tuple[bool | None, Role | None]:
     return claim.role == "Werewolf", claim.role
 
 
-def _differ(one: tuple[bool | None, Role | None], other: tuple[bool | None, Role | None]) -> bool | None:
-    (wolf, role), (wolf_too, role_too) = one, other
+def _differ(first: tuple[bool | None, Role | None], second: tuple[bool | None, Role | None]) -> bool | None:
+    (wolf, role), (wolf_too, role_too) = first, second
     if wolf is None or wolf_too is None:
         return None
     return wolf != wolf_too or (role is not None and role_too is not None and role != role_too)

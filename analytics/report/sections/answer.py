@@ -181,13 +181,13 @@ def _played(findings: Result, context: Context) -> str:
     if not outcomes.get("games"):
         return phrase("answer/nothing")
     names = [context.name(agent) for agent in context.agents[:_NAMED]]
-    more = ", …" if len(context.agents) > _NAMED else ""
+    ellipsis = ", …" if len(context.agents) > _NAMED else ""
     return phrase(
         "answer/played",
         games=quantity(outcomes["games"], "game"),
         finished=count(outcomes["finished"]),
         agents=quantity(len(context.agents), "agent"),
-        names=f" ({', '.join(names)}{more})" if names else "",
+        names=f" ({', '.join(names)}{ellipsis})" if names else "",
         **{name: count(look(outcomes, "per_game", name, "total")) for name in ("statements", "judgements")},
     )
 

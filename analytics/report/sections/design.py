@@ -140,8 +140,8 @@ def _logs(findings: Result, files: Sequence[FileNote]) -> Iterator[Block]:
     if logs:
         logs_in_words = "1 file is a log" if logs == 1 else f"{logs:,} files are logs"
         labels = {name: count(look(findings, "labels", name)) for name in ("clean", "repaired", "total")}
-        again = look(findings, "settings", "include_defaulted") == [False]
-        name = "design/logs_read_again" if again else "design/logs_as_stored"
+        is_reread = look(findings, "settings", "include_defaulted") == [False]
+        name = "design/logs_read_again" if is_reread else "design/logs_as_stored"
         yield plain(phrase(name, logs=logs_in_words, lost=count(look(findings, "labels", "defaulted")), **labels))
 
 
@@ -219,9 +219,9 @@ def _lacking(total: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is not in the sums, and what they hold besides."""
     calls = total.get("calls") or 0
     lacking = [
-        f"{count(lost)} lack {words}"
+        f"{count(missing)} lack {words}"
         for name, words in _COUNTED.items()
-        if 0 < (lost := total.get(f"{name}_missing") or 0) < calls
+        if 0 < (missing := total.get(f"{name}_missing") or 0) < calls
     ]
     if lacking:
         yield phrase("design/lacking", calls=quantity(calls, "call"), parts=listed(lacking))

@@ -32,11 +32,11 @@ def pointer(key: str) -> Prose | None:
         key: of the section of the page.
     """
     sections = {definition.section for definition in definitions()}
-    behind = [name for name in specs("methods").behind.get(key, (key,)) if name in sections]
-    if not behind:
+    chapters = [name for name in specs("methods").behind.get(key, (key,)) if name in sections]
+    if not chapters:
         return None
     parts: list[Part] = ["Methods: "]
-    for place, name in enumerate(behind):
+    for place, name in enumerate(chapters):
         parts += [", " if place else "", LinkText(_title(name), f"methods-{name}")]
     return Prose((*parts, "."), "note")
 
@@ -64,7 +64,7 @@ def _explained(definition: Definition) -> tuple[Part, ...]:
 def paper(_: Result, context: Context) -> Section:
     """Return every contradiction that was found, with what is done here."""
     contradicted = contradictions() if context.published else ()
-    terms = tuple((claim.says, (f"{claim.but} {claim.ours}",)) for claim in contradicted)
+    terms = tuple((claim.says, (f"{claim.but} {claim.choice}",)) for claim in contradicted)
     return Section("paper", "Where the paper contradicts itself", (TermList(terms),))
 
 

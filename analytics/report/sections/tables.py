@@ -84,10 +84,10 @@ def table3(findings: Result, context: Context) -> Section:
     )
     published = context.published.get("table3") or {}
     rates = {role: {**row, **_rates(row)} for role, row in published.items() if set(row) >= _COUNTS}
-    beside = replace(context, published={**context.published, "table3": rates})
+    with_rates = replace(context, published={**context.published, "table3": rates})
     return Section("table3", "Table 3: who detects deception", (
         table("tables/table3-table", findings, context),
-        table("tables/table3-baselines", findings, beside),
+        table("tables/table3-baselines", findings, with_rates),
         drawn,
         grounds,
     ))  # fmt: skip
