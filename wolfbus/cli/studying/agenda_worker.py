@@ -215,7 +215,7 @@ class AgendaWorker:
 
     def _renew(self) -> bool:
         """Renew the lease; returns whether all that this worker plays is still its own."""
-        lost = self._agenda.hold(self._name, [claimed.entry for claimed in self._playing.values()])
+        lost = self._agenda.renew(self._name, [claimed.entry for claimed in self._playing.values()])
         self._overtaken += [game for game, claimed in self._playing.items() if claimed.entry in lost]
         return not self._overtaken
 
