@@ -197,11 +197,7 @@ class BrainContext(Closable):
         return None if self._budget is None else self._budget.spent
 
     def models_of(self, brains: Iterable[str]) -> list[Model]:
-        """Return the different models that some brain specs name.
-
-        Raises:
-            ConfigError: a spec names none.
-        """
+        """Return the different models that some brain specs name; raises ConfigError if one names none."""
         models = list(named_models(brains, self.models).values())
         return [model for index, model in enumerate(models) if model not in models[:index]]
 
