@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analytics.gather import gather
 from analytics.measures import columns_of
 from tests.analytics.script import Script, measured, random_game
 from tests.simulator import draw_agents, simulate
+from wolfbus.cli import run
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
 from wolfbus.vocabulary import ROLES
 
@@ -93,6 +95,20 @@ def test_a_judgement_that_is_made_twice_is_held_against_itself():
     found = measured("bias", shaken)["retest"]
     assert found["correlation"] < 0.99
     assert found["difference"]["value"] > 0.05
+
+
+def test_a_study_played_again_is_judged_twice_if_a_setting_that_changes_no_game_differs(tmp_path):
+    (tmp_path / "rules.toml").write_text("max_reply_bytes = 20_000\n")
+    again = {"first": [], "same": [], "other": ["--config", str(tmp_path / "rules.toml")]}
+    for name, options in again.items():
+        study = ["--games", "2", "--players", "scripted", "--seed", "1", "--out", str(tmp_path / name), *options]
+        assert run(["run", "--quiet", *study]) == 0
+
+    def judged_twice(*names: str) -> int:
+        columns = gather([tmp_path / name for name in names], workers=1).columns
+        return measured("bias", columns)["retest"]["n"]
+
+    assert (judged_twice("first", "same"), judged_twice("first", "other") > 0) == (0, True)
 
 
 def test_suspicion_of_living_werewolves_round_by_round_is_a_plain_mean():
