@@ -15,7 +15,7 @@ from analytics.measures.agents import seats_of
 from analytics.measures.bootstrap import Draws, estimate
 from analytics.measures.formulas import number
 from analytics.measures.frames import HEADLINES, aligned
-from analytics.measures.headlines import MEASURES, Measure, evaluate
+from analytics.measures.headlines import Measure, evaluate, measures_of
 from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements
 from analytics.measures.study import Sheet, Study, describe
 
@@ -160,8 +160,7 @@ def compare(
         common = Sheet(Study(columns, other, own_bins=False), unit, units.count)
         sides.append(_ComparedSide(names[index], sheet, common, description))
     by = "seed" if units.pairs else None
-    measures = _measures(metrics)
-    return _compare("studies", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
+    return _compare("studies", (sides[0], sides[1]), units, by, measures_of(metrics), permutations, set(primary))
 
 
 def compare_agents(
@@ -198,13 +197,8 @@ def compare_agents(
     for name in (a, b):
         sheet = Sheet(study, units.a, units.count, name)
         sides.append(_ComparedSide(name, sheet, sheet, seats_of(study, name)))
-    measures = _measures(metrics)
     by = "game" if units.count == int((units.a >= 0).sum()) else "block"
-    return _compare("agents", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
-
-
-def _measures(names: Iterable[str] | None) -> list[Measure]:
-    return [MEASURES[name] for name in (MEASURES if names is None else names)]
+    return _compare("agents", (sides[0], sides[1]), units, by, measures_of(metrics), permutations, set(primary))
 
 
 def _compare(

@@ -317,3 +317,12 @@ def _all() -> Iterator[Measure]:
 
 MEASURES: Final[dict[str, Measure]] = {measure.name: measure for measure in _all()}
 """All headline metrics by name, in the order of the findings."""
+
+
+def measures_of(names: Iterable[str] | None) -> list[Measure]:
+    """Return the metrics of these names, or all.
+
+    Raises:
+        KeyError: there is no such metric.
+    """
+    return [MEASURES[name] for name in (MEASURES if names is None else names)]

@@ -14,7 +14,7 @@ from analytics import Result
 from analytics.measures.bootstrap import Draws, Interval, draws_of, estimate, undefined
 from analytics.measures.formulas import BINS, bins_of, number, rate_of_games
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
-from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate
+from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate, measures_of
 from analytics.measures.scores import Scores, cells_of, recentred, scores_of
 from analytics.measures.summing import Rows, add_sums, constant
 from analytics.measures.sums import Estimates, Sums
@@ -311,7 +311,7 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     Raises:
         KeyError: there is no such metric.
     """
-    measures = [MEASURES[name] for name in (MEASURES if names is None else names)]
+    measures = measures_of(names)
     columns = study.columns
     sheet = Sheet(study, columns.blocks, study.blocks)
     everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
