@@ -62,7 +62,7 @@ def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
 
     Returns:
         Its words and marks of punctuation, "." "?" "!" only where a sentence ends; and the places of words that say
-        nothing on the speaker's own account: of questions, and of lists under a heading that takes them back.
+        nothing on the speaker's own account: of questions, of lines of others, of lists whose heading takes them back.
     """
     words: list[str] = []
     silent: set[int] = set()
