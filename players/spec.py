@@ -118,6 +118,15 @@ def _model_names(brains: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)))
 
 
+def named_models(brains: Iterable[str], models: Mapping[str, Model]) -> dict[str, Model]:
+    """Return the models that some brain specs name, by what stands behind ``llm:``; raises ConfigError."""
+    if not (names := _model_names(brains)):
+        return {}
+    from players.llm.settings import model_of
+
+    return {name: model_of(name, models) for name in names}
+
+
 def _check_name(name: str) -> None:
     if name.startswith((MODEL, COMMAND)):
         if name.partition(":")[2].strip():
@@ -198,11 +207,7 @@ class BrainContext(Closable):
         Raises:
             ConfigError: a spec names none.
         """
-        if not (names := _model_names(brains)):
-            return []
-        from players.llm.settings import model_of
-
-        models = [model_of(name, self.models) for name in names]
+        models = list(named_models(brains, self.models).values())
         return [model for index, model in enumerate(models) if model not in models[:index]]
 
     def tables_of(self, brains: Iterable[str]) -> dict[str, Model]:

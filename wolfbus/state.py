@@ -235,7 +235,7 @@ class GameState:
 
         Over the living who have judged it at least once; over all who have, once it left the game. None without any.
         """
-        return self.suspicion.met(target, self.seats, self.left)
+        return self.suspicion.mean(target, self.seats, self.left)
 
     def waiting_for(self) -> dict[Kind, tuple[SeatName, ...]]:
         """Return the seats whose answers are not in the record yet, by kind of request and in seating order."""

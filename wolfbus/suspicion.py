@@ -45,7 +45,7 @@ class Suspicion:
         """Return whether the pair had a usable judgement."""
         return (observer, target) in self._pairs
 
-    def met(self, target: SeatName, observers: Iterable[SeatName], left: Container[SeatName]) -> float | None:
+    def mean(self, target: SeatName, observers: Iterable[SeatName], left: Container[SeatName]) -> float | None:
         """Return the mean D that `target` meets, in [0, 1]; None where nobody counts.
 
         Those count who have judged it at least once, and of them only who has not left, unless `target` has.

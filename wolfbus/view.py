@@ -92,10 +92,10 @@ class PublicKnowledge:
         key = (id(facts[-1]), len(all_facts))
         knowledge = _shared_knowledge.get(key)
         if knowledge is None or knowledge.facts != all_facts:
-            knowledge = _shared_knowledge[key] = self._grown(all_facts)
+            knowledge = _shared_knowledge[key] = self._with_facts(all_facts)
         return knowledge
 
-    def _grown(self, all_facts: Sequence[PublicFact]) -> PublicKnowledge:
+    def _with_facts(self, all_facts: Sequence[PublicFact]) -> PublicKnowledge:
         statements, tallies = dict(self.statements), self.tallies
         dead, revealed, exiles = self.dead, self.revealed, self.exiles
         round_, ended = self.round, self.ended
@@ -272,13 +272,13 @@ class SeatView:
 
     def _learn(self, fact: PrivateFact, round_: int) -> None:
         if fact.type == "answered":
-            self._remember(fact, round_)
+            self._add_answer(fact, round_)
         elif fact.type == "whispered":
             slim(fact)
             self.whispers.append(fact)
             self.private.append(fact)
         elif fact.type == "seated":
-            self._sit_down(fact)
+            self._set_seat(fact)
         elif isinstance(fact, PrivateEvent):
             # one of which nothing more is made is remembered as it is
             if fact.type == "inspection":
@@ -287,7 +287,7 @@ class SeatView:
         else:
             assert_never(fact)
 
-    def _sit_down(self, fact: Seated) -> None:
+    def _set_seat(self, fact: Seated) -> None:
         self.role = fact.role
         self.partners = fact.partners
         self.names = fact.names
@@ -295,12 +295,12 @@ class SeatView:
         self.brain_seed = fact.brain_seed or ""
         self.suspicion = Suspicion(fact.config.alpha, fact.config.prior)
 
-    def _remember(self, fact: AnyAnswered, round_: int) -> None:
+    def _add_answer(self, fact: AnyAnswered, round_: int) -> None:
         if fact.kind == "assess_other":
             # one of a statement that was never told says nothing
             spoken = self.statements.get(fact.about or 0)
             if fact.content is not None and spoken is not None:
-                self._judge(spoken, fact.content, fact.thought)
+                self._add_judgement(spoken, fact.content, fact.thought)
             return
         if fact.kind == "bid":
             return
@@ -314,7 +314,7 @@ class SeatView:
         elif fact.kind == "whisper" and fact.content is not None:
             self._proposed = (round_, fact.content)
 
-    def _judge(self, spoken: Statement, judgement: Judgement, thought: str | None) -> None:
+    def _add_judgement(self, spoken: Statement, judgement: Judgement, thought: str | None) -> None:
         self.suspicion.judge(self.me, spoken.speaker, judgement.suspicion)
         own_judgement = self.judgements[spoken.statement] = OwnJudgement(
             spoken.statement,

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from wolfbus.errors import ConfigError, RecordError
-from wolfbus.record.line import check_seal
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
-from wolfbus.record.reader import SUFFIXES, open_lines
+from wolfbus.record.reader import SUFFIXES, check_seals, open_lines
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
@@ -342,15 +341,5 @@ def _extent(source: Source) -> tuple[bool, int, str]:
     """
     if source.kind != "record":
         return source.kind == "paper", 0, ""
-    head, count, last = "", 0, b""
-    try:
-        with closing(open_lines(source.path)) as lines:
-            for line in lines:
-                if line[-1:] != b"\n":
-                    return False, count, head
-                head = check_seal(head, line[:-1], count + 1)
-                last = line
-                count += 1
-    except RecordError:
-        return False, count, head
-    return b'"type":"ended"' in last, count, head
+    is_sealed, count, head, last = check_seals(source.path)
+    return is_sealed and b'"type":"ended"' in last, count, head

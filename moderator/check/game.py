@@ -150,9 +150,9 @@ class TrialGame:
     def _answered(self, answer: AnyAnswered) -> None:
         whose = answer.kind, answer.seat, answer.about
         named = (
-            (name, one)
-            for name, one in self._requests.items()
-            if (one.kind, one.seat, one.about) == whose and one.fault is None
+            (name, request)
+            for name, request in self._requests.items()
+            if (request.kind, request.seat, request.about) == whose and request.fault is None
         )
         name, request = next(named, ("", None))
         if request is None:
@@ -179,7 +179,7 @@ class TrialGame:
 
     def _is_late(self, seat: SeatName) -> bool:
         """Return whether an answer of a seat did not come in time: that was told, and a note may tell it once more."""
-        return any(one.seat == seat and one.fault is not None for one in self._requests.values())
+        return any(request.seat == seat and request.fault is not None for request in self._requests.values())
 
     def _expire(self, name: str, request: CheckRequest) -> None:
         kind = request.kind

@@ -92,7 +92,7 @@ class CheckHouse:
         agent_name: the agent to try; None for the first that knocks.
         again_s: how often the agent is to say join, in seconds.
         ledger: where faults are noted.
-        take: called with each message of the agent for a game, and when it came.
+        receive: called with each message of the agent for a game, and when it came.
         send: returns each step of a game as it is to be written; called by the engine's threads.
 
     Attributes:
@@ -109,7 +109,7 @@ class CheckHouse:
         agent_name: str | None,
         again_s: float,
         ledger: FindingLedger,
-        take: Callable[[Entry, float], None],
+        receive: Callable[[Entry, float], None],
         send: Callable[[Commit], Commit],
     ) -> None:
         self.name = name
@@ -121,7 +121,7 @@ class CheckHouse:
         self._agent_name = agent_name
         self._again_s = again_s
         self._ledger = ledger
-        self._take = take
+        self._receive_reply = receive
         self._send = send
         self._epoch = 0
         self._ids: dict[str, list[str]] = {}
@@ -268,7 +268,7 @@ class CheckHouse:
             elif stream == streams.outbox(self.name, self.agent) or not self.agent:
                 self._check_fields(entry)
                 if entry.game:
-                    self._take(entry, now)
+                    self._receive_reply(entry, now)
                 else:
                     self._house_message(stream, entry, now)
 

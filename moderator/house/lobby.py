@@ -48,8 +48,8 @@ class Lobby:
         context: the house.
         games: reach agents, and catch them up.
         roster: who is here.
-        archived: takes what analytics says of records.
-        read: told how far an agent has read its mailbox, whenever it says so.
+        receive_archived: takes what analytics says of records.
+        note_seen: told how far an agent has read its mailbox, whenever it says so.
         tickets: who holds one; None where anybody may come.
         warns_of_seed: whether the session's seed is so short that an outsider could find it.
     """
@@ -59,8 +59,8 @@ class Lobby:
         context: HouseContext,
         games: Games,
         roster: Roster,
-        archived: Callable[[str, Archived], None],
-        read: Callable[[str, str | None], None],
+        receive_archived: Callable[[str, Archived], None],
+        note_seen: Callable[[str, str | None], None],
         tickets: Tickets | None = None,
         *,
         warns_of_seed: bool = False,
@@ -71,8 +71,8 @@ class Lobby:
         self._bus = context.bus
         self._clock = context.clock
         self._games = games
-        self._archived = archived
-        self._read = read
+        self._archived = receive_archived
+        self._note_seen = note_seen
         self._warns_of_seed = warns_of_seed
         self._candidates: set[str] = set()
         self._expected: set[str] = set()
@@ -102,13 +102,13 @@ class Lobby:
         """
         cursors = self._bus.cursors(self._house)
         lobby = streams.lobby(self._house)
-        knocked = self._bus.last_id(lobby)
+        last = self._bus.last_id(lobby)
         if self.tickets is not None:
             self.roster.tickets = self.tickets.read()
             self._candidates = set(self.roster.tickets)
         else:
             self._candidates = outbox_names(self._house, cursors) | lobby_senders(self._bus, lobby)
-        return knocked, cursors
+        return last, cursors
 
     def call_the_roll(self, names: Iterable[str], cursors: dict[str, str]) -> None:
         """Listen to agents that `find_candidates` found, and to others, and ask who of them is here.
@@ -225,7 +225,7 @@ class Lobby:
             return
         self._refused.pop(agent, None)
         arrival = self.roster.record_join(join, now)
-        self._read(agent, join.seen)
+        self._note_seen(agent, join.seen)
         if arrival == "again":
             return
         logger.info("%s has joined: %s", agent, self._describe(join), extra={"agent": agent})

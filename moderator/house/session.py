@@ -13,6 +13,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from wolfbus import session
@@ -140,16 +141,10 @@ class HouseSession(session.Session):
         """Return the sums of all games before the oldest one that is under way, or whose record is waited for; None if
         fewer than `at_least` entries stand before it, or if a number among them is `missing`.
         """
-        before = self.read
-        remaining: list[_OpenedGame] = []
-        games = self._cut_number
-        for game, opened in self._opened_games.items():
-            if not remaining and game not in self.under_way and game not in self.closed:
-                games = max(games, opened.number)
-                continue
-            if not remaining:
-                before = opened.id
-            remaining.append(opened)
+        done = [*takewhile(lambda game: game not in self.under_way and game not in self.closed, self._opened_games)]
+        remaining = [*self._opened_games.values()][len(done) :]
+        games = max([self._cut_number, *(self._opened_games[game].number for game in done)])
+        before = remaining[0].id if remaining else self.read
         if self._count_before(before) < at_least or any(number <= games for number in self.missing):
             return None
         left = [opened.outcome for opened in remaining]
@@ -183,7 +178,7 @@ class HouseSession(session.Session):
         return HouseOpened(session=self.name)
 
     def find_missing(self) -> None:
-        """Find gaps among the numbers; to be called once all that is on the stream was taken in."""
+        """Find gaps among the numbers; to be called once all that is on the stream was read."""
         numbers = {opened.number for opened in self._opened_games.values()}
         self.missing = set(range(self._cut_number + 1, self.games + 1)) - numbers if self.running else set()
 

@@ -45,7 +45,7 @@ _AS_TYPED: Final = frozenset({"bid", "speak"})
 """Kinds whose content is what was typed: the line need not be kept beside it."""
 
 
-_PATIENCE: Final = 2.0
+_LAST_NEWS_S: Final = 2.0
 """Seconds in which the last news should be on the screen."""
 
 
@@ -137,7 +137,7 @@ class HumanBrain(Agent):
             self._show_last_news()
         elif self._thread is not threading.current_thread():
             # a terminal that was stopped holds up whoever writes to it, and should not hold up more
-            self._thread.join(_PATIENCE)
+            self._thread.join(_LAST_NEWS_S)
         with self._seating:
             if self._seated.get(self._keyboard.place) is self:
                 del self._seated[self._keyboard.place]
@@ -146,10 +146,10 @@ class HumanBrain(Agent):
         self._changed.notify()
         if self._thread is None:
             # a daemon: nobody waits for a person when the process ends
-            self._thread = threading.Thread(target=self._work, name=f"human-{view.me}", daemon=True)
+            self._thread = threading.Thread(target=self._run, name=f"human-{view.me}", daemon=True)
             self._thread.start()
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while (question := self._next()) is not None:
             if isinstance(question, SeatView):
                 self._screen.say(self._news.since(question))

@@ -105,9 +105,9 @@ def _assessment(line: str, *, is_label: bool) -> Content | Typo:
         if because:
             assessment.reasoning = line[because.end() :].strip()
             break
-        wrong = assessment.take(token.group().rstrip(",;:"))
-        if wrong is not None:
-            return Typo(wrong)
+        mistake = assessment.take(token.group().rstrip(",;:"))
+        if mistake is not None:
+            return Typo(mistake)
         position = token.end()
         if token.group().endswith(":"):
             reasoning = line[position:].lstrip()
@@ -156,7 +156,7 @@ class _Assessment:
         if len(self._numbers) > 1:
             return Typo("One number only: how sure you are, from 0 to 1.")
         sure = self._numbers[0] if self._numbers else 1.0
-        return Label(deceptive=deceptive, confidence=sure, kind=self._settled(deceptive), reasoning=self.reasoning)
+        return Label(deceptive=deceptive, confidence=sure, kind=self._kind_stated(deceptive), reasoning=self.reasoning)
 
     def judgement(self) -> Content | Typo:
         if not self._numbers or len(self._numbers) > 2:
@@ -170,22 +170,22 @@ class _Assessment:
             deceptive=deceptive,
             suspicion=suspicion,
             confidence=sure,
-            kind=self._settled(deceptive),
+            kind=self._kind_stated(deceptive),
             reasoning=self.reasoning,
         )
 
-    def _flag(self, otherwise: bool | None) -> bool | Typo:
+    def _flag(self, default: bool | None) -> bool | Typo:
         """Return whether it is called deceptive; a kind says so as well."""
         deceptive = self._deceptive
         if deceptive is None:
-            deceptive = True if self._kind is not None else otherwise
+            deceptive = True if self._kind is not None else default
         if deceptive is None:
             return Typo("Write h (honest) or d (deceptive) with it.")
         if not deceptive and self._kind is not None:
             return Typo(f"Honest, and yet {self._kind}? Write h without a kind, or d.")
         return deceptive
 
-    def _settled(self, deceptive: bool) -> Deception:
+    def _kind_stated(self, deceptive: bool) -> Deception:
         return (self._kind or "unspecified") if deceptive else "none"
 
 

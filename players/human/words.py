@@ -67,7 +67,7 @@ def names_of(names: Iterable[SeatName | None]) -> str:
     return ", ".join(name_of(name) for name in names) or "nobody"
 
 
-def who(view: SeatView, name: SeatName) -> str:
+def name_or_you(view: SeatView, name: SeatName) -> str:
     """Return "you" for the person's own seat, else the name."""
     return "you" if name == view.me else name_of(name)
 
@@ -98,7 +98,7 @@ def content_in_words(content: Content, view: SeatView, about: int | None = None)
         return judgement_in_words(content, view, about)
     if isinstance(content, Ballot):
         words = f", saying “{spoken(content.reason)}”" if content.reason else ""
-        return f"You vote for {who(view, content.target)}{words}." if content.target else f"You abstain{words}."
+        return f"You vote for {name_or_you(view, content.target)}{words}." if content.target else f"You abstain{words}."
     if isinstance(content, Proposal):
         word = f", with the words “{spoken(content.word)}”" if content.word else ""
         return f"You propose {name_of(content.target)}{word}."
@@ -126,8 +126,8 @@ KINDS_TYPED: Final = tuple(kind for kind in DECEPTIONS if kind not in {"none", "
 
 def question_in_words(ask: Ask, view: SeatView) -> Iterator[str]:
     """Return what is asked, in a few lines."""
-    where = f"debate, turn {ask.turn} of {view.config.debate_turns}" if ask.phase == "debate" else ask.phase
-    yield f"── Round {ask.round}, {where}: your {_KINDS[ask.kind].noun}"
+    place = f"debate, turn {ask.turn} of {view.config.debate_turns}" if ask.phase == "debate" else ask.phase
+    yield f"── Round {ask.round}, {place}: your {_KINDS[ask.kind].noun}"
     if ask.kind == "whisper":
         yield from _proposed(view)
     statement = view.statements.get(ask.about or 0)
@@ -147,7 +147,7 @@ def _proposed(view: SeatView) -> Iterator[str]:
     for seat, proposal in view.proposals().items():
         word = printable(proposal.word)
         verb = "propose" if seat == view.me else "proposes"
-        yield f"So far {who(view, seat)} {verb} {name_of(proposal.target)}" + (f": “{word}”" if word else "")
+        yield f"So far {name_or_you(view, seat)} {verb} {name_of(proposal.target)}" + (f": “{word}”" if word else "")
 
 
 def prompt_for(ask: Ask, seconds: float) -> str:
@@ -206,10 +206,10 @@ def _seat_in_words(view: SeatView) -> Iterator[str]:
 
 def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
     if isinstance(fact, Statement):
-        yield f"  #{fact.statement} {who(view, fact.speaker)}{_vote(view, fact)}: “{spoken(fact.text, WHOLE)}”"
+        yield f"  #{fact.statement} {name_or_you(view, fact.speaker)}{_vote(view, fact)}: “{spoken(fact.text, WHOLE)}”"
     elif isinstance(fact, Silence):
         verb = "have" if fact.seat == view.me else "has"
-        yield f"  {who(view, fact.seat)} {verb} the floor and say{'' if fact.seat == view.me else 's'} nothing."
+        yield f"  {name_or_you(view, fact.seat)} {verb} the floor and say{'' if fact.seat == view.me else 's'} nothing."
     elif isinstance(fact, Dawn):
         yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_revealed(fact)}."
         if fact.died == view.me:
@@ -236,7 +236,7 @@ def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
 
 def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool = False) -> str:
     be = ("are " if name == view.me else "is ") if passive else ""
-    return f"{'nobody' if name is None else who(view, name)} {be}{verb}"
+    return f"{'nobody' if name is None else name_or_you(view, name)} {be}{verb}"
 
 
 def _revealed(fact: Dawn | Exile) -> str:
@@ -249,7 +249,7 @@ def _vote(view: SeatView, statement: Statement) -> str:
     if statement.phase != "vote" or statement.speaker not in votes:
         return ""
     target = votes[statement.speaker]
-    return " (abstaining)" if target is None else f" (voting for {who(view, target)})"
+    return " (abstaining)" if target is None else f" (voting for {name_or_you(view, target)})"
 
 
 def _tally_in_words(view: SeatView, tally: Tally) -> Iterator[str]:
@@ -258,8 +258,8 @@ def _tally_in_words(view: SeatView, tally: Tally) -> Iterator[str]:
         voters.setdefault(target, []).append(voter)
     yield f"The votes of day {tally.round} ({counted(tally.needed, 'vote')} needed):"
     for target, names in sorted(voters.items(), key=lambda item: (item[0] is None, -len(item[1]))):
-        whom = "abstaining" if target is None else f"for {who(view, target)}"
-        yield f"  {len(names)} {whom}: {', '.join(who(view, name) for name in names)}"
+        whom = "abstaining" if target is None else f"for {name_or_you(view, target)}"
+        yield f"  {len(names)} {whom}: {', '.join(name_or_you(view, name) for name in names)}"
 
 
 def _memory_in_words(view: SeatView, memory: Memory | Part) -> Iterator[str]:
@@ -298,14 +298,14 @@ def table_in_words(view: SeatView) -> Iterator[str]:
         yield f"  {name_of(name):<{width}}  {how:<15}  {_role_known(view, name):<23}  {_suspected(view, name)}".rstrip()
     for round_, votes in view.tallies.items():
         cast = "; ".join(
-            f"{who(view, voter)} → {who(view, target) if target is not None else 'nobody'}"
+            f"{name_or_you(view, voter)} → {name_or_you(view, target) if target is not None else 'nobody'}"
             for voter, target in votes.items()
         )
         yield f"  Votes of day {round_}: {cast}"
     for round_, name in view.protections:
         yield f"  You protected {'yourself' if name == view.me else name_of(name)} in night {round_}."
     for seat, proposal in view.proposals().items():
-        yield f"  {who(view, seat)} proposed {name_of(proposal.target)} this night."
+        yield f"  {name_or_you(view, seat)} proposed {name_of(proposal.target)} this night."
 
 
 def _role_known(view: SeatView, name: SeatName) -> str:

@@ -235,6 +235,9 @@ class Gateway:
             # attempts before this one may have been answered, and charged
             self._end_if_fatal(error)
             completion = attempts.completion(error=str(error))
+        except Exception as error:
+            logger.exception("%s: a call failed inside the gateway", question.label)
+            completion = attempts.completion(error=f"the gateway failed: {type(error).__name__}")
         return self._count(question, completion)
 
     def _count(self, question: ModelQuestion, completion: Completion) -> Completion:

@@ -16,6 +16,7 @@ from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.messages.calls import ChatRole, Scalar
+from wolfbus.printable import printable
 from wolfbus.reading.text import object_extent
 from wolfbus.vocabulary import Kind
 
@@ -175,7 +176,8 @@ TOKENS: Final = ("prompt_tokens", "cached_tokens", "completion_tokens")
 SETTINGS: Final = ("temperature", "top_p", "reasoning_effort")
 """Fields of a model that are sent as they are."""
 
-_OURS: Final = "players.llm.providers"
+_PACKAGE: Final = "players.llm.providers"
+_CAUSE_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,17 +316,20 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
     """Return the provider that an endpoint's settings name.
 
     Raises:
-        PlayerError: there is none of that name; or it cannot be asked, as without a key.
+        PlayerError: there is none of that name, or its module cannot be used; or it cannot be asked, as without a key.
     """
-    name = endpoint.provider if "." in endpoint.provider else f"{_OURS}.{endpoint.provider}"
+    name = endpoint.provider if "." in endpoint.provider else f"{_PACKAGE}.{endpoint.provider}"
     try:
         module = import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not name.startswith(error.name):
-            raise
-        raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
-    opened: Provider = module.open_provider(endpoint, keys)
-    return opened
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+            raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
+        cause = printable(f"{type(error).__name__}: {error}", _CAUSE_SHOWN)
+        raise PlayerError(f'provider "{endpoint.provider}": importing {name} failed: {cause}') from error
+    if not callable(getattr(module, "open_provider", None)):
+        raise PlayerError(f'provider "{endpoint.provider}": {name} has no function open_provider(endpoint, keys)')
+    provider: Provider = module.open_provider(endpoint, keys)
+    return provider
 
 
 def _holds_object(text: str) -> bool:

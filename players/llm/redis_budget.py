@@ -11,12 +11,10 @@ import secrets
 import threading
 import time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, Final
-
-from redis.exceptions import ResponseError
+from typing import Final
 
 from players.llm.budget import Amount, refusal_of
-from wolfbus.bus.redis.connection import RedisLink, Script, refusal
+from wolfbus.bus.redis.connection import Script
 from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
@@ -139,14 +137,7 @@ class RedisBudget:
 
     def _run(self, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str]:
         """Return the verdict, what is spent, and the call that ended it."""
-
-        def call(link: RedisLink) -> Any:
-            (reply,) = self._script.run(link, [("3", *self._keys, *words)])
-            if isinstance(reply, ResponseError):
-                raise refusal(reply, self._doing) from reply
-            return reply
-
-        reply = self._links.run(self._keys[0], call, patience_s)
+        reply = self._links.call(self._script, self._keys, words, self._doing, patience_s)
         verdict, usd, tokens, ended = (value.decode(errors="replace") for value in reply)
         return verdict, _amount(usd, tokens), ended
 

@@ -129,15 +129,15 @@ class ChildBrain(Agent):
             line = process.read_line(until)
             if isinstance(line, str):
                 return self._without_line(line, view, process)
-            named = request_id_of(line, ask.id)
-            if named == ask.id:
+            request_id = request_id_of(line, ask.id)
+            if request_id == ask.id:
                 return read_reply(line, ask, view)
-            if named is None:
+            if request_id is None:
                 self._stray.add(line, view.me)
-            elif named in self._request_ids:
+            elif request_id in self._request_ids:
                 self._dropped += 1
             else:
-                return unusable(line, f"the reply names a request that never was: {printable(named, _SHOWN)}")
+                return unusable(line, f"the reply names a request that never was: {printable(request_id, _SHOWN)}")
 
     def _check_process(self, view: SeatView) -> None:
         """Pass over what the child wrote since the last request, and drop a child that has ended since."""

@@ -226,8 +226,8 @@ def request_id_of(line: bytes, request: str | None = None) -> str | None:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        named = value.get("id")
-        return named if named is None or isinstance(named, str) else repr(named)
+        request_id = value.get("id")
+        return request_id if request_id is None or isinstance(request_id, str) else repr(request_id)
     if request is None:
         return None
     text = line.decode("utf-8", "replace")

@@ -37,8 +37,8 @@ def judge(player: Player) -> Answer:
         kind = "none"
     elif kind == "none":
         kind = "omission"
-    graded = {"deceptive": deceptive, "suspicion": suspicion, "confidence": confidence}
-    return Answer(unchecked(Judgement, graded | {"kind": kind, "stated_kind": None, "reasoning": why}))
+    fields = {"deceptive": deceptive, "suspicion": suspicion, "confidence": confidence}
+    return Answer(unchecked(Judgement, fields | {"kind": kind, "stated_kind": None, "reasoning": why}))
 
 
 @cache
@@ -143,8 +143,8 @@ def label(player: Player) -> Answer:
     else:
         kind, confidence, why = _villager(player, cues)
     confidence = round(confidence + 0.1 * (_chance(player, "sure") - 0.5), 2)
-    graded = {"deceptive": kind != "none", "confidence": confidence}
-    return Answer(unchecked(Label, graded | {"kind": kind, "stated_kind": None, "reasoning": why[:80]}))
+    fields = {"deceptive": kind != "none", "confidence": confidence}
+    return Answer(unchecked(Label, fields | {"kind": kind, "stated_kind": None, "reasoning": why[:80]}))
 
 
 def _chance(player: Player, purpose: str) -> float:

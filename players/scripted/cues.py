@@ -160,7 +160,7 @@ def _names(marks: Sequence[str], by_mark: dict[str, SeatName]) -> tuple[SeatName
 class _Marks:
     """Collects what the clauses of one statement say, in order."""
 
-    __slots__ = ("accused", "claimed", "doubted", "doubting", "results", "seen", "topic", "trusted")
+    __slots__ = ("accused", "claimed", "doubted", "doubting", "inspected", "results", "topic", "trusted")
 
     def __init__(self) -> None:
         self.accused: list[str] = []
@@ -168,7 +168,7 @@ class _Marks:
         self.trusted: list[str] = []
         self.claimed: Role | None = None
         self.results: dict[str, bool] = {}
-        self.seen: str | None = None
+        self.inspected: str | None = None
         self.topic: str | None = None
         self.doubting = False
 
@@ -206,19 +206,19 @@ class _Marks:
         """Read an inspection's result; a clause without a name still speaks of whom the clause before inspected."""
         match = _INSPECTED.search(clause) if marks else None
         if match is not None:
-            self.seen = match[1]
-        elif self.seen is None or any(mark != self.seen for mark in marks):
+            self.inspected = match[1]
+        elif self.inspected is None or any(mark != self.inspected for mark in marks):
             return False
         begin = match.end() if match is not None else 0
         if _NO_WOLF.search(clause, begin) is not None:
-            self.results[self.seen] = False
-            self.trusted.append(self.seen)
+            self.results[self.inspected] = False
+            self.trusted.append(self.inspected)
         elif _WOLF.search(clause, begin) is not None:
-            self.results[self.seen] = True
-            self.accused.append(self.seen)
+            self.results[self.inspected] = True
+            self.accused.append(self.inspected)
         else:
             return match is not None
-        self.seen = None
+        self.inspected = None
         return True
 
     def _accusation(self, clause: str, marks: list[str]) -> bool:

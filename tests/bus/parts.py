@@ -89,9 +89,9 @@ def message(at: int, epoch: int = 1, *, posts: Sequence[tuple[str, Entry]] = ((I
     return Commit(HOUSE, GAME, epoch_of(epoch), head(at), head(at), (), posts)
 
 
-def ids(found: Sequence[Entry]) -> list[str]:
+def ids(batch: Sequence[Entry]) -> list[str]:
     """Their ids; where the bus made one under an epoch, the number of the claim stands for that."""
-    return [counted(one.id) for one in found]
+    return [counted(one.id) for one in batch]
 
 
 def one_landing(results: Sequence[BusError | None]) -> None:
@@ -108,13 +108,13 @@ def following(bus: Bus, *names: str, after: str = "0-0") -> Reader:
 
 def read_all(reader: Reader, count: int, limit: int = 1000) -> dict[str, list[Entry]]:
     """Read until `count` entries came."""
-    found: dict[str, list[Entry]] = {}
-    while sum(map(len, found.values())) < count:
+    by_stream: dict[str, list[Entry]] = {}
+    while sum(map(len, by_stream.values())) < count:
         news = reader.read(SOON_S, limit)
-        assert news, f"only {found} came"
+        assert news, f"only {by_stream} came"
         for stream, more in news:
-            found.setdefault(stream, []).extend(more)
-    return found
+            by_stream.setdefault(stream, []).extend(more)
+    return by_stream
 
 
 def whole(bus: Bus, stream: str) -> list[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -51,8 +52,8 @@ def enter(redis_server: RedisServer, redis_url: str) -> Iterator[Enter]:
     """Give a user exactly these rights and return the address by which it comes in."""
 
     def admit(rules: Sequence[str]) -> str:
-        said = redis_server.command("ACL", "SETUSER", "guest", "reset", "on", ">pw", *rules)
-        assert said == b"+OK\r\n", said
+        reply = redis_server.command("ACL", "SETUSER", "guest", "reset", "on", ">pw", *rules)
+        assert reply == b"+OK\r\n", reply
         redis_server.command("ACL", "LOG", "RESET")
         return redis_url.replace("redis://", "redis://guest:pw@")
 
@@ -121,6 +122,27 @@ def test_an_agent_can_do_its_work(enter: Enter, a_game: Bus, redis_server: Redis
     wait_blocked(redis_server)
     reader.close()
     assert reading.result() == []
+    nothing_was_denied(redis_server)
+    bus.close()
+
+
+def test_an_agent_that_may_not_unblock_is_woken_at_once_without_trying(
+    enter: Enter, redis_bus: Bus, redis_server: RedisServer
+) -> None:
+    bus = open_bus(enter(rights("agent", "ann")))
+    reader = following(bus, IN_ANN)
+    redis_bus.append(IN_ANN, entries(3))
+    redis_bus.append(OUT, entries(1))
+    assert reader.read(SOON_S) == [(IN_ANN, entries(3))]
+    for _ in range(2):
+        reading = InThread(lambda: reader.read(SOON_S))
+        wait_blocked(redis_server)
+        started = time.monotonic()
+        reader.follow(OUT)
+        assert reading.result() == [(OUT, entries(1))]
+        assert time.monotonic() - started < 1
+    redis_bus.append(IN_ANN, entries(1, start=4))
+    assert reader.read(SOON_S) == [(IN_ANN, entries(1, start=4))]
     nothing_was_denied(redis_server)
     bus.close()
 
@@ -306,8 +328,10 @@ def test_whoever_is_not_let_in_is_told_in_one_line(redis_server: RedisServer) ->
         server.command("ACL", "SETUSER", "guest", "on", ">pw", *rights("agent", "ann"))
         server.command("ACL", "SETUSER", "default", "off")
         for user in ("", "guest:wrong@", "nobody:wrong@"):
-            told = "does not accept this user and password" if user else "asks for a password, and the address has none"
-            with pytest.raises(BusError, match=told) as caught:
+            reason = (
+                "does not accept this user and password" if user else "asks for a password, and the address has none"
+            )
+            with pytest.raises(BusError, match=reason) as caught:
                 open_bus(server.url.replace("redis://", f"redis://{user}"))
             assert not isinstance(caught.value, BusDown)
             assert "\n" not in str(caught.value)

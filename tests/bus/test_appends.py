@@ -28,23 +28,10 @@ def test_appending_nothing_makes_no_stream(bus: Bus) -> None:
     assert bus.last_id(OUT) == "0-0"
 
 
-def test_a_batch_sent_again_lands_once(bus: Bus) -> None:
-    batch = entries(20)
-    bus.append(OUT, batch)
-    bus.append(OUT, batch)
-    assert bus.entries(OUT) == batch
-
-
-def test_a_batch_of_which_a_part_had_landed_is_completed(bus: Bus) -> None:
-    batch = entries(20)
-    bus.append(OUT, batch[:7])
-    bus.append(OUT, batch)
-    assert bus.entries(OUT) == batch
-
-
-def test_a_batch_longer_than_one_round_trip_keeps_its_order(bus: Bus) -> None:
-    batch = entries(1200)
-    bus.append(OUT, batch)
+@pytest.mark.parametrize(("size", "landed"), [(20, 20), (20, 7), (1200, 1200)])
+def test_a_batch_sent_again_lands_once_in_order_and_whole(bus: Bus, size: int, landed: int) -> None:
+    batch = entries(size)
+    bus.append(OUT, batch[:landed])
     bus.append(OUT, batch)
     assert whole(bus, OUT) == batch
 

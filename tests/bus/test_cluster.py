@@ -11,8 +11,7 @@ import pytest
 from tests.bus.conftest import Place, wait_blocked
 from tests.bus.parts import HOUSE, SOON_S, InThread, entry, following, head
 from tests.bus.test_appends import (  # noqa: F401 - the contract, here at another place
-    test_a_batch_longer_than_one_round_trip_keeps_its_order,
-    test_a_batch_of_which_a_part_had_landed_is_completed,
+    test_a_batch_sent_again_lands_once_in_order_and_whole,
 )
 from tests.bus.test_commits import (  # noqa: F401
     owned,
@@ -105,10 +104,10 @@ def test_a_house_is_followed_while_its_slot_moves_to_another_node(place: Place, 
     assert bus.commit([step(house, epoch, 3)]) == [None]
     bus.renew(house, "moderator", epoch, 5.0)
 
-    found = [each.number for _, news in reading.result() for each in news]
-    while len(found) < 2:
-        found += [each.number for _, news in reader.read(SOON_S) for each in news]
-    assert found == [2, 3]
+    numbers = [item.number for _, news in reading.result() for item in news]
+    while len(numbers) < 2:
+        numbers += [item.number for _, news in reader.read(SOON_S) for item in news]
+    assert numbers == [2, 3]
 
 
 def test_a_house_goes_on_at_the_replica_of_a_node_that_died(redis_server: RedisServer) -> None:
@@ -124,7 +123,7 @@ def test_a_house_goes_on_at_the_replica_of_a_node_that_died(redis_server: RedisS
         cluster.await_ready()
         dying.kill()
         assert bus.commit([step(house, epoch, 2)]) == [None]
-        assert [each.number for _, news in reading.result() for each in news] == [2]
+        assert [item.number for _, news in reading.result() for item in news] == [2]
         bus.renew(house, "moderator", epoch, 5.0)
         # whoever comes new reaches the others by the nodes that are named and live
         with closing(open_bus(cluster.url)) as late:

@@ -30,20 +30,20 @@ def faulty(bus: Bus, among: tuple[str, ...] = ("",), **shares: float) -> FaultyB
 def read_to(bus: Bus, last: dict[str, str]) -> dict[str, list[str]]:
     """Read some streams until the entry with the last id came of each, and a little on."""
     reader = bus.reader()
-    found: dict[str, list[str]] = {stream: [] for stream in last}
+    by_stream: dict[str, list[str]] = {stream: [] for stream in last}
     for stream in last:
         reader.follow(stream)
     until = time.monotonic() + SOON_S
-    while any(one not in found[stream] for stream, one in last.items()):
+    while any(one not in by_stream[stream] for stream, one in last.items()):
         assert time.monotonic() < until
         for stream, news in reader.read(SOON_S, limit=7):
-            found[stream] += ids(news)
+            by_stream[stream] += ids(news)
     reader.close()
-    return found
+    return by_stream
 
 
-def first_times(found: list[str]) -> list[str]:
-    return list(dict.fromkeys(found))
+def first_times(entry_ids: list[str]) -> list[str]:
+    return list(dict.fromkeys(entry_ids))
 
 
 def test_late_entries_hold_back_their_own_stream_only(bus: Bus) -> None:
@@ -62,8 +62,8 @@ def test_under_all_faults_every_stream_arrives_whole_and_in_order(bus: Bus, seed
     bus.append(IN_ANN, entries(60))
     bus.append(OUT, entries(60))
     mistreated = FaultyBus(bus, f"seed-{seed}", {}, {"again": 0.1, "reread": 0.1, "delayed": 0.1})
-    found = read_to(mistreated, {IN_ANN: "1000-60", OUT: "1000-60"})
-    assert [first_times(one) for one in found.values()] == [ids(entries(60))] * 2
+    by_stream = read_to(mistreated, {IN_ANN: "1000-60", OUT: "1000-60"})
+    assert [first_times(one) for one in by_stream.values()] == [ids(entries(60))] * 2
     assert all(mistreated.injected[fault] for fault in ("again", "reread", "delayed"))
 
 

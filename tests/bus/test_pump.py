@@ -41,10 +41,10 @@ Answers = queue.Queue[BusError | None]
 
 
 def collect(news: News, count: int) -> list[Entry]:
-    found: list[Entry] = []
-    while len(found) < count:
-        found += news.get(timeout=SOON_S)[1]
-    return found
+    collected: list[Entry] = []
+    while len(collected) < count:
+        collected += news.get(timeout=SOON_S)[1]
+    return collected
 
 
 class SlowBus:
@@ -94,8 +94,8 @@ def test_entries_reach_whoever_follows_the_stream(bus: Bus) -> None:
 def test_a_failing_callback_is_logged_and_reading_goes_on(bus: Bus, caplog: pytest.LogCaptureFixture) -> None:
     news: News = queue.Queue()
 
-    def deliver(stream: str, found: list[Entry]) -> None:
-        news.put((stream, found))
+    def deliver(stream: str, batch: list[Entry]) -> None:
+        news.put((stream, batch))
         raise RuntimeError("the handler's own trouble")
 
     with caplog.at_level(logging.ERROR), BusReader(bus, nobody) as reader:
@@ -127,7 +127,7 @@ def test_who_follows_a_stream_may_hear_of_its_loss_and_follow_it_anew(bus: Bus) 
 def test_closing_a_reader_is_quick_also_from_a_callback(bus: Bus, place: Place) -> None:
     called = threading.Event()
 
-    def deliver(stream: str, found: list[Entry]) -> None:
+    def deliver(stream: str, batch: list[Entry]) -> None:
         reader.close()
         called.set()
 

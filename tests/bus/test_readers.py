@@ -44,7 +44,7 @@ def test_a_read_returns_at_most_its_limit_per_stream(bus: Bus) -> None:
     bus.append(IN_ANN, entries(5))
     bus.append(IN_BOB, entries(3))
     reader = following(bus, IN_ANN, IN_BOB)
-    assert {stream: len(found) for stream, found in reader.read(0, limit=3)} == {IN_ANN: 3, IN_BOB: 3}
+    assert {stream: len(batch) for stream, batch in reader.read(0, limit=3)} == {IN_ANN: 3, IN_BOB: 3}
     assert reader.read(0, limit=3) == [(IN_ANN, entries(2, start=4))]
     assert reader.read(0, limit=3) == []
 
@@ -121,7 +121,7 @@ def test_close_ends_a_blocked_read_at_once(bus: Bus, place: Place, whole_bus: bo
 
 
 @pytest.mark.parametrize(
-    ("held", "after", "cut", "lost"),
+    ("size", "after", "cut", "lost"),
     [
         (0, "1000-1", "0-0", "it is gone"),
         (3, "1000-4", "0-0", "it now ends at 1000-3"),
@@ -129,9 +129,9 @@ def test_close_ends_a_blocked_read_at_once(bus: Bus, place: Place, whole_bus: bo
     ],
 )
 def test_a_cursor_that_the_stream_does_not_reach_is_lost_at_once(
-    bus: Bus, held: int, after: str, cut: str, lost: str
+    bus: Bus, size: int, after: str, cut: str, lost: str
 ) -> None:
-    bus.append(OUT, entries(held))
+    bus.append(OUT, entries(size))
     bus.trim(OUT, cut)
     with pytest.raises(StreamLost, match=rf"wolf:\{{house\}}:out:ann was read up to {after}, but {lost}$"):
         following(bus, OUT, after=after).read(SOON_S)
@@ -205,9 +205,9 @@ def test_hundreds_of_streams_are_read_in_one_session(bus: Bus) -> None:
     claim(bus)
     for number in (1, 2):
         one_landing(bus.commit([step(number, posts=(), game=f"game-{n}") for n in range(200)]))
-        found = read_all(reader, 200)
-        assert sorted(found) == sorted(names)
-        assert {tuple(ids(news)) for news in found.values()} == {(f"{number}-0",)}
+        by_stream = read_all(reader, 200)
+        assert sorted(by_stream) == sorted(names)
+        assert {tuple(ids(news)) for news in by_stream.values()} == {(f"{number}-0",)}
 
 
 def test_writers_and_a_reader_in_many_threads_lose_and_double_nothing(bus: Bus, place: Place) -> None:
@@ -224,7 +224,7 @@ def test_writers_and_a_reader_in_many_threads_lose_and_double_nothing(bus: Bus, 
             writer.append(name, [one])
 
     writing = [InThread(write, name) for name in names]
-    found = read_all(reader, 800, limit=50)
+    by_stream = read_all(reader, 800, limit=50)
     for thread in writing:
         thread.result()
-    assert found == {name: entries(200) for name in names}
+    assert by_stream == {name: entries(200) for name in names}

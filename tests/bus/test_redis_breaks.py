@@ -130,9 +130,9 @@ def test_a_post_whose_reply_is_lost_stands_twice_at_worst(far_bus: Bus, proxy: P
     lobby = streams.lobby(HOUSE)
     far_bus.post(lobby, entry(body=b"first"))
     proxy.lose_replies()
-    given = far_bus.post(lobby, entry(body=b"second"))
+    entry_id = far_bus.post(lobby, entry(body=b"second"))
     assert [one.body for one in far_bus.entries(lobby)] == [b"first", b"second", b"second"]
-    assert far_bus.last_id(lobby) == given
+    assert far_bus.last_id(lobby) == entry_id
 
 
 def test_an_outage_shorter_than_the_patience_costs_only_time(far_bus: Bus, proxy: Proxy) -> None:
@@ -196,10 +196,10 @@ def test_a_blocked_read_that_is_cut_goes_on_where_it_was(
         wait_blocked(redis_server)
         assert proxy.cut() >= 1
         redis_bus.append(OUT, entries(2, start=start))
-        found = reading.result()
-        if len(found[0][1]) == 1:
-            found[0][1].extend(reader.read(SOON_S)[0][1])
-        assert found == [(OUT, entries(2, start=start))]
+        batches = reading.result()
+        if len(batches[0][1]) == 1:
+            batches[0][1].extend(reader.read(SOON_S)[0][1])
+        assert batches == [(OUT, entries(2, start=start))]
 
 
 def test_a_reply_to_a_read_that_is_lost_or_torn_is_read_again(far_bus: Bus, proxy: Proxy, redis_bus: Bus) -> None:
@@ -305,9 +305,9 @@ def test_many_writers_and_games_under_cuts_arrive_once_and_in_order(far_bus: Bus
             wait_until(partial(grown, seen))
 
     threads = [*(InThread(append, name) for name in outs), InThread(commit), InThread(cut)]
-    found = read_all(reader, 3 * 300 + 10 * 30 * 2, limit=37)
+    by_stream = read_all(reader, 3 * 300 + 10 * 30 * 2, limit=37)
     for thread in threads:
         thread.result()
-    assert [found[name] for name in outs] == [entries(300)] * 3
-    assert [ids(found[name]) for name in records] == [[f"{n}-0" for n in range(1, 31)]] * 10
-    assert ids(found[IN_ANN]) == [f"1-{n}" for n in range(300)]
+    assert [by_stream[name] for name in outs] == [entries(300)] * 3
+    assert [ids(by_stream[name]) for name in records] == [[f"{n}-0" for n in range(1, 31)]] * 10
+    assert ids(by_stream[IN_ANN]) == [f"1-{n}" for n in range(300)]

@@ -26,7 +26,7 @@ def guarded() -> Iterator[RedisServer]:
         yield server
 
 
-def told(url: str) -> str:
+def refused(url: str) -> str:
     with pytest.raises(BusError) as caught:
         open_bus(url)
     assert "\n" not in str(caught.value)
@@ -37,17 +37,17 @@ def test_no_password_a_wrong_one_and_one_too_many_are_told_apart(
     guarded: RedisServer, redis_url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = f"Redis at 127.0.0.1:{guarded.port}"
-    none = told(guarded.url)
+    none = refused(guarded.url)
     assert none.startswith(
         f"{place} asks for a password, and the address has none: after redis:// write USER:PASSWORD@"
     )
     assert "WOLFBUS_BUS" in none
     assert run(["status", "--bus", guarded.url]) == FAILED
     assert capsys.readouterr().err == f"wolfbus: {none}\n"
-    assert told(guarded.url.replace("://", "://default@")) == none
-    wrong = told(guarded.url.replace("://", "://:wrong@"))
+    assert refused(guarded.url.replace("://", "://default@")) == none
+    wrong = refused(guarded.url.replace("://", "://:wrong@"))
     assert wrong == f"{place} does not accept this user and password"
-    assert told(redis_url.replace("://", "://:needless@")).endswith("has no password: leave it out of the address")
+    assert refused(redis_url.replace("://", "://:needless@")).endswith("has no password: leave it out of the address")
     open_bus(guarded.url.replace("://", "://:right@")).close()
 
 
@@ -78,7 +78,9 @@ def test_a_server_that_takes_connections_and_says_nothing_is_given_up_soon(
 
 
 def test_a_socket_that_is_not_there_is_told_with_how_to_have_one() -> None:
-    assert "start it (redis-server --unixsocket PATH), or check the path" in told("unix:///no/redis.sock?patience=0.1")
+    assert "start it (redis-server --unixsocket PATH), or check the path" in refused(
+        "unix:///no/redis.sock?patience=0.1"
+    )
 
 
 def cluster_of(*lines: str) -> RedisServer:

@@ -31,9 +31,9 @@ LOBBY = streams.lobby(HOUSE)
 
 def test_posts_of_many_writers_get_ascending_ids(bus: Bus, place: Place) -> None:
     other = place.open()
-    given = [writer.post(LOBBY, entry(body=b"%d" % n)) for n, writer in enumerate([bus, other] * 10)]
-    assert [streams.parse_id(one) for one in given] == sorted({streams.parse_id(one) for one in given})
-    assert ids(bus.entries(LOBBY)) == given
+    posted = [writer.post(LOBBY, entry(body=b"%d" % n)) for n, writer in enumerate([bus, other] * 10)]
+    assert [streams.parse_id(one) for one in posted] == sorted({streams.parse_id(one) for one in posted})
+    assert ids(bus.entries(LOBBY)) == posted
     assert [one.body for one in bus.entries(LOBBY)] == [b"%d" % n for n in range(20)]
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from tests.isolation.clerk import Clerk
+from wolfbus.bus import open_bus
 from wolfbus.cli import run
+from wolfbus.errors import BusError
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets import read_bus
 
@@ -43,6 +46,39 @@ def exchange(one: redis.Redis, commands: Iterable[Sequence[object]]) -> list[Any
     return pipe.execute(raise_on_error=False)
 
 
+class Clerk:
+    """Whoever types ``wolfbus tickets …``."""
+
+    def __init__(self, server: RedisServer, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._url, self._folder, self._capsys = server.url, folder, capsys
+
+    def __call__(self, words: str, by: str = "", *, status: int = 0) -> str:
+        """Run a command, with the ticket of somebody or as the user `default`; return all that it says."""
+        bus = f"@{self._folder / by}.ticket" if by else self._url
+        command, *rest = shlex.split(words)
+        options = ["--bus", bus, *([] if command == "list" else ["--out", str(self._folder)])]
+        assert run(["tickets", command, *options, *rest]) == status
+        return "".join(self._capsys.readouterr())
+
+
+def url_of(folder: Path, name: str) -> str:
+    return read_bus(f"@{folder / name}.ticket")
+
+
+def password_of(folder: Path, name: str) -> str:
+    return urlsplit(url_of(folder, name)).password or ""
+
+
+def opens(url: str) -> bool:
+    try:
+        open_bus(url).close()
+    except BusError as error:
+        if "does not accept this user" not in str(error):
+            raise
+        return False
+    return True
+
+
 @dataclass
 class Guarded:
     """A server with tickets on.
@@ -50,7 +86,7 @@ class Guarded:
     Attributes:
         server: the Redis.
         folder: where the tickets of `HOUSE` are.
-        gone: the address of a ticket that was revoked.
+        revoked: the address of a ticket that was revoked.
     """
 
     server: RedisServer
@@ -59,7 +95,7 @@ class Guarded:
 
     def url(self, name: str) -> str:
         """Return the address in a ticket of the house."""
-        return read_bus(f"@{self.folder / name}.ticket")
+        return url_of(self.folder, name)
 
     @contextlib.contextmanager
     def login(self, name: str) -> Iterator[redis.Redis]:

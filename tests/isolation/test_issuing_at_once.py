@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.isolation.clerk import Clerk, opens, url_of
+from tests.isolation.conftest import Clerk, opens, url_of
 
 pytestmark = pytest.mark.usefixtures("redis_there")
 

@@ -16,8 +16,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from redis.exceptions import ConnectionError as Disconnected
 
 from tests.bus.parts import InThread
-from tests.isolation.clerk import Clerk, opens, password_of, url_of
-from tests.isolation.conftest import client, exchange
+from tests.isolation.conftest import Clerk, client, exchange, opens, password_of, url_of
 from tests.waiting import wait_until
 from wolfbus.bus import Entry, open_bus, streams
 from wolfbus.cli import run

@@ -52,8 +52,8 @@ class Client:
             way = "GET" if body is None else "POST"
             connection.request(way, path, body, {"Authorization": f"Bearer {self._key}"})
             response = connection.getresponse()
-            told = response.read()
-        return response.status, json.loads(told) if told.startswith(b"{") else told.decode()
+            content = response.read()
+        return response.status, json.loads(content) if content.startswith(b"{") else content.decode()
 
     def ask(self, kind: Kind = "bid", number: int = 0, **more: Any) -> tuple[int, Any]:
         question = f"Question {number}.\nYou are Ada, a Villager.\nLiving players: Ada, Raj, Bo, Chioma.\n"
@@ -61,24 +61,24 @@ class Client:
         messages = [{"role": "system", "content": "The rules."}, {"role": "user", "content": prompt}]
         return self.send(json.dumps({"model": "m", "messages": messages, **more}).encode())
 
-    def said(self, kind: Kind = "bid", number: int = 0, **more: Any) -> str:
-        status, told = self.ask(kind, number, **more)
-        assert status == 200, told
-        return told["choices"][0]["message"]["content"] or ""
+    def reply(self, kind: Kind = "bid", number: int = 0, **more: Any) -> str:
+        status, body = self.ask(kind, number, **more)
+        assert status == 200, body
+        return body["choices"][0]["message"]["content"] or ""
 
 
 def test_it_answers_as_openai_does_by_the_seed_and_the_messages_alone() -> None:
     with ModelServer(latency=0.001, jitter=0.001, models=("m",)) as server, ModelServer(seed=4) as other:
         client = Client(server.url)
-        status, told = client.ask("bid", response_format=SCHEMA)
-        assert (status, told["object"], told["model"]) == (200, "chat.completion", "m")
-        (choice,), usage = told["choices"], told["usage"]
+        status, body = client.ask("bid", response_format=SCHEMA)
+        assert (status, body["object"], body["model"]) == (200, "chat.completion", "m")
+        (choice,), usage = body["choices"], body["usage"]
         assert choice["finish_reason"] == "stop"
         assert read(choice["message"]["content"], Question("bid")).reading == "clean"
         assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
         assert server.stats().prompt_tokens == usage["prompt_tokens"]
-        said = [client.said("speak"), client.said("speak", temperature=0.1)]
-        assert said[0] == said[1] not in {client.said("speak", 1), Client(other.url).said("speak")}
+        replies = [client.reply("speak"), client.reply("speak", temperature=0.1)]
+        assert replies[0] == replies[1] not in {client.reply("speak", 1), Client(other.url).reply("speak")}
 
 
 ODD_NAMES = """
@@ -93,14 +93,14 @@ endpoints.here.url = "URL"
 
 
 def test_it_plays_the_same_game_by_the_words_of_prompts_as_by_their_schemas(tmp_path: Path) -> None:
-    told = []
+    results = []
     for number, traits in enumerate(({}, {"takes_schema": False, "takes_json_mode": False})):
         with ModelServer(**traits) as server:
             (tmp_path / "game.toml").write_text(ODD_NAMES.replace("URL", server.url))
             words = ["--config", "game.toml", "--players", "llm:m", "--seed", "7", "--game", f"g{number}"]
-            told.append(json.loads(wolfbus(tmp_path, "play", *words, "--json", "--no-probe").out))
-    assert told[0]["digest"] == told[1]["digest"]
-    record = [json.loads(line) for line in Path(tmp_path, told[1]["record"]).read_text().splitlines()]
+            results.append(json.loads(wolfbus(tmp_path, "play", *words, "--json", "--no-probe").out))
+    assert results[0]["digest"] == results[1]["digest"]
+    record = [json.loads(line) for line in Path(tmp_path, results[1]["record"]).read_text().splitlines()]
     answers = [event for event in record if event["type"] == "answered"]
     assert len({event["content"]["bid"] for event in answers if event["kind"] == "bid"}) > 3
     # what is usual, a clean reading, is left out
@@ -110,28 +110,28 @@ def test_it_plays_the_same_game_by_the_words_of_prompts_as_by_their_schemas(tmp_
 def test_the_key_is_asked_for_and_a_wrong_one_is_shown_in_part() -> None:
     with ModelServer(key="sk-right-right-right") as server:
         assert Client(server.url, "sk-right-right-right").ask()[0] == 200
-        status, told = Client(server.url, "sk-wrong-key-of-somebody").ask()
+        status, body = Client(server.url, "sk-wrong-key-of-somebody").ask()
         assert (status, Client(server.url, "").ask()[0]) == (401, 401)
-    assert told["error"]["code"] == "invalid_api_key"
-    assert "sk-wrong" in told["error"]["message"]
-    assert "body" in told["error"]["message"]
-    assert "sk-wrong-key-of-somebody" not in told["error"]["message"]
+    assert body["error"]["code"] == "invalid_api_key"
+    assert "sk-wrong" in body["error"]["message"]
+    assert "body" in body["error"]["message"]
+    assert "sk-wrong-key-of-somebody" not in body["error"]["message"]
 
 
 @pytest.mark.parametrize("body", TABLES["senseless"])
 def test_bodies_that_make_no_sense_are_refused(server: ModelServer, body: str) -> None:
-    status, told = Client(server.url).send(body.encode())
-    assert (status, told["error"]["type"]) == (400, "invalid_request_error")
+    status, answer = Client(server.url).send(body.encode())
+    assert (status, answer["error"]["type"]) == (400, "invalid_request_error")
 
 
-@pytest.mark.parametrize(("traits", "asked", "message", "param"), TABLES["refused"])
+@pytest.mark.parametrize(("traits", "fields", "message", "param"), TABLES["refused"])
 def test_what_it_cannot_do_is_refused_in_the_words_of_real_servers(
-    traits: Any, asked: dict[str, Any], message: str, param: str
+    traits: Any, fields: dict[str, Any], message: str, param: str
 ) -> None:
     with ModelServer(**traits) as server:
-        status, told = Client(server.url).ask(**asked)
-    assert (status, told["error"]["param"] or "") == (400, param)
-    assert message in told["error"]["message"]
+        status, body = Client(server.url).ask(**fields)
+    assert (status, body["error"]["param"] or "") == (400, param)
+    assert message in body["error"]["message"]
 
 
 @pytest.mark.parametrize(("sort", "kind", "expected"), TABLES["readings"])
@@ -140,14 +140,15 @@ def test_the_reading_ladder_sees_each_sort_of_ugliness_as_what_it_is(
 ) -> None:
     sample = 20
     with ModelServer(ugly={sort: 1.0}) as ugly:
-        good, said = ([Client(each.url).said(kind, number) for number in range(sample)] for each in (server, ugly))
-    reads = [read(text, Question(kind, legal=LEGAL, names=("Ada", "Raj", "Bo", "Chioma"))) for text in said]
+        urls = (server.url, ugly.url)
+        good, spoiled = ([Client(url).reply(kind, number) for number in range(sample)] for url in urls)
+    reads = [read(text, Question(kind, legal=LEGAL, names=("Ada", "Raj", "Bo", "Chioma"))) for text in spoiled]
     seen = Counter(got.reading or got.fault for got in reads)
     assert set(seen) <= set(expected)
     # abstentions hold no name to spoil
     assert seen["clean"] < sample / 3 or expected == ["clean"]
     if expected != ["clean"]:
-        assert sum(one == other for one, other in zip(good, said, strict=True)) == seen["clean"]
+        assert sum(one == other for one, other in zip(good, spoiled, strict=True)) == seen["clean"]
 
 
 def test_mixes_of_ugliness_and_of_errors_keep_to_their_shares_and_hold_every_sort() -> None:
@@ -176,15 +177,15 @@ def test_calls_under_way_are_counted_until_they_go_and_broken_off_at_its_end() -
     prompt = json.dumps({"model": "m", "messages": [{"role": "user", "content": "?"}]})
     with ModelServer(hangs=1.0) as server:
         callers = [http.client.HTTPConnection(server.url.split("/")[2], timeout=10) for _ in range(7)]
-        for each in callers:
-            each.request("POST", "/v1/chat/completions", prompt)
+        for caller in callers:
+            caller.request("POST", "/v1/chat/completions", prompt)
         wait_until(lambda: server.stats().open == 7, 60)
         callers.pop().close()
         # a client that goes away is no longer served
         wait_until(lambda: server.stats().open == 6, 60)
-    for each in callers:
+    for caller in callers:
         with pytest.raises((http.client.HTTPException, OSError)):
-            each.getresponse()
+            caller.getresponse()
     stats = server.stats()
     assert (stats.calls, stats.peak, stats.open, stats.errors) == (7, 7, 0, {"hang": 7})
     with pytest.raises(ConnectionRefusedError):
@@ -214,12 +215,12 @@ def test_a_process_counts_for_others_and_its_key_is_not_on_its_command_line() ->
         client.send(b"", "/reset")
         assert process.stats().calls == 0
         words = ["ps", "-o", "args=", "-p", str(process.pid)]
-        shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        assert "model_server" in shown
-        assert "sk-planted" not in shown
-        taken = process.url.split(":")[2].removesuffix("/v1")
-        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{taken}"):
-            cli(["fake-model", "--port", taken], standalone_mode=False)
+        command_line = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        assert "model_server" in command_line
+        assert "sk-planted" not in command_line
+        port = process.url.split(":")[2].removesuffix("/v1")
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}"):
+            cli(["fake-model", "--port", port], standalone_mode=False)
 
 
 def test_it_ends_with_its_parent() -> None:
@@ -239,15 +240,15 @@ def test_the_command_takes_every_switch_tells_its_url_and_ends_with_its_totals(
     switches = ["--no-schema", "--no-json-mode", "--no-system", "--no-temperature", "--needs", "max_completion_tokens"]
     names = ["--model", "m", "--model", "two", "--reasoning", "--key", "sk-2", "--hangs", "0", "--latency", "0"]
     ugly = ["--jitter", "0.001", "--ugly", "fence=1.0", "--errors", "500=0.0", "--seed", "7", "--host", "localhost"]
-    heard: list[Any] = []
+    results: list[Any] = []
 
     def client() -> None:
-        said = ""
-        while "/v1\n" not in said:
-            said += capfd.readouterr().out
-        asked = Client(said.split()[-1], "sk-2")
+        output = ""
+        while "/v1\n" not in output:
+            output += capfd.readouterr().out
+        caller = Client(output.split()[-1], "sk-2")
         plain = b'{"model": "m", "messages": [{"role": "user", "content": "?"}]}'
-        heard.extend([said, asked.ask()[1]["error"]["message"], asked.send(plain)[0]])
+        results.extend([output, caller.ask()[1]["error"]["message"], caller.send(plain)[0]])
         os.kill(os.getpid(), signal.SIGTERM)
 
     thread = threading.Thread(target=client)
@@ -255,8 +256,8 @@ def test_the_command_takes_every_switch_tells_its_url_and_ends_with_its_totals(
     with pytest.raises(SystemExit, match="0"):
         cli(["fake-model", "--port", "0", *switches, *names, *ugly])
     thread.join()
-    said, refused, status = heard
-    assert said.startswith("fake model: listening at http://localhost:")
+    output, refused, status = results
+    assert output.startswith("fake model: listening at http://localhost:")
     assert "does not support 'system'" in refused
     assert status == 200
     ended = capfd.readouterr()

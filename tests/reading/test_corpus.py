@@ -33,13 +33,13 @@ class Ugly:
     names: tuple[str, ...] = NAMES
 
 
-def _ugly(kind: Kind, content: dict[str, Any] | None = None, legal: tuple[str, ...] | None = None, **told: Any) -> Ugly:
+def _ugly(kind: Kind, content: dict[str, Any] | None = None, legal: tuple[str, ...] | None = None, **more: Any) -> Ugly:
     if content is not None:
         nobody = {"target": None} if "target" in CONTENT[kind].model_fields else {}
-        told["content"] = CONTENT[kind].model_validate_json(json.dumps({**nobody, **content}))
+        more["content"] = CONTENT[kind].model_validate_json(json.dumps({**nobody, **content}))
     if legal is not None:
-        told["legal"] = tuple(name or None for name in legal)
-    return Ugly(kind=kind, **{key: tuple(value) if key == "names" else value for key, value in told.items()})
+        more["legal"] = tuple(name or None for name in legal)
+    return Ugly(kind=kind, **{key: tuple(value) if key == "names" else value for key, value in more.items()})
 
 
 SO = "so, " * 5000

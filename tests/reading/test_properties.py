@@ -56,7 +56,7 @@ CONTENTS: dict[Kind, st.SearchStrategy[Any]] = {
     "inspect": choices,
     "whisper": st.builds(Proposal, target=targets, word=words),
 }
-asked = st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(st.just(kind), CONTENTS[kind]))
+answers = st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(st.just(kind), CONTENTS[kind]))
 layouts = st.sampled_from(
     [
         {},
@@ -91,31 +91,31 @@ def test_no_text_makes_reading_raise_and_what_it_returns_can_be_written(kind: Ki
     (got.note or "").encode()
 
 
-@given(asked, layouts)
+@given(answers, layouts)
 @settings(max_examples=100)
-def test_the_json_of_any_content_is_read_clean_and_equal(asked: tuple[Kind, Content], layout: dict[str, Any]) -> None:
-    kind, content = asked
+def test_the_json_of_any_content_is_read_clean_and_equal(answer: tuple[Kind, Content], layout: dict[str, Any]) -> None:
+    kind, content = answer
 
     got = read(json.dumps(content.model_dump(), **layout), Question(kind))
 
     assert (got.content, got.reading) == (content, "clean"), got.note
 
 
-@given(asked)
-def test_a_fence_and_prose_around_make_it_extracted_and_equal(asked: tuple[Kind, Content]) -> None:
-    kind, content = asked
+@given(answers)
+def test_a_fence_and_prose_around_make_it_extracted_and_equal(answer: tuple[Kind, Content]) -> None:
+    kind, content = answer
 
     got = read(f"Here you are:\n\n```json\n{content.model_dump_json(indent=2)}\n```\nAnything else?", Question(kind))
 
     assert (got.content, got.reading) == (content, "extracted"), got.note
 
 
-@given(asked, layouts, st.data())
+@given(answers, layouts, st.data())
 @settings(max_examples=150)
 def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
-    asked: tuple[Kind, Content], layout: dict[str, Any], data: st.DataObject
+    answer: tuple[Kind, Content], layout: dict[str, Any], data: st.DataObject
 ) -> None:
-    kind, content = asked
+    kind, content = answer
     text = json.dumps(content.model_dump(), **layout)
     cut = data.draw(st.integers(0, len(text) - 1))
 

@@ -53,8 +53,8 @@ SEVERAL = tables(__file__)["reply"]
 TOO_LONG = {"name": "far too long", "asked": "one", "text": "x" * 1_000_001, "read": ["unparseable", "unparseable"]}
 
 
-def content_of(kind: Kind, told: str | dict[str, Any]) -> Content:
-    return GIVEN[told] if isinstance(told, str) else CONTENT[kind].model_validate({**_NOBODY.get(kind, {}), **told})
+def content_of(kind: Kind, spec: str | dict[str, Any]) -> Content:
+    return GIVEN[spec] if isinstance(spec, str) else CONTENT[kind].model_validate({**_NOBODY.get(kind, {}), **spec})
 
 
 _NOBODY: dict[str, dict[str, None]] = {"vote": {"target": None}}
@@ -95,8 +95,8 @@ def test_what_is_wrong_with_a_part_can_be_sent_back_to_the_model(text: str, note
 
 
 def test_each_part_has_its_own_thought_and_one_beside_them_goes_to_the_first() -> None:
-    own = read_parts(f'{{"bid": {{"thought": "now", "bid": 3}}, "judgement_12": {{"thought": "hm", {MEMBERS}}}}}', ONE)
-    assert [part.thought for part in own.values()] == ["now", "hm"]
+    text = f'{{"bid": {{"thought": "now", "bid": 3}}, "judgement_12": {{"thought": "hm", {MEMBERS}}}}}'
+    assert [part.thought for part in read_parts(text, ONE).values()] == ["now", "hm"]
 
     beside = read_parts(f'<think>first</think>{{"thought": "all", "bid": 3, "judgement_12": {L}}}', ONE)
     assert [part.thought for part in beside.values()] == ["first\n\nall", None]
@@ -109,7 +109,7 @@ def test_each_part_has_its_own_thought_and_one_beside_them_goes_to_the_first() -
 
 
 def _objects() -> list[tuple[Kind, Any]]:
-    found = []
+    objects = []
     for ugly in CORPUS:
         try:
             value = json.loads(ugly.text)
@@ -117,8 +117,8 @@ def _objects() -> list[tuple[Kind, Any]]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            found.append((ugly.kind, value))
-    return found
+            objects.append((ugly.kind, value))
+    return objects
 
 
 @pytest.mark.parametrize(("kind", "value"), _objects())
@@ -144,10 +144,10 @@ crumbs = st.sampled_from(
 
 @given(anything | st.lists(crumbs | anything, max_size=8).map("".join), wanted_sets)
 @settings(max_examples=150)
-def test_no_text_makes_reading_parts_raise(text: str, wanted: Mapping[str, Question]) -> None:
-    got = read_parts(text, wanted)
+def test_no_text_makes_reading_parts_raise(text: str, questions: Mapping[str, Question]) -> None:
+    got = read_parts(text, questions)
 
-    assert list(got) == list(wanted)
+    assert list(got) == list(questions)
     for part in got.values():
         assert (part.content is None) == (part.fault is not None) == (part.note is not None)
         (part.thought or "").encode()
@@ -157,15 +157,15 @@ def test_no_text_makes_reading_parts_raise(text: str, wanted: Mapping[str, Quest
 def test_a_cut_anywhere_brings_in_no_value_that_was_not_there(
     reply: tuple[str, Mapping[str, Question]], data: st.DataObject
 ) -> None:
-    text, wanted = reply
-    whole = read_parts(text, wanted)
-    cut = read_parts(text[: data.draw(st.integers(0, len(text)))], wanted)
+    text, questions = reply
+    whole = read_parts(text, questions)
+    cut = read_parts(text[: data.draw(st.integers(0, len(text)))], questions)
 
     for name, part in cut.items():
         if part.content is not None:
-            kept = (
+            content = (
                 part.content.model_copy(update={"kind": "omission"})
                 if isinstance(part.content, Judgement)
                 else part.content
             )
-            assert kept == whole[name].content
+            assert content == whole[name].content

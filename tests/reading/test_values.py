@@ -29,13 +29,13 @@ ASKED: dict[str, tuple[Kind, str, dict[str, Any]]] = {
 """Of each shape a question that asks for such a value, as which member, and what else its answer holds."""
 
 
-@pytest.mark.parametrize(("shape", "given", "expected", "coerced"), CASES)
+@pytest.mark.parametrize(("shape", "value", "expected", "coerced"), CASES)
 def test_a_value_is_read_where_it_can_mean_one_thing_only(
-    shape: str, given: Any, expected: Any, coerced: bool | None
+    shape: str, value: Any, expected: Any, coerced: bool | None
 ) -> None:
     kind, member, others = ASKED[shape]
     question = Question(kind, ("Ana", "Anatol", "Bram", None), ("Ana", "Anatol", "Bram", "Dilara"))
-    got = read(json.dumps({**others, member: given}), question)
+    got = read(json.dumps({**others, member: value}), question)
     if coerced is None:
         assert (got.content, got.fault) == (None, expected)
     else:
@@ -74,6 +74,6 @@ def test_the_flag_overrules_the_kind_which_is_kept_as_stated(
 ) -> None:
     label = normalise(Label(deceptive=deceptive, confidence=0.5, kind=kind, stated_kind=stated))
     judgement = Judgement(deceptive=deceptive, suspicion=0.9, confidence=0.5, kind=kind, stated_kind=stated)
-    for made in (label, normalise(judgement)):
-        assert (made.kind, made.stated_kind) == settled
+    for assessed in (label, normalise(judgement)):
+        assert (assessed.kind, assessed.stated_kind) == settled
     assert normalise(bid := Bid(bid=3)) is bid

@@ -205,7 +205,7 @@ class TestByLines:
                 continue
             lines = [*LINES[:number], line.replace(old, new, 1), *LINES[number + 1 :]]
             try:
-                events = [EVENTS.validator.validate_json(each, extra="ignore") for each in lines]
+                events = [EVENTS.validator.validate_json(line, extra="ignore") for line in lines]
             except ValueError:
                 continue
             assert self.digest(lines) != DIGEST or digest_of(events) == DIGEST

@@ -26,11 +26,11 @@ def test_a_line_is_pinned_byte_for_byte() -> None:
 def test_the_chain_can_be_checked_without_a_json_parser() -> None:
     previous = b""
     for line in synthetic.record(synthetic.small_game()):
-        found = re.search(rb'"hash":"([0-9a-f]{64})",', line)
-        assert found is not None
-        bare = line[:-1].replace(found.group(0), b"", 1)
-        assert hashlib.sha256(previous + bare).hexdigest().encode() == found.group(1)
-        previous = found.group(1)
+        match = re.search(rb'"hash":"([0-9a-f]{64})",', line)
+        assert match is not None
+        bare = line[:-1].replace(match.group(0), b"", 1)
+        assert hashlib.sha256(previous + bare).hexdigest().encode() == match.group(1)
+        previous = match.group(1)
 
 
 def test_a_hash_inside_the_content_is_not_mistaken_for_the_seal() -> None:
@@ -41,7 +41,7 @@ def test_a_hash_inside_the_content_is_not_mistaken_for_the_seal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "reason"),
     [
         ({"v": 2}, "protocol version 2 is not spoken here; this build speaks 1"),
         ({"v": 1.0}, "protocol version 1.0 is not spoken here; this build speaks 1"),
@@ -66,15 +66,15 @@ def test_a_hash_inside_the_content_is_not_mistaken_for_the_seal() -> None:
     ],
     ids=str,
 )
-def test_a_spoilt_or_missing_member_is_named(change: dict[str, Any], said: str) -> None:
+def test_a_spoilt_or_missing_member_is_named(change: dict[str, Any], reason: str) -> None:
     members = {**bus_members(seal("", EVENT)[0]), **change}
-    given = {name: value for name, value in members.items() if value != MISSING}
-    before = given.copy()
+    changed = {name: value for name, value in members.items() if value != MISSING}
+    before = changed.copy()
     with pytest.raises(RecordError) as caught:
-        parse_flat(given, 7)
-    assert str(caught.value).startswith(f"line 7: {said}")
+        parse_flat(changed, 7)
+    assert str(caught.value).startswith(f"line 7: {reason}")
     assert caught.value.line == 7
-    assert given == before
+    assert changed == before
 
 
 def test_the_first_line_carries_the_version_and_later_ones_may_repeat_it() -> None:
@@ -89,7 +89,7 @@ def test_the_first_line_carries_the_version_and_later_ones_may_repeat_it() -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         (b"", "not JSON: EOF while parsing a value, column 0"),
         (b"[]", "not a JSON object"),
@@ -102,7 +102,7 @@ def test_the_first_line_carries_the_version_and_later_ones_may_repeat_it() -> No
     ],
     ids=lambda value: repr(value)[:20],
 )
-def test_what_is_no_json_object_is_refused(text: bytes, said: str) -> None:
+def test_what_is_no_json_object_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(RecordError) as caught:
         parse_line(text, 3)
-    assert str(caught.value).startswith(f"line 3: {said}")
+    assert str(caught.value).startswith(f"line 3: {reason}")

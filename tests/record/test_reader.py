@@ -60,12 +60,12 @@ def sealed(events: list[AnyEvent], numbers: list[int] | None = None) -> list[byt
 
 def test_a_record_reads_back_as_it_was_written() -> None:
     reader = read_record(LINES)
-    found = list(reader)
-    assert [recorded.event for recorded in found] == EVENTS
-    assert [recorded.n for recorded in found] == list(range(1, len(EVENTS) + 1))
-    assert [recorded.time for recorded in found[:3]] == [0.0, 0.125, 0.25]
+    records = list(reader)
+    assert [recorded.event for recorded in records] == EVENTS
+    assert [recorded.n for recorded in records] == list(range(1, len(EVENTS) + 1))
+    assert [recorded.time for recorded in records[:3]] == [0.0, 0.125, 0.25]
     assert reader.count == len(EVENTS)
-    assert reader.head == found[-1].hash
+    assert reader.head == records[-1].hash
     assert reader.opened == EVENTS[0]
     assert reader.ended
     assert reader.problem is None
@@ -79,17 +79,17 @@ def test_a_record_that_stops_before_the_end_is_whole_as_far_as_it_goes() -> None
 
 
 def test_lines_are_read_one_by_one_as_they_come() -> None:
-    taken: list[int] = []
+    numbers: list[int] = []
 
     def lines() -> object:
         for number, line in enumerate(LINES, 1):
-            taken.append(number)
+            numbers.append(number)
             yield line
 
     reader = read_record(lines())  # type: ignore[arg-type]
     next(reader)
     next(reader)
-    assert taken == [1, 2]
+    assert numbers == [1, 2]
 
 
 def test_a_file_is_closed_at_its_first_wrong_line(tmp_path: Path) -> None:
@@ -119,28 +119,30 @@ def damaged() -> Iterator[tuple[str, bytes | list[bytes], str]]:
     yield "no last newline", b"".join(LINES[:2])[:-1], "2: cut off in the middle; 1 whole line before it"
     yield "first line cut", LINES[0][:100], "1: cut off in the middle; 0 whole lines before it"
     yield "edited", [*LINES[:8], LINES[8].replace(b"Vic", b"Wes"), *LINES[9:]], f"9: {mismatch}"
-    for text, said in (
+    for text, reason in (
         (b"hello\n", "not JSON (expected value, column 1); this line was edited or added"),
         (b"[1]\n", "not a JSON object; this line was edited or added"),
         (b'{"v":1}\n', "no hash; this is no line of a wolfbus record"),
         (LINES[4].replace(b"a", b"\xff", 1), "not UTF-8 (byte 3 of the line); this line was edited"),
     ):
-        yield f"edited into {text[:5]!r}", [*LINES[:4], text, *LINES[5:]], f"5: {said}"
-    for gone in range(last - 1):
-        said = f"number {gone + 2} stands where {gone + 1} was expected: 1 line before it removed, or lines moved"
-        yield f"without {gone + 1}", LINES[:gone] + LINES[gone + 1 :], f"{gone + 1}: {said}"
-        swapped = [*LINES[:gone], LINES[gone + 1], LINES[gone], *LINES[gone + 2 :]]
-        yield f"{gone + 1} swapped", swapped, f"{gone + 1}: number {gone + 2} stands where"
+        yield f"edited into {text[:5]!r}", [*LINES[:4], text, *LINES[5:]], f"5: {reason}"
+    for missing in range(last - 1):
+        reason = (
+            f"number {missing + 2} stands where {missing + 1} was expected: 1 line before it removed, or lines moved"
+        )
+        yield f"without {missing + 1}", LINES[:missing] + LINES[missing + 1 :], f"{missing + 1}: {reason}"
+        swapped = [*LINES[:missing], LINES[missing + 1], LINES[missing], *LINES[missing + 2 :]]
+        yield f"{missing + 1} swapped", swapped, f"{missing + 1}: number {missing + 2} stands where"
     yield "six missing", LINES[:2] + LINES[8:], "3: number 9 stands where 3 was expected: 6 lines before it removed"
     other = synthetic.record([synthetic.opened("g-2"), *EVENTS[1:]])
     for at in range(1, last):
-        said = f"number {at + 1} stands where {at + 2} was expected: a line repeated, added or moved"
-        yield f"{at + 1} repeated", [*LINES[: at + 1], LINES[at], *LINES[at + 1 :]], f"{at + 2}: {said}"
+        reason = f"number {at + 1} stands where {at + 2} was expected: a line repeated, added or moved"
+        yield f"{at + 1} repeated", [*LINES[: at + 1], LINES[at], *LINES[at + 1 :]], f"{at + 2}: {reason}"
         yield f"{at + 1} of another", [*LINES[:at], other[at], *LINES[at:]], f"{at + 1}: {mismatch}"
     for place in (0, 3, last):
-        said = "a blank line; a record has none" if place else "not a wolfbus record"
+        reason = "a blank line; a record has none" if place else "not a wolfbus record"
         for blank in (b"\n", b"  \n"):
-            yield f"blank at {place}", [*LINES[:place], blank, *LINES[place:]], f"{place + 1}: {said}"
+            yield f"blank at {place}", [*LINES[:place], blank, *LINES[place:]], f"{place + 1}: {reason}"
     yield "two records", LINES + LINES, f"{last + 1}: {second}"
     yield "sealed second opening", sealed([EVENTS[0], EVENTS[0]]), f"2: {second}"
     yield "sealed without opening", sealed(EVENTS[8:]), '1: begins with "dawn", not with "opened"'
@@ -170,14 +172,14 @@ def damaged() -> Iterator[tuple[str, bytes | list[bytes], str]]:
     yield "sealed unknown type", forged(rained), "1: Input tag 'rained'"
 
 
-@pytest.mark.parametrize(("lines", "said"), [pytest.param(*case, id=what) for what, *case in damaged()])
-def test_what_is_not_as_it_was_written_is_named_with_its_line(lines: bytes | list[bytes], said: str) -> None:
-    assert str(problem(lines)).startswith(f"line {said}")
+@pytest.mark.parametrize(("lines", "reason"), [pytest.param(*case, id=what) for what, *case in damaged()])
+def test_what_is_not_as_it_was_written_is_named_with_its_line(lines: bytes | list[bytes], reason: str) -> None:
+    assert str(problem(lines)).startswith(f"line {reason}")
 
 
 def test_an_empty_file_is_no_record() -> None:
-    found = problem(b"")
-    assert (str(found), found.line) == ("an empty file; a record has at least one line", None)
+    error = problem(b"")
+    assert (str(error), error.line) == ("an empty file; a record has at least one line", None)
 
 
 def test_a_line_edited_and_sealed_anew_shows_at_the_next() -> None:

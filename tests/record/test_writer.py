@@ -25,19 +25,19 @@ class Disk:
             monkeypatch.setattr(os, name, self._watched(name, getattr(os, name)))
 
     def _watched(self, name: str, real: Callable[..., int | None]) -> Callable[..., int | None]:
-        def call(fd: int, *given: bytes) -> int | None:
+        def call(fd: int, *arguments: bytes) -> int | None:
             if Path(f"/proc/self/fd/{fd}").readlink() != self.path:
-                return real(fd, *given)
+                return real(fd, *arguments)
             size = self.path.stat().st_size
             code, after = self.fails.get(name, (0, 0))
             if code and size >= after:
                 raise OSError(code, os.strerror(code))
             if name == "write":
-                self.written.append(bytes(given[0]))
-                return real(fd, given[0][: after - size] if code else given[0])
+                self.written.append(bytes(arguments[0]))
+                return real(fd, arguments[0][: after - size] if code else arguments[0])
             if name == "fdatasync":
                 self.synced.append(size)
-            return real(fd, *given)
+            return real(fd, *arguments)
 
         return call
 
@@ -62,7 +62,7 @@ def test_each_step_is_one_write_of_whole_lines_and_each_phase_is_brought_to_the_
 
 
 @pytest.mark.parametrize(
-    ("fails", "said"),
+    ("fails", "reason"),
     [
         ({"write": (errno.ENOSPC, 30_000)}, "cannot be written: no space left on device"),
         ({"write": (errno.EIO, 0)}, "cannot be written: input/output error"),
@@ -75,11 +75,11 @@ def test_each_step_is_one_write_of_whole_lines_and_each_phase_is_brought_to_the_
     ids=["full", "broken at once", "broken when synced", "broken for good"],
 )
 def test_what_the_disk_refuses_is_named_and_of_a_step_that_does_not_fit_nothing_stays(
-    disk: Disk, fails: dict[str, tuple[int, int]], said: str, capsys: pytest.CaptureFixture[str]
+    disk: Disk, fails: dict[str, tuple[int, int]], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     disk.fails = fails
     assert play(disk.path) == 1
-    assert f"wolfbus: {disk.path}: {said}" in capsys.readouterr().err.splitlines()
+    assert f"wolfbus: {disk.path}: {reason}" in capsys.readouterr().err.splitlines()
     left = disk.path.read_bytes()
     assert b"".join(disk.written).startswith(left)
     assert left.endswith(b"\n") == ("ftruncate" not in fails and left != b"")
@@ -90,26 +90,26 @@ def test_what_the_disk_refuses_is_named_and_of_a_step_that_does_not_fit_nothing_
 def test_an_existing_record_is_never_overwritten_nor_a_link_to_nowhere_followed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    there, link = tmp_path / "there.ndjson", tmp_path / "link.ndjson"
-    there.write_text("a record")
+    existing, link = tmp_path / "there.ndjson", tmp_path / "link.ndjson"
+    existing.write_text("a record")
     link.symlink_to(tmp_path / "elsewhere.ndjson")
-    for path in (there, link):
+    for path in (existing, link):
         assert play(path) == 2
         assert capsys.readouterr().err == f"wolfbus: {path}: exists already; no record is ever overwritten\n"
-    assert there.read_text() == "a record"
+    assert existing.read_text() == "a record"
     assert not link.exists()
 
 
 def test_a_file_or_folder_that_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
     inside = tmp_path / "file"
-    for folder, said in (
+    for folder, reason in (
         (inside, f"cannot create {inside}: that is no folder"),
         (inside / "deeper", f"cannot create {inside / 'deeper'}: that is no folder"),
         (Path("/proc"), "cannot be created: no such file or directory"),
     ):
         assert play(folder / "game.ndjson") == 2
-        assert capsys.readouterr().err == f"wolfbus: {folder / 'game.ndjson'}: {said}\n"
+        assert capsys.readouterr().err == f"wolfbus: {folder / 'game.ndjson'}: {reason}\n"
 
 
 @pytest.mark.parametrize("command", ["up", "analytics"])
@@ -118,6 +118,6 @@ def test_nothing_is_started_for_records_that_cannot_be_kept(
 ) -> None:
     (tmp_path / "file").touch()
     assert run([command, "--out", str(tmp_path / "file" / "runs")]) == 2
-    said = capsys.readouterr().err
-    assert "file/runs: records cannot be kept there: that is no folder" in said
-    assert said.count("\n") == 1
+    err = capsys.readouterr().err
+    assert "file/runs: records cannot be kept there: that is no folder" in err
+    assert err.count("\n") == 1

@@ -311,6 +311,13 @@ class Stage(contextlib.ExitStack):
         """Guests that go before the test's end."""
         return guests(self.url, *names, **fields)
 
+    def begin_game(self, *names: str, **settings: Any) -> tuple[threading.Event, list[Guest], Moderating]:
+        """Start guests that answer nothing before an event is set, and a moderator that has asked one of them."""
+        gate = threading.Event()
+        agents, service = self.guests(*names, gate=gate), self.moderate(**settings)
+        wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
+        return gate, agents, service
+
     @property
     def news(self) -> list[Any]:
         return [validate(HOUSE_NEWS, unpack(entry.body)) for entry in self.bus.entries(streams.games(HOUSE))]

@@ -164,11 +164,8 @@ def test_an_agent_that_is_away_is_not_seated(stage, caplog):
 
 def test_a_restarted_moderator_goes_on_with_the_session_and_a_game_in_the_middle(stage, digests, caplog):
     caplog.set_level("INFO")
-    gate = threading.Event()
-    agents = stage.guests(*FIVE, gate=gate)
     # asked by the first moderator, they answer the second
-    first = stage.moderate(games=3, seed="7")
-    wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
+    gate, agents, first = stage.begin_game(*FIVE, games=3, seed="7")
     assert first.stop() == 0
     assert first.results.empty()
     assert stage.bus.owner(HOUSE).left_s == 0
@@ -212,9 +209,7 @@ def test_a_second_moderator_takes_over_when_the_lease_runs_out_and_the_first_ste
 
 
 def test_a_game_whose_record_is_gone_has_failed(stage, redis_server):
-    gate = threading.Event()
-    agents, service = stage.guests(*FIVE, gate=gate), stage.moderate()
-    wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
+    gate, agents, service = stage.begin_game(*FIVE)
     game = next(agent.games[0] for agent in agents if agent.games)
     redis_server.command("DEL", streams.record(HOUSE, game), streams.heads(HOUSE))
     gate.set()
@@ -263,9 +258,7 @@ def break_down(service, before=lambda: None):
 
 
 def test_a_moderator_that_breaks_down_closes_the_house_so_that_everybody_leaves(stage, caplog):
-    gate = threading.Event()
-    agents, service = stage.guests(*FIVE, gate=gate), stage.moderate(games=2)
-    wait_until(lambda: any(agent.was_asked.is_set() for agent in agents))
+    gate, agents, service = stage.begin_game(*FIVE, games=2)
     game = next(agent.games[0] for agent in agents if agent.games)
     break_down(service)
     assert service.code() == 1

@@ -34,11 +34,11 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def watched(browser: Browser) -> Iterator[Callable[..., Watched]]:
     """Opens pages, see `watch`, and sees in the end that they did nothing wrong."""
-    with contextlib.ExitStack() as around:
+    with contextlib.ExitStack() as stack:
 
         def watched(*where: Any, **how: Any) -> Watched:
             seen = watch(browser, *where, **how)
-            around.callback(seen.close)
+            stack.callback(seen.close)
             return seen
 
         yield watched

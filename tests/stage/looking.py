@@ -15,7 +15,7 @@ def serious(page: Page) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     return [
-        f"{each['id']}: {each['nodes'][0]['html'][:300]} {each['nodes'][0]['failureSummary']}"
-        for each in Axe().run(page).response["violations"]
-        if each["impact"] in GROUPS
+        f"{violation['id']}: {violation['nodes'][0]['html'][:300]} {violation['nodes'][0]['failureSummary']}"
+        for violation in Axe().run(page).response["violations"]
+        if violation["impact"] in GROUPS
     ]

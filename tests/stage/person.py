@@ -53,11 +53,11 @@ class Person(threading.Thread):
         self.cookie = ""
 
     def sit(self) -> tuple[int, dict, bytes]:
-        told = self.post("/seat/sit", {"token": self.token})
-        if told[0] == 200:
-            self.place = f"/seat/{json.loads(told[2])['seat']}"
-            self.cookie = told[1]["Set-Cookie"].partition(";")[0]
-        return told
+        answer = self.post("/seat/sit", {"token": self.token})
+        if answer[0] == 200:
+            self.place = f"/seat/{json.loads(answer[2])['seat']}"
+            self.cookie = answer[1]["Set-Cookie"].partition(";")[0]
+        return answer
 
     def post(self, path: str, body: Any, **headers: str) -> tuple[int, dict, bytes]:
         with self.asking:
@@ -71,9 +71,9 @@ class Person(threading.Thread):
     def get(self, path: str) -> tuple[int, dict, bytes]:
         return self.keep(fetched(self.url, f"{self.place}{path}", Cookie=self.cookie))
 
-    def keep(self, told: tuple[int, dict, bytes]) -> tuple[int, dict, bytes]:
-        self.raw += told[2]
-        return told
+    def keep(self, answer: tuple[int, dict, bytes]) -> tuple[int, dict, bytes]:
+        self.raw += answer[2]
+        return answer
 
     def leave(self) -> None:
         """Answer nothing more: asyncio never answers a connection that it takes up while its server closes."""

@@ -21,7 +21,7 @@ import pytest
 from tests.cli_views.games import lively
 from wolfbus.cli import run
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
-from wolfbus.messages.events import Opened
+from wolfbus.messages.events import AnsweredBid, Opened
 from wolfbus.record.line import Recorded, seal
 from wolfbus.stage.serving import Served, StageServer
 
@@ -42,8 +42,8 @@ def sealed(seed: str = "7") -> tuple[tuple[Recorded, ...], tuple[bytes, ...]]:
 
 def with_call(game: Sequence[Recorded]) -> Iterator[Recorded]:
     """The game with a call by Ada's agent, right before her first bid."""
-    place = next(at for at, each in enumerate(game) if each.event.type == "answered" and each.event.kind == "bid"
-                 and each.event.seat == "Ada")  # fmt: skip
+    bids = (recorded.n for recorded in game if isinstance(recorded.event, AnsweredBid) and recorded.event.seat == "Ada")
+    place = next(bids) - 1
     name = segment_hash(None, "system", PROMPT)
     added = (
         Segment(role="system", text=PROMPT, segment=name),
@@ -59,9 +59,9 @@ def with_call(game: Sequence[Recorded]) -> Iterator[Recorded]:
             reply="reply-of-Ada",
         ),
     )
-    made = [*((each.audience, each.event) for each in game[:place]), *(("researchers", event) for event in added),
-            *((each.audience, each.event) for each in game[place:])]  # fmt: skip
-    for number, (audience, event) in enumerate(made, 1):
+    events = [(recorded.audience, recorded.event) for recorded in game]
+    events[place:place] = [("researchers", event) for event in added]
+    for number, (audience, event) in enumerate(events, 1):
         yield Recorded(number, number / 4, audience, event)
 
 
@@ -89,9 +89,9 @@ def fetched(url: str, path: str, method: str = "GET", body: Any = None, **header
     """One request: status, headers, body."""
     parts = urlsplit(url)
     sent = None if body is None else json.dumps(body).encode()
-    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
     with contextlib.closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)) as connection:
-        connection.request(method, path, sent, told)
+        connection.request(method, path, sent, fields)
         with connection.getresponse() as response:
             return response.status, dict(response.getheaders()), response.read()
 
@@ -114,16 +114,16 @@ def slowed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Make all work of the server's threads take a while; what went on whenever one more piece of it began."""
     in_thread, working, seen = asyncio.to_thread, [], []
 
-    def slowly(work: Callable[..., Any], *given: Any) -> Any:
+    def slowly(work: Callable[..., Any], *arguments: Any) -> Any:
         working.append(work.__name__)
         seen.append(list(working))
-        done = work(*given)
+        done = work(*arguments)
         time.sleep(0.1)
         working.remove(work.__name__)
         return done
 
-    async def slow(work: Callable[..., Any], *given: Any) -> Any:
-        return await in_thread(slowly, work, *given)
+    async def slow(work: Callable[..., Any], *arguments: Any) -> Any:
+        return await in_thread(slowly, work, *arguments)
 
     monkeypatch.setattr(asyncio, "to_thread", slow)
     return seen
@@ -144,9 +144,9 @@ class Events:
 
     def __iter__(self) -> Iterator[tuple[str, int | None, Any]]:
         name, line, value = "", None, None
-        while told := self._response.readline():
-            self.raw += told
-            word, _, rest = told.decode().rstrip("\n").partition(": ")
+        while received := self._response.readline():
+            self.raw += received
+            word, _, rest = received.decode().rstrip("\n").partition(": ")
             if word == "event":
                 name = rest
             elif word == "id":

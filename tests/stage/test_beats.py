@@ -60,14 +60,14 @@ def test_whoever_follows_a_game_live_has_the_page_of_whoever_comes_after_it():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_beat_has_the_same_number_for_everybody_and_tells_the_same_words(seed):
     game = lively(seed)
-    told = [
+    by_viewer = [
         [(beat["n"], beat["kind"], beat.get("spoken", {}).get("text"), beat["round"]) for beat in
          page_of(game, viewer)["beats"]]
         for viewer in viewers(game)
     ]  # fmt: skip
-    assert len({str(each) for each in told}) == 1
-    statements = [each.event.text for each in game if each.event.type == "statement"]
-    assert [text for _, kind, text, _ in told[0] if kind == "statement"] == statements
+    assert len({str(words) for words in by_viewer}) == 1
+    statements = [recorded.event.text for recorded in game if recorded.event.type == "statement"]
+    assert [text for _, kind, text, _ in by_viewer[0] if kind == "statement"] == statements
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -94,17 +94,17 @@ def test_suspicion_in_a_beat_is_that_of_the_record_wherever_a_vote_or_a_night_ha
 def test_every_judgement_of_the_record_stands_in_its_statement_s_beat_with_what_it_moved():
     game = lively("7")
     judged = {
-        (each.event.about, each.event.seat)
-        for each in game
-        if each.event.type == "answered" and each.event.kind == "assess_other"
+        (recorded.event.about, recorded.event.seat)
+        for recorded in game
+        if recorded.event.type == "answered" and recorded.event.kind == "assess_other"
     }
-    found = set()
+    judgements = set()
     for beat in page_of(game, EVERYTHING)["beats"]:
         spoken = beat.get("spoken", {})
-        for each in spoken.get("judgements", ()):
-            found.add((spoken["statement"], each["seat"]))
-            assert ("suspicion" in each) == (each["outcome"] == "accepted") == ("after" in each)
-    assert found == judged
+        for judgement in spoken.get("judgements", ()):
+            judgements.add((spoken["statement"], judgement["seat"]))
+            assert ("suspicion" in judgement) == (judgement["outcome"] == "accepted") == ("after" in judgement)
+    assert judgements == judged
 
 
 def test_eyes_see_their_own_secrets_and_their_partners_whispers_only():
@@ -118,9 +118,9 @@ def test_eyes_see_their_own_secrets_and_their_partners_whispers_only():
             sent += json.dumps(feed.step(line))
             line = feed.line
         sent += json.dumps(feed.page())
-        found = SECRET.findall(sent)
-        assert {author for own, _, private in found for author in (own, private) if author} <= {me}
-        assert {author for _, author, _ in found if author} <= (wolves if me in wolves else set())
+        secrets = SECRET.findall(sent)
+        assert {author for thought, _, private in secrets for author in (thought, private) if author} <= {me}
+        assert {author for _, author, _ in secrets if author} <= (wolves if me in wolves else set())
         assert "verdict" not in sent
         assert '"target"' in sent, "votes are public"
         assert line < len(game) / 3, "it counts what was told, not what was asked"
@@ -133,10 +133,14 @@ def test_before_the_end_nobody_learns_roles_the_seed_or_who_plays_whom():
     roles = {seat["name"]: seat["role"] for seat in everything["beats"][-1]["seats"]}
     for viewer in viewers(game)[1:]:
         page, me = page_of(game[:-1], viewer), seat_of(viewer)
-        known = {seat["name"] for beat in page["beats"] for seat in beat["seats"] if "role" in seat}
-        inspected = {each.event.target for each in game if each.event.type == "inspection" and each.event.seat == me}
+        role_shown = {seat["name"] for beat in page["beats"] for seat in beat["seats"] if "role" in seat}
+        inspected = {
+            recorded.event.target
+            for recorded in game
+            if recorded.event.type == "inspection" and recorded.event.seat == me
+        }
         allies = {name for name, role in roles.items() if role == "Werewolf"} if roles.get(me) == "Werewolf" else set()
-        assert known == ({me} if me else set()) | inspected | allies
+        assert role_shown == ({me} if me else set()) | inspected | allies
         assert set(page["game"]) == {"id", "config", "roles", "started", "seats"}
         assert all(set(seat) == {"name"} for seat in page["game"]["seats"])
         assert "roles" not in page["game"]["config"]
@@ -145,7 +149,7 @@ def test_before_the_end_nobody_learns_roles_the_seed_or_who_plays_whom():
 
 def test_a_game_that_is_broken_off_shows_what_was_said_and_why_it_stopped():
     game = lively("7")
-    at = next(n for n, each in enumerate(game) if each.event.type == "statement") + 3
+    at = next(n for n, recorded in enumerate(game) if recorded.event.type == "statement") + 3
     cut = (*game[:at], Recorded(at + 1, game[at].time, "researchers", Stopped(reason="no more money")))
     page = page_of(cut, EVERYTHING)
     assert [beat["kind"] for beat in page["beats"][-2:]] == ["statement", "stopped"]

@@ -39,9 +39,9 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stag
     assert serious(page) == []
     assert page.locator(".board svg.forest").count() == 8
     row = page.get_by_role("row").filter(has_text="llm:big").first
-    found = data(stage, f"/s/{study_of(games, 'models')}.json")["findings"]
-    chance = found["votes"]["hits"]["chance"]
-    share = found["agents"]["llm:big"]["vote_hit"]["value"]
+    findings = data(stage, f"/s/{study_of(games, 'models')}.json")["findings"]
+    chance = findings["votes"]["hits"]["chance"]
+    share = findings["agents"]["llm:big"]["vote_hit"]["value"]
     drawn = row.locator("td").last.locator("svg.forest")
     at_chance, at_share = (float(drawn.locator(f"line.{kind}").get_attribute("x1")) for kind in ("zero", "value"))
     # the best of all, and chance below all: six hundredths of their distance are left beside either
@@ -68,12 +68,12 @@ def test_what_is_next_to_nothing_looks_it_and_every_number_of_a_picture_is_whole
     seen = watched(f"{stage}/s/{study_of(games, 'models')}", ".board")
 
     def lessened(route: Route) -> None:
-        told = route.fetch()
-        data = told.json()
+        response = route.fetch()
+        data = response.json()
         for agents in data["findings"]["abilities"].values():
-            for place, found in enumerate(agents.get("agents", {}).values()):
-                found["concealment"] = {"value": 0.0007 - place / 1000, "n": 9}
-        route.fulfill(response=told, body=json.dumps(data))
+            for place, abilities in enumerate(agents.get("agents", {}).values()):
+                abilities["concealment"] = {"value": 0.0007 - place / 1000, "n": 9}
+        route.fulfill(response=response, body=json.dumps(data))
 
     seen.page.route("**/s/*.json", lessened)
     seen.page.reload()
@@ -92,12 +92,12 @@ def test_two_studies_are_compared(watched, stage, games):
     assert (
         "n 64" in seen.page.get_by_role("row").filter(has_text="called deceptive by their speakers").first.inner_text()
     )
-    found = data(stage, address.removeprefix(stage).replace("/c?", "/c.json?"))["comparison"]["metrics"]
+    metrics = data(stage, address.removeprefix(stage).replace("/c?", "/c.json?"))["comparison"]["metrics"]
     for name in ("suspicion_gap", "auc"):
-        p = found[name]["p_adjusted"]
-        row = seen.page.get_by_role("row").filter(has_text=re.compile(re.escape(found[name]["label"]), re.IGNORECASE))
+        p = metrics[name]["p_adjusted"]
+        row = seen.page.get_by_role("row").filter(has_text=re.compile(re.escape(metrics[name]["label"]), re.IGNORECASE))
         assert row.first.get_by_role("cell").last.inner_text() == ("–" if p is None else f"{p:.3f}")
-    assert found["suspicion_gap"]["p_adjusted"] is not None
+    assert metrics["suspicion_gap"]["p_adjusted"] is not None
 
 
 def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage):
@@ -126,7 +126,7 @@ def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch
     assert written.code == 0, written.err
     address = f"file://{tmp_path}/study.html"
     seen = watched(address, ".board")
-    titles = [each.get_attribute("title") for each in seen.page.locator(".squares a").all()]
+    titles = [square.get_attribute("title") for square in seen.page.locator(".squares a").all()]
     assert len(titles) == 4
     assert all(re.match(r"Game \d: (Villagers|Werewolves|Nobody), ", title) for title in titles), titles
     seen.page.locator(".squares a").first.click()
@@ -138,4 +138,4 @@ def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch
     seen.page.get_by_role("link", name="wolfbus").click()
     seen.page.locator(".board").wait_for()
     assert not seen.overflows()
-    assert {each.split("#")[0] for each in seen.asked} == {address}
+    assert {url.split("#")[0] for url in seen.requested} == {address}

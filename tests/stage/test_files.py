@@ -41,10 +41,10 @@ def written(record: Path, *words: str, code: int = 0) -> tuple[str, dict]:
 
 
 def test_a_file_holds_the_page_of_every_viewer_and_names_its_script_and_style_by_hash(record):
-    page, held = written(record)
+    page, data = written(record)
     for place, viewer in enumerate(all_viewers(names())):
-        assert held["heads"][place]["viewer"] == viewer
-        assert [beats[place] for beats in held["beats"]] == GameFeed(viewer, RECORDS).page()["beats"]
+        assert data["heads"][place]["viewer"] == viewer
+        assert [beats[place] for beats in data["beats"]] == GameFeed(viewer, RECORDS).page()["beats"]
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert "connect-src" not in policy
     assert "default-src 'none'" in policy
@@ -68,27 +68,27 @@ def test_the_page_is_small_and_its_scripts_are_ours():
 
 def test_a_file_for_one_pair_of_eyes_holds_nothing_else(record):
     for word in ("public", names()[0]):
-        _, held = written(record, "--as", word)
-        assert len(held["heads"]) == 1
-        assert set(SECRET.findall(json.dumps(held))) <= {word}
-        assert "verdict" not in json.dumps(held)
+        _, data = written(record, "--as", word)
+        assert len(data["heads"]) == 1
+        assert set(SECRET.findall(json.dumps(data))) <= {word}
+        assert "verdict" not in json.dumps(data)
     assert run(["page", str(record), "--as", "nobody"]) == 2
     assert run(["page", str(record), "--as", "public", "--prompts"]) == 2
 
 
 def test_prompts_go_with_a_file_that_is_asked_for_them_each_text_once(record):
-    _, held = written(record, "--prompts")
-    (call,) = held["prompts"]["calls"].values()
-    assert [held["prompts"]["segments"][piece["i"]]["text"] for piece in call["segments"]] == ["prompt-of-Ada"]
+    _, data = written(record, "--prompts")
+    (call,) = data["prompts"]["calls"].values()
+    assert [data["prompts"]["segments"][piece["i"]]["text"] for piece in call["segments"]] == ["prompt-of-Ada"]
     assert "prompts" not in written(record)[1]
 
 
 def test_a_damaged_record_is_written_as_far_as_it_is_whole(record, capsys):
     record.write_bytes(b"".join(LINES[:50]) + b"{}\n")
-    _, held = written(record, code=1)
-    assert held["heads"][0]["line"] == 50
-    assert "line 51" in held["heads"][0]["problems"][0]
-    assert held["heads"][0]["proof"]["sealed"] is False
+    _, data = written(record, code=1)
+    assert data["heads"][0]["line"] == 50
+    assert "line 51" in data["heads"][0]["problems"][0]
+    assert data["heads"][0]["proof"]["sealed"] is False
     assert "line 51" in capsys.readouterr().err
 
 

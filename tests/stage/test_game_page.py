@@ -85,13 +85,13 @@ def test_a_link_with_eyes_that_nobody_has_opens_the_game_and_says_so(browser, st
 
 
 def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched, stage):
-    seen, held = watched(f"{stage}/g/seven#n=16"), []
-    seen.page.route("**/data.json?as=seat*", lambda route: held.append(route))  # noqa: PLW0108 - wants a function
+    seen, routes = watched(f"{stage}/g/seven#n=16"), []
+    seen.page.route("**/data.json?as=seat*", lambda route: routes.append(route))  # noqa: PLW0108 - wants a function
     with seen.page.expect_request("**/data.json?as=seat*"):
         seen.press("1")
     seen.press("0")
     with seen.page.expect_event("requestfinished"):
-        held[0].continue_()
+        routes[0].continue_()
     seen.page.evaluate("() => new Promise((done) => setTimeout(done))")
     assert seen.page.get_by_label("See as").input_value() == "everything"
 
@@ -99,9 +99,9 @@ def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched
 def test_roles_can_be_hidden_until_the_end(watched, stage):
     seen = watched(f"{stage}/g/seven#n=16")
     seen.press("h")
-    shown = seen.page.locator("body").inner_text()
+    text = seen.page.locator("body").inner_text()
     for word in ("Werewolf ", "◆", "fabrication", "A false report", "falsely"):
-        assert word not in shown, word
+        assert word not in text, word
     assert seen.page.locator(".now .dot").count() == 5
     seen.press("End")
     assert seen.page.locator(".now .cast small", has_text="Werewolf").count() == 2
@@ -123,7 +123,7 @@ def test_a_number_leads_to_the_statements_that_made_it(watched, stage):
     assert seen.page.locator(".lines svg.spark").count() == 8
     seen.page.get_by_role("button", name=re.compile("lie, day 2, turn 1")).click()
     assert seen.place() == 16
-    assert [each.inner_text() for each in seen.page.locator(".votes .for b").all()] == [
+    assert [name.inner_text() for name in seen.page.locator(".votes .for b").all()] == [
         "Ada",
         "Kira",
         "Nils",
@@ -212,13 +212,15 @@ def test_names_of_any_script_stand_for_themselves_and_turn_no_sentence_around(wa
     def renamed(data: Any) -> Any:
         text = json.dumps(data, ensure_ascii=False).replace("Kira", "\u05e7\u05d9\u05e8\u05d4")
         data = json.loads(text.replace("Bruno", "\u0644\u064a\u0644\u0649"))
-        said = [beat["spoken"] for beat in data["beats"] if beat.get("spoken")]
-        said[0]["text"] = "\u05e7\u05d9\u05e8\u05d4 is a wolf, I say."
-        said[1]["text"] = "Ada \u05d4\u05d9\u05d0 \u05d6\u05d0\u05d1, \u05d0\u05e0\u05d9 \u05d0\u05d5\u05de\u05e8."
+        statements = [beat["spoken"] for beat in data["beats"] if beat.get("spoken")]
+        statements[0]["text"] = "\u05e7\u05d9\u05e8\u05d4 is a wolf, I say."
+        statements[1]["text"] = (
+            "Ada \u05d4\u05d9\u05d0 \u05d6\u05d0\u05d1, \u05d0\u05e0\u05d9 \u05d0\u05d5\u05de\u05e8."
+        )
         return data
 
     seen = watched(f"{stage}/g/seven#n=29", changed=renamed)
-    assert [each.get_attribute("dir") for each in seen.page.locator(".bubble > .text").all()[:2]] == ["ltr", "rtl"]
+    assert [bubble.get_attribute("dir") for bubble in seen.page.locator(".bubble > .text").all()[:2]] == ["ltr", "rtl"]
     voters = seen.page.locator(".log .bars small", has=seen.page.locator("bdi")).first
     assert " and " in voters.inner_text()
     assert voters.locator("bdi").count() == len(re.split(", | and ", voters.inner_text()))
@@ -241,12 +243,12 @@ def test_a_long_game_names_the_days_that_have_room_on_a_phone(watched, stage):
     phone = {"width": 390, "height": 844}
     seen = watched(f"{stage}/g/seven", changed=lengthened, viewport=phone)
     bands = seen.page.locator(".bands button").all()
-    assert [each.get_attribute("aria-label") for each in bands[1:3]] == ["Night 1", "Day 1, turn 1"]
+    assert [band.get_attribute("aria-label") for band in bands[1:3]] == ["Night 1", "Day 1, turn 1"]
     assert seen.page.locator(".bands span", has_text="D4").is_visible()
     assert not seen.page.locator(".bands span", has_text="D10").is_visible()
-    named = [each for each in seen.page.locator(".bands span").all() if each.is_visible() and each.inner_text()]
-    assert all(each.evaluate("node => node.getBoundingClientRect().height") < 20 for each in named)
-    assert all(each.evaluate("node => node.offsetWidth <= node.parentNode.clientWidth") for each in named)
+    named = [band for band in seen.page.locator(".bands span").all() if band.is_visible() and band.inner_text()]
+    assert all(band.evaluate("node => node.getBoundingClientRect().height") < 20 for band in named)
+    assert all(band.evaluate("node => node.offsetWidth <= node.parentNode.clientWidth") for band in named)
     seen.page.set_viewport_size({"width": 2000, "height": 900})
     assert seen.page.locator(".bands span", has_text="D10").is_visible()
 
@@ -261,7 +263,7 @@ def test_a_file_shows_the_same_and_asks_nobody(watched, games, tmp_path):
     seen.press("5")
     seen.page.locator(".player[aria-pressed=true]", has_text="Esther").wait_for()
     seen.press("0", "End", "h", "?", "Escape")
-    assert seen.asked == [address]
+    assert seen.requested == [address]
 
 
 def test_a_file_of_a_game_that_did_not_end_is_not_called_live(watched, games, tmp_path):
@@ -281,8 +283,8 @@ def test_hostile_words_stay_words(watched, stage):
             if (spoken := beat.get("spoken")) is not None:
                 spoken["text"] = "x" * 999 + "🐺" * 99_500 + "x" if number % 2 else HOSTILE
                 spoken["thought"] = HOSTILE
-                for each in spoken.get("judgements", ()):
-                    each["reasoning"] = HOSTILE
+                for judgement in spoken.get("judgements", ()):
+                    judgement["reasoning"] = HOSTILE
             for seat in beat["seats"]:
                 if seat["name"] == "Bruno":
                     seat["role"] = HOSTILE
@@ -296,11 +298,11 @@ def test_hostile_words_stay_words(watched, stage):
     for summary in seen.page.locator("summary").all()[:6]:
         summary.click()
     assert seen.page.evaluate("window.hacked") is None
-    shown = seen.page.locator("main").inner_text()
+    text = seen.page.locator("main").inner_text()
     for words in ("<script>window.hacked", "[U+202E]", "[U+001B][2J", "All 200,000 characters"):
-        assert words in shown, words
+        assert words in text, words
     assert "\u202e" not in seen.page.content()
-    assert "[U+D83D]" not in shown, "no character is cut in two"
+    assert "[U+D83D]" not in text, "no character is cut in two"
     assert seen.page.locator("main img, main script").count() == 0
     assert not seen.overflows()
 
@@ -328,8 +330,8 @@ def test_a_game_of_many_events_opens_within_a_second_and_steps_within_a_frame(wa
 
     def spent() -> float:
         """Seconds of CPU of the page's thread, whatever else the machine does."""
-        found = tools.send("Performance.getMetrics")["metrics"]
-        return next(each["value"] for each in found if each["name"] == "TaskDuration")
+        metrics = tools.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
     steps = []
     for _ in range(60):

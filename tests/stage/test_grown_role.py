@@ -25,6 +25,6 @@ def test_a_role_that_was_added_stands_in_the_cast_has_a_face_and_is_seen_to_act(
     shapes = {path.get_attribute("d") for path in seen.page.locator("[data-part=players] .face path").all()}
     assert (digger.count(), len(shapes)) == (1, 5)
     seen.press("End")
-    told = seen.page.locator("[data-part=log]").inner_text()
-    assert re.search(r"\bexhumes \w+: (Villager|Werewolf|Seer|Doctor)\b", told)
-    assert "undefined" not in told
+    log = seen.page.locator("[data-part=log]").inner_text()
+    assert re.search(r"\bexhumes \w+: (Villager|Werewolf|Seer|Doctor)\b", log)
+    assert "undefined" not in log

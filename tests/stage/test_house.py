@@ -59,8 +59,8 @@ def serving(url: str, *, public: bool = False) -> StageServer:
 def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(moderated, redis_server, redis_url):
     moderated.say(GameOpened(game=GAME, number=1))
     moderated.step(moderated.commits[:1])
-    with serving(redis_url) as stage, contextlib.ExitStack() as around:
-        around.callback(lambda: [each.close() for each in watching])
+    with serving(redis_url) as stage, contextlib.ExitStack() as stack:
+        stack.callback(lambda: [events.close() for events in watching])
         watching = [Events(stage.url, f"/g/{GAME}/events")]
         connected = len(redis_server.command("CLIENT", "LIST").splitlines())
         watching += [Events(stage.url, f"/g/{GAME}/events") for _ in range(11)]
@@ -84,7 +84,7 @@ def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(m
         for thread in threads:
             thread.join(20)
         assert len(redis_server.command("CLIENT", "LIST").splitlines()) == connected
-        assert {json.dumps(each) for each in beats} == {json.dumps(beats[0])}
+        assert {json.dumps(watched) for watched in beats} == {json.dumps(beats[0])}
         page = data(stage.url, f"/g/{GAME}/data.json")
         assert page["beats"] == beats[0]
         assert page["proof"]["head"] == RECORDS[-1].hash
@@ -165,7 +165,7 @@ def test_a_bus_that_lost_its_news_doubles_no_game_and_what_it_lost_of_others_is_
         redis_server.command("DEL", news)
         moderated.say(opened)
         assert begun.wait(10)
-        assert [each["game"] for each in data(stage.url, "/library.json")["live"]] == [GAME]
+        assert [live_game["game"] for live_game in data(stage.url, "/library.json")["live"]] == [GAME]
         assert [name for name, _, _ in lines][-1] == "gone"
         moderated.step(moderated.commits[2:])
         with Events(stage.url, f"/g/{GAME}/events") as anew:
@@ -226,8 +226,8 @@ def test_games_of_a_house_that_are_long_over_are_read_and_kept_no_more():
 
 @pytest.mark.parametrize(("host", "why"), [("127.0.0.1", "address already in use"), ("a..b", "no name of a machine")])
 def test_an_address_that_cannot_be_served_on_is_told_and_the_house_is_read_no_more(host, why):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         source = HouseSource(open_bus("memory://"), HOUSE)
-        with pytest.raises(ConfigError, match=why), StageServer(Served(live=source), host, taken.getsockname()[1]):
+        with pytest.raises(ConfigError, match=why), StageServer(Served(live=source), host, listener.getsockname()[1]):
             pass
     assert "stage-bus" not in {thread.name for thread in threading.enumerate()}

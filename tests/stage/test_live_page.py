@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -63,7 +64,9 @@ def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_ser
         assert seen.place() == stays, "who looks at something is not torn away"
         seen.press("End")
         assert seen.at().startswith("the end")
-    assert [line for line in seen.said if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE" not in line] == []
+    assert [
+        line for line in seen.console if "ERR_CONNECTION_REFUSED" not in line and "ERR_INCOMPLETE" not in line
+    ] == []
     page.context.close()
 
 
@@ -99,28 +102,28 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
         links = [table.links.get(timeout=20) for _ in range(2)]
         phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
         people = [watch(browser, links[0], "form.ask, .idle", **phone), watch(browser, links[1], "form.ask, .idle")]
-        for each in people:
-            assert "#" not in each.page.url, "the token is used up and gone from the address"
+        for person in people:
+            assert "#" not in person.page.url, "the token is used up and gone from the address"
         people[0].page.locator("form.ask").first.wait_for()
         assert "Day 0" not in people[0].page.locator(".top").inner_text()
         assert serious(people[0].page) == []
         assert not people[0].overflows()
         people[0].page.reload()
         people[0].page.locator("form.ask").first.wait_for()
-        for each in people:
-            each.page.evaluate(CLICKING)
-        for each in people:
-            each.page.get_by_text("Thank you for playing").wait_for(timeout=60_000)
-            assert {"bid", "assess_other", "vote"} <= set(each.page.evaluate("[...kinds]"))
-            each.page.get_by_role("button", name="See everything").click()
-            each.page.locator(".players small", has_text="Werewolf").nth(1).wait_for()
-        assert table.under_way.finished.wait(20)
-        for each in people:
-            each.close()
-        told = browser.new_page()
-        told.goto(links[0])
-        assert "leads to no seat" in told.locator(".problem").inner_text()
-        told.close()
+        for person in people:
+            person.page.evaluate(CLICKING)
+        for person in people:
+            person.page.get_by_text("Thank you for playing").wait_for(timeout=60_000)
+            assert {"bid", "assess_other", "vote"} <= set(person.page.evaluate("[...kinds]"))
+            person.page.get_by_role("button", name="See everything").click()
+            person.page.locator(".players small", has_text="Werewolf").nth(1).wait_for()
+        assert table.is_over.wait(20)
+        for person in people:
+            person.close()
+        page = browser.new_page()
+        page.goto(links[0])
+        assert "leads to no seat" in page.locator(".problem").inner_text()
+        page.close()
 
 
 def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
@@ -142,6 +145,6 @@ def test_who_sits_at_a_page_is_told_that_time_is_up_and_that_the_game_was_broken
         page = seen.page
         page.evaluate("() => { const now = Date.now(); Date.now = () => now + 3_600_000 }")
         page.get_by_text("Time is up; any answer").first.wait_for()
-        table.house.close()
+        table.process.send_signal(signal.SIGINT)
         page.get_by_text("The game was broken off").wait_for()
     page.context.close()

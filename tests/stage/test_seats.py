@@ -43,7 +43,7 @@ class Table(contextlib.ExitStack):
         process = subprocess.Popen([sys.executable, "-m", "wolfbus", *self.words], stderr=subprocess.PIPE, text=True)
         reader = threading.Thread(target=self.read, args=(process.stderr,), daemon=True)
         reader.start()
-        self.enter_context(process)
+        self.process = self.enter_context(process)
         self.callback(reader.join, 20)
         # it stays for no Ctrl-C
         self.callback(process.terminate)
@@ -88,8 +88,8 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             assert fetched(one.url, f"{other.place}/data.json", Cookie=cookie)[0] == 403
         for wrong in ({"token": "x"}, {"token": None}, {"token": "\ud800"}, {}, [1]):
             assert one.post("/seat/sit", wrong)[0] in {400, 403}
-        told = one.post(f"{other.place}/answer", {"id": "x", "content": None})
-        assert told[0] == 403
+        reply = one.post(f"{other.place}/answer", {"id": "x", "content": None})
+        assert reply[0] == 403
         answer = {"id": "x", "content": None}
         elsewhere = fetched(
             one.url, f"{one.place}/answer", "POST", answer, Origin="http://evil.example", Cookie=one.cookie
@@ -118,14 +118,18 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
         for person in (one, other):
             me = person.last["me"]
             assert person.last["role"] == roles[me]
-            found = {each.decode() for each in CANARY.findall(person.raw)}
-            assert found <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
+            canaries = {canary.decode() for canary in CANARY.findall(person.raw)}
+            assert canaries <= ({"CANARY-whisper"} if roles[me] == "Werewolf" else set())
             expected = GameFeed(f"seat:{me}", records).page()["beats"]
             assert without_time(person.last["beats"]) == without_time(expected)
-            own = [each.event for each in records if each.event.type == "answered" and each.event.seat == me]
-            said = {event.kind for event in own if event.outcome == "accepted"}
-            assert said == person.kinds
-            assert "assess_other" in said
+            answers = [
+                recorded.event
+                for recorded in records
+                if recorded.event.type == "answered" and recorded.event.seat == me
+            ]
+            accepted = {event.kind for event in answers if event.outcome == "accepted"}
+            assert accepted == person.kinds
+            assert "assess_other" in accepted
             # the end: now everything may be seen
             assert person.last["watch"] == ["public", "everything"]
             assert json.loads(person.get("/data.json?as=everything")[2])["viewer"] == "everything"
@@ -157,7 +161,7 @@ def test_an_answer_that_is_not_legal_is_told_and_may_be_given_again(tmp_path):
             {"id": "\udc00"},
         ):
             assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None, **half})[0] == 400
-        assert [each["id"] for each in first_asks(one)] == [ask["id"]]
+        assert [question["id"] for question in first_asks(one)] == [ask["id"]]
         assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 200
         assert one.post(f"{one.place}/answer", {"id": ask["id"], "content": None})[0] == 409
 

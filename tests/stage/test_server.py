@@ -73,17 +73,17 @@ def test_a_file_is_read_by_one_at_a_time_and_wholly_even_if_whoever_asked_is_gon
         put(runs, LINES[60:])
         leave(stage.url, "/g/live/data.json")
         assert data(stage.url, "/g/live/data.json")["line"] == len(LINES)
-    assert max(each.count("read") for each in working) == 1
+    assert max(threads.count("read") for threads in working) == 1
 
 
 def test_a_record_that_is_written_anew_while_it_is_watched_is_opened_anew_however_far_it_has_grown_since(runs):
     put(runs, LINES[:60])
     with server(runs) as stage, Events(stage.url, "/g/live/events") as events:
-        told = iter(events)
-        assert next(told)[0] == "step"
+        steps = iter(events)
+        assert next(steps)[0] == "step"
         again = sealed("8")[1]
         (runs / "live.ndjson").write_bytes(b"".join(again[:10]))
-        assert [(name, step["words"]) for name, _, step in told] == [("gone", "the file was written anew")]
+        assert [(name, step["words"]) for name, _, step in steps] == [("gone", "the file was written anew")]
         put(runs, again[10:100])
         page = data(stage.url, "/g/live/data.json")
         assert (page["line"], page["problems"], page["over"]) == (100, [], False)
@@ -117,7 +117,7 @@ def test_spectators_get_no_secret_from_any_address_while_a_game_goes_on_and_all_
             *(f"/g/live/data.json?as={eyes}" for eyes in ("everything", "public", *names())),
             *(f"/g/live/events?as={eyes}" for eyes in ("everything", names()[0])),
             *("/g/live/record.ndjson", "/g/live/page.html", "/g/live/page.html?as=everything", "/g/live/nothing"),
-            *(f"/g/live/call/{each.n}.json" for each in RECORDS if each.event.type == "model_call"),
+            *(f"/g/live/call/{recorded.n}.json" for recorded in RECORDS if recorded.event.type == "model_call"),
         ):
             status, headers, body = fetched(stage.url, path)
             seen += body + json.dumps(headers).encode()
@@ -126,10 +126,10 @@ def test_spectators_get_no_secret_from_any_address_while_a_game_goes_on_and_all_
         lines = iter(events)
         _, line, _ = next(lines)
         put(runs, LINES[-1:])
-        told = [name for name, _, _ in lines]
+        event_names = [name for name, _, _ in lines]
         seen += events.raw
         events.close()
-        assert told == ["step", "reload"]
+        assert event_names == ["step", "reload"]
         assert line < len(LINES) / 3
         assert data(stage.url, "/g/live/data.json")["viewer"] == "everything"
         assert b"secret-of" in fetched(stage.url, "/g/live/data.json")[2]
@@ -155,16 +155,16 @@ def test_a_record_that_nobody_goes_on_with_is_said_to_be_so_until_somebody_does(
         assert data(stage.url, "/g/whole/data.json")["stalled"] is None, "it has its end"
 
 
-def test_pages_of_other_sites_and_other_names_are_refused(runs):
+def test_pages_of_other_sites_and_other_event_namesare_refused(runs):
     with server(runs) as stage:
-        here = stage.url.removeprefix("http://")
+        location = stage.url.removeprefix("http://")
         for path in ("/", "/g/whole/data.json", "/g/whole/events", "/static/page.css"):
             assert fetched(stage.url, path, Host="evil.example")[0] == 403
-            assert fetched(stage.url, path, Host=f"evil.example:{here.partition(':')[2]}")[0] == 403
+            assert fetched(stage.url, path, Host=f"evil.example:{location.partition(':')[2]}")[0] == 403
             assert fetched(stage.url, path, Origin="http://evil.example")[0] == 403
             assert fetched(stage.url, path, Origin="null")[0] == 403
             assert fetched(stage.url, path, Origin="http://[")[0] == 403
-            assert fetched(stage.url, path, Host=here.replace("127.0.0.1", "localhost"))[0] in {200, 404}
+            assert fetched(stage.url, path, Host=location.replace("127.0.0.1", "localhost"))[0] in {200, 404}
         _, headers, body = fetched(stage.url, "/", Host="evil.example")
         assert json.loads(body)["error"].startswith("this server is not known by that name")
         assert "default-src 'none'" in headers["Content-Security-Policy"]
@@ -183,8 +183,8 @@ def test_a_damaged_record_shows_what_is_whole_and_says_where_it_breaks(runs):
         assert page["beats"] == [beat for beat in data(stage.url, "/g/whole/data.json")["beats"] if beat["line"] <= 80]
         assert "line 81" in page["problems"][0]
         assert page["proof"]["sealed"] is False
-        (told,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "below~broken"]
-        assert "line 81" in told["error"]
+        (broken_game,) = [game for game in data(stage.url, "/library.json")["games"] if game["id"] == "below~broken"]
+        assert "line 81" in broken_game["error"]
 
 
 def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):
@@ -196,8 +196,8 @@ def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):
     put(folder, LINES, os.fsdecode(b"\xff"))
     for _ in ("anew", "from the index"):
         with server(runs) as stage:
-            found = {game["id"] for game in data(stage.url, "/library.json")["games"]}
-            assert found == {"whole", r"caf\xe9~\xff"}
+            listed = {game["id"] for game in data(stage.url, "/library.json")["games"]}
+            assert listed == {"whole", r"caf\xe9~\xff"}
             page = data(stage.url, r"/g/caf%5Cxe9~%5Cxff/data.json")
             assert page["line"] == len(LINES)
             for link, saved in (("record", "%FF.ndjson"), ("page", "caf%5Cxe9~%5Cxff.html")):
@@ -218,9 +218,9 @@ def test_a_record_of_which_nothing_can_be_read_says_why(runs, lines, why):
 
 def test_a_link_to_a_seat_of_a_server_that_is_gone_is_told_so_by_the_next(runs):
     with server(runs) as stage:
-        there = {"Origin": stage.url, "Content_Type": "application/json"}
-        asked = fetched(stage.url, "/seat/sit", "POST", {"token": "x"}, **there)
-        for status, _, body in (asked, fetched(stage.url, "/seat/x/data.json")):
+        headers = {"Origin": stage.url, "Content_Type": "application/json"}
+        sat = fetched(stage.url, "/seat/sit", "POST", {"token": "x"}, **headers)
+        for status, _, body in (sat, fetched(stage.url, "/seat/x/data.json")):
             assert status == 403
             assert "link" in json.loads(body)["error"]
 
@@ -253,7 +253,7 @@ def test_a_file_of_any_name_is_served_and_saved_under_it(runs):
 
 
 def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):
-    (line,) = [each.n for each in RECORDS if each.event.type == "model_call"]
+    (line,) = [recorded.n for recorded in RECORDS if recorded.event.type == "model_call"]
     with server(runs) as stage:
         call = data(stage.url, f"/g/whole/call/{line}.json")
     assert call["segments"] == [{"role": "system", "share": "rules", "new": True, "text": "prompt-of-Ada"}]

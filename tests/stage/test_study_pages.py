@@ -23,12 +23,12 @@ ACCUSED = {"accusation": "Werewolf"}
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    told = folder / "study.toml"
-    told.write_text('[report]\nprimary = ["accuracy"]\n')
+    toml = folder / "study.toml"
+    toml.write_text('[report]\nprimary = ["accuracy"]\n')
     for name, players in (("a", "scripted"), ("b", "scripted*6,random*2")):
         options = {"games": 2, "seed": 1, "design": "fixed", "players": players, "out": folder / name}
         words = [f"--{option}={value}" for option, value in options.items()]
-        assert run(["run", str(told), *words]) == 0
+        assert run(["run", str(toml), *words]) == 0
     return folder
 
 
@@ -42,28 +42,28 @@ def test_a_game_s_title_stands_in_the_library_and_on_its_page(tmp_path):
 
 def test_claims_that_are_heard_in_words_alone_have_the_moderator_s_verdicts(tmp_path):
     assert run(["play", "--seed", "7", "--game", "given", "--out", str(tmp_path), "--json"]) == 0
-    events = [each.event for each in read_record(open_lines(tmp_path / "given.ndjson"))]
+    events = [recorded.event for recorded in read_record(open_lines(tmp_path / "given.ndjson"))]
     write(tmp_path, [event for event in events if event.type != "claim_truth"], "heard")
     with viewed(tmp_path) as url:
-        given, heard = (
+        from_speaker, from_words = (
             {
-                (beat["spoken"]["statement"], each["claim"], each["target"], each.get("role")): each["verdict"]
+                (beat["spoken"]["statement"], claim["claim"], claim["target"], claim.get("role")): claim["verdict"]
                 for beat in data(url, f"/g/{name}/data.json")["beats"]
-                for each in beat.get("spoken", {}).get("claims", ())
-                if each["found"] == (name == "heard")
+                for claim in beat.get("spoken", {}).get("claims", ())
+                if claim["found"] == (name == "heard")
             }
             for name in ("given", "heard")
         )
     moderator = {
-        (event.statement, claim.claim, claim.target, getattr(claim, "role", ACCUSED.get(claim.claim))): each.verdict
+        (event.statement, claim.claim, claim.target, getattr(claim, "role", ACCUSED.get(claim.claim))): scored.verdict
         for event in events
         if event.type == "claim_truth"
-        for each in event.claims
-        for claim in [each.claim]
+        for scored in event.claims
+        for claim in [scored.claim]
     }
-    assert {key: verdict for key, verdict in given.items() if key in moderator} == moderator
-    assert heard == {key: moderator[key] for key in heard}
-    assert {claim for _, claim, *_ in heard} == {"role", "inspection"}
+    assert {key: verdict for key, verdict in from_speaker.items() if key in moderator} == moderator
+    assert from_words == {key: moderator[key] for key in from_words}
+    assert {claim for _, claim, *_ in from_words} == {"role", "inspection"}
 
 
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
@@ -89,21 +89,21 @@ def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
 def test_spectators_are_told_nothing_of_a_study_that_goes_on(runs, tmp_path):
     shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
     manifest = tmp_path / "a" / "study.json"
-    told = json.loads(manifest.read_bytes())
+    written = json.loads(manifest.read_bytes())
     with viewed(tmp_path, "--public") as url:
         a, b = (study["id"] for study in data(url, "/library.json")["studies"])
         addresses = (f"/s/{a}.json", f"/s/{a}/report.html", f"/c.json?a={b}&b={a}")
         assert [fetched(url, path)[0] for path in addresses] == [200, 200, 200]
 
         # one game is still played
-        record = tmp_path / "a" / told["games"][1]["record"]
+        record = tmp_path / "a" / written["games"][1]["record"]
         record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:-20]))
         # of a game that does not end, as of a copy that was put there, not even a finished study's page tells more
         _, open_one = data(url, addresses[0])["games"]
         assert open_one["state"] == "open"
         assert not open_one.keys() & {"players", "lies", "moment", "moment_beat"}
 
-        manifest.write_text(json.dumps({**told, "complete": False}))
+        manifest.write_text(json.dumps({**written, "complete": False}))
         for path in addresses:
             status, _, body = fetched(url, path)
             assert (status, json.loads(body)["error"]) == (403, "a study can be seen when all its games have ended")

@@ -17,13 +17,13 @@ class Watched:
 
     Attributes:
         page: the page.
-        said: what it wrote to the console, errors included.
-        asked: the addresses that it asked for.
+        console: what it wrote to the console, errors included.
+        requested: the addresses that it asked for.
     """
 
     page: Page
-    said: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     def at(self) -> str:
         """Where in the game the slider says that the page is."""
@@ -45,7 +45,7 @@ class Watched:
     def close(self) -> None:
         """Close it, and see that it did nothing wrong."""
         self.page.context.close()
-        assert self.said == []
+        assert self.console == []
 
 
 def watch(
@@ -68,14 +68,14 @@ def watch(
         **{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **context}
     ).new_page()
     seen = Watched(page)
-    page.on("console", lambda message: seen.said.append(message.text))
-    page.on("pageerror", lambda error: seen.said.append(str(error)))
-    page.on("request", lambda request: seen.asked.append(request.url))
+    page.on("console", lambda message: seen.console.append(message.text))
+    page.on("pageerror", lambda error: seen.console.append(str(error)))
+    page.on("request", lambda request: seen.requested.append(request.url))
     if changed is not None:
 
         def answer(route: Route) -> None:
-            told = route.fetch()
-            route.fulfill(response=told, body=json.dumps(changed(told.json())))
+            response = route.fetch()
+            route.fulfill(response=response, body=json.dumps(changed(response.json())))
 
         page.route("**/data.json*", answer)
     page.goto(address)

@@ -34,7 +34,7 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def gate(tmp_path: Path) -> Path:
-    """See `tests.study.gate`: open once it is touched."""
+    """See `tests.study.brains`: open once it is touched."""
     return tmp_path / "gate"
 
 

@@ -22,8 +22,8 @@ def hash_of(heads):
 class Study:
     """A copy of that study, to be tampered with."""
 
-    def __init__(self, folder, told):
-        self.folder, self._told = folder, told
+    def __init__(self, folder, command):
+        self.folder, self._command = folder, command
         self.journal = folder / "journal.jsonl"
 
     def __fspath__(self):
@@ -49,16 +49,16 @@ class Study:
         return self.folder / game["record"]
 
     def edit(self, change):
-        found = self.manifest
-        change(found)
-        (self.folder / "study.json").write_text(json.dumps(found))
+        edited = self.manifest
+        change(edited)
+        (self.folder / "study.json").write_text(json.dumps(edited))
 
     def edit_games(self, *numbers, **members):
-        self.edit(lambda found: [found["games"][number - 1].update(members) for number in numbers])
+        self.edit(lambda edited: [edited["games"][number - 1].update(members) for number in numbers])
 
     def drop_heads(self):
         """Make it what an earlier version left, with neither heads nor hash, and lose the journal."""
-        self.edit(lambda found: [found.pop("study_hash"), *(game.pop("head") for game in found["games"])])
+        self.edit(lambda edited: [edited.pop("study_hash"), *(game.pop("head") for game in edited["games"])])
         self.journal.unlink()
 
     def forge_winners(self):
@@ -72,7 +72,7 @@ class Study:
     def counted(self, *words, of=None):
         """How many games a reader of the study counts: the export, which is quicker than a report."""
         out = self.folder.parent / "counted"
-        self._told("export", "csv", of or self, "--out", out, "--tables", "games", "--force", *words)
+        self._command("export", "csv", of or self, "--out", out, "--tables", "games", "--force", *words)
         return (out / "games.csv").read_text().count("\n") - 1
 
     def resume(self):

@@ -14,12 +14,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from tests.study.gate import GATE
+from tests.study.brains import GATE
 from wolfbus import cli
 
 WOLFBUS = [sys.executable, "-m", "wolfbus"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-STUDY = 'games = 16\nseed = 11\nplayers = "scripted*4,tests.study.gate:Gated*4"\nat_once = 4'
+STUDY = 'games = 16\nseed = 11\nplayers = "scripted*4,tests.study.brains:Gated*4"\nat_once = 4'
 """A study that can be held up in its middle."""
 SHORT = "[rules]\ndebate_turns = 2\nmax_rounds = 2\n"
 """Rules of games that are over soon."""
@@ -40,7 +40,7 @@ def study_file(folder: Path, text: str = "") -> Path:
 
 
 def run(*arguments: str | Path, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it to its end, where told with a limit on files that stands for a disk without room."""
+    """Run it to its end, if asked with a limit on files that stands for a disk without room."""
     words = [*WOLFBUS, "run", "--quiet", *map(str, arguments)]
     environment = ENVIRONMENT
     if largest_file is not None:
@@ -92,7 +92,7 @@ def run_here_while(happens: Callable[[], None], *arguments: str | Path) -> subpr
 def begin(
     *arguments: str | Path, gate: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Begin a run; see `tests.study.gate` for the gate."""
+    """Begin a run; see `tests.study.brains` for the gate."""
     # a session of its own, so that a signal to it is not one to the tests; and Ctrl-C ends it even where the tests run
     # in the background, for which a shell has it ignored
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -123,15 +123,15 @@ def manifest(folder: Path) -> dict[str, Any]:
     return loaded
 
 
-def without_times(told: dict[str, Any]) -> dict[str, Any]:
+def without_times(loaded: dict[str, Any]) -> dict[str, Any]:
     """Return a manifest without what may differ between two runs of one study: times, a commit made meanwhile, and
     hashes over records, in which times stand.
     """
-    told = {name: value for name, value in told.items() if name not in {"created", "updated", "git", "study_hash"}}
-    told["games"] = [
-        {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in told["games"]
+    loaded = {name: value for name, value in loaded.items() if name not in {"created", "updated", "git", "study_hash"}}
+    loaded["games"] = [
+        {name: value for name, value in game.items() if name not in {"seconds", "head"}} for game in loaded["games"]
     ]
-    return told
+    return loaded
 
 
 def assert_like(whole: Path, out: Path) -> None:
@@ -142,12 +142,12 @@ def assert_like(whole: Path, out: Path) -> None:
 
 
 def children_of(pid: int) -> list[int]:
-    found = []
+    children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(words[1]) == pid and words[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
+            children.append(int(stat.parent.name))
+    return children

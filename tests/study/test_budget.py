@@ -14,10 +14,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import redis
 
 from players.llm.budget import Amount, LocalBudget
 from players.llm.redis_budget import RedisBudget
-from tests.study.runs import ENVIRONMENT, WOLFBUS, manifest, run_here, run_here_while, without_times
+from tests.study.runs import ENVIRONMENT, WOLFBUS, begin, manifest, run_here, run_here_while, without_times
 from tests.waiting import wait_until
 from wolfbus.errors import BudgetSpent
 from wolfbus.testing.model_server import ModelServer
@@ -31,9 +32,9 @@ def amount(usd: float, tokens: int = 0) -> Amount:
 
 
 @pytest.fixture(params=["here", "redis", "cluster"])
-def kept(request):
+def shared_budget(request):
     """A dollar, of which 15 cents are spent, and two who share it: what each does, and what tells of all."""
-    with contextlib.ExitStack() as around:
+    with contextlib.ExitStack() as stack:
         if request.param == "here":
             shared = LocalBudget(1.0, None, amount(0.15))
             yield (
@@ -52,7 +53,7 @@ def kept(request):
             request.getfixturevalue("redis_url") if request.param == "redis" else request.getfixturevalue("cluster").url
         )
         one, *both = (
-            around.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.5))) for _ in "abc"
+            stack.enter_context(contextlib.closing(RedisBudget(url, "mine", 1.0, None, lease_s=0.5))) for _ in "abc"
         )
         one.open(amount(0.15))
         yield both, lambda: one.look()[0]
@@ -63,8 +64,8 @@ def kept(request):
         one.remove()
 
 
-def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_counts_as_spent(kept):
-    (ann, bob), spent = kept
+def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_counts_as_spent(shared_budget):
+    (ann, bob), spent = shared_budget
     assert ann.reserve(0, amount(0.5), "x")
     assert ann.reserve(0, amount(0.5), "x"), "asked again after a lost reply, it is set aside once"
     assert not bob.reserve(0, amount(0.5), "x"), "it may fit once the other's call is through"
@@ -82,9 +83,9 @@ def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_c
 
 
 def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis_url):
-    with contextlib.ExitStack() as around:
+    with contextlib.ExitStack() as stack:
         ann, bob = (
-            around.enter_context(contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.6)))
+            stack.enter_context(contextlib.closing(RedisBudget(redis_url, "mine", 1.0, None, lease_s=0.6)))
             for _ in "ab"
         )
         ann.open(amount(0.0))
@@ -117,7 +118,7 @@ def server():
         yield server
 
 
-def told(folder: Path, url: str, text: str = SHORT) -> Path:
+def paid_study(folder: Path, url: str, text: str = SHORT) -> Path:
     path = folder / "study.toml"
     tables = f'[endpoints.e]\nurl = "{url}"\nkey_env = "HOME"\n[models.m]\nmodel = "double"\nendpoint = "e"\n'
     path.write_text(f'players = "llm:m*2,scripted*6"\n{text}{tables}price = {{ input = 1.0, output = 2.0 }}\n')
@@ -128,7 +129,7 @@ def told(folder: Path, url: str, text: str = SHORT) -> Path:
 def paid(server, tmp_path_factory) -> Path:
     """A study of models with all the money that it needs."""
     folder = tmp_path_factory.mktemp("paid")
-    run_here(told(folder, server.url), "--out", folder / "out", "--budget", "1000", code=0)
+    run_here(paid_study(folder, server.url), "--out", folder / "out", "--budget", "1000", code=0)
     return folder / "out"
 
 
@@ -146,7 +147,7 @@ def test_calls_and_their_cost_are_in_the_totals_and_the_prompts_have_a_hash(paid
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid, tmp_path, workers):
     enough = manifest(paid)["totals"]["cost_usd"]
-    out, file = tmp_path / "out", told(tmp_path, server.url)
+    out, file = tmp_path / "out", paid_study(tmp_path, server.url)
     budget = f"{enough * 0.6:.6f}"
     done = run_here(file, "--out", out, "--workers", workers, "--budget", budget, code=1)
     last = done.stderr.strip().splitlines()[-1]
@@ -171,26 +172,26 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
                 "^wolfbus: the budget ends here: .* --resume .* --budget MORE$", again.stderr, re.MULTILINE
             )
     run_here("--resume", "--out", out, "--workers", "1", "--budget", "1000", code=0)
-    mine, its = without_times(manifest(out)), without_times(manifest(paid))
+    resumed, whole = without_times(manifest(out)), without_times(manifest(paid))
     # what a model answers does not depend on who asked before; what its server had in its cache does
-    for each in (mine, its):
-        del each["totals"]["cost_usd"]
-        each["models"]["m"]["endpoint"] = None
-    assert mine == its
+    for study in (resumed, whole):
+        del study["totals"]["cost_usd"]
+        study["models"]["m"]["endpoint"] = None
+    assert resumed == whole
 
 
 def test_no_more_games_begin_than_the_budget_is_expected_to_carry(server, paid, tmp_path):
     enough = manifest(paid)["totals"]["cost_usd"]
     text = SHORT.replace("at_once = 2", "at_once = 4")
     budget = ("--budget", f"{enough * 0.4:.6f}")
-    run_here(told(tmp_path, server.url, text), "--out", tmp_path / "out", *budget, code=1)
+    run_here(paid_study(tmp_path, server.url, text), "--out", tmp_path / "out", *budget, code=1)
     # of four that begin at once, none would come to its end
     assert 0 < manifest(tmp_path / "out")["totals"]["ended"] < 4
 
 
 def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, paid, tmp_path, redis_url):
     enough = manifest(paid)["totals"]["cost_usd"]
-    out, file = tmp_path / "out", told(tmp_path, server.url)
+    out, file = tmp_path / "out", paid_study(tmp_path, server.url)
     share = ("--bus", redis_url, "--share", "paid")
     work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "paid", "--at-once", "1"]
 
@@ -210,6 +211,23 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     assert manifest(out)["complete"]
 
 
+def test_a_run_collects_what_workers_played_while_there_was_none_however_little_the_budget_carries(
+    server, paid, tmp_path, redis_url
+):
+    out, file = tmp_path / "out", paid_study(tmp_path, server.url)
+    share = ("--bus", redis_url, "--share", "left")
+    running = begin(file, "--out", out, *share, "--budget", "1000")
+    with redis.from_url(redis_url) as link:
+        wait_until(lambda: link.scard("wolf:{left}:agenda:known") == 4, 60)
+        running.kill()
+        running.communicate()
+        worker = subprocess.Popen([*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "left"], env=ENVIRONMENT)
+        wait_until(lambda: link.xlen("wolf:{left}:agenda:results") == 4, 60)
+    budget = str(manifest(paid)["totals"]["cost_usd"] * 1.5)
+    run_here("--resume", "--out", out, *share, "--budget", budget, code=0)
+    assert worker.wait(30) == 0
+
+
 def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and_in_full(paid, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(paid, out)
@@ -219,7 +237,7 @@ def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and
     calls = []
     for record in (out / "records").iterdir():
         events = [json.loads(line) for line in record.read_text().splitlines()]
-        calls += [(events[0]["started"] + each["time"], each) for each in events if each["type"] == "model_call"]
+        calls += [(events[0]["started"] + event["time"], event) for event in events if event["type"] == "model_call"]
     at = sorted(when for when, _ in calls)[len(calls) // 2]
     after = [call for when, call in calls if when >= at]
     notes = [line for line in (out / "journal.jsonl").read_text().splitlines(keepends=True) if "00002" in line]
@@ -227,24 +245,24 @@ def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and
     (out / "journal.jsonl").write_text("".join(notes))
     usd = 1 + sum(call["cost_usd"] for call in after)
     tokens = 1000 + sum(call["prompt_tokens"] + call["completion_tokens"] for call in after)
-    for option, told in (("--budget", f"${usd:.4f} of $0.0000"), ("--budget-tokens", f"{tokens:,} of 0 tokens")):
+    for option, spent in (("--budget", f"${usd:.4f} of $0.0000"), ("--budget-tokens", f"{tokens:,} of 0 tokens")):
         more = ["--budget", "1000"] if option == "--budget-tokens" else []
         done = run_here("--resume", "--out", out, *more, option, "0", code=1)
-        assert f"the budget ends here: {told} spent" in done.stderr
+        assert f"the budget ends here: {spent} spent" in done.stderr
     assert 0 < len(after) < len(calls)
 
 
 def test_a_budget_needs_prices_before_anything_is_played(server, tmp_path):
     done = run_here("--players", f"llm:double@{server.url}", "--budget", "1", "--out", tmp_path / "out", code=2)
     assert "needs the price of double" in done.stderr
-    file = told(tmp_path, server.url)
+    file = paid_study(tmp_path, server.url)
     file.write_text(file.read_text().replace("price", "extra"))
     done = run_here(file, "--budget", "1", "--out", tmp_path / "out", code=2)
     assert 'needs the price of m: add  price = { input = …, output = … }  to [models."m"]' in done.stderr
 
 
 def test_a_budget_of_tokens_that_no_small_question_fits_is_told_with_the_option_that_raises_it(server, tmp_path):
-    done = run_here(told(tmp_path, server.url), "--budget-tokens", "5", "--out", tmp_path / "out", code=1)
+    done = run_here(paid_study(tmp_path, server.url), "--budget-tokens", "5", "--out", tmp_path / "out", code=1)
     assert done.stderr.startswith("wolfbus: the budget ends here: 0 of 5 tokens spent, and")
     assert done.stderr.endswith(f"wolfbus run --resume --out {tmp_path / 'out'} --budget-tokens MORE\n")
     run_here("--resume", "--out", tmp_path / "out", "--budget-tokens", "100000000", code=0)

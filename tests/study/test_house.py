@@ -81,10 +81,10 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, 
             f"wolfbus player --bus {redis_url} --house {HOUSE} --brain {GATED} --seats 4\n"
         )
         running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=30)
+        _, error = running.communicate(timeout=30)
         assert running.returncode == 130
         hint = f"go on with: wolfbus run --resume --out {out} --house {HOUSE} --bus {redis_url}"
-        assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in told
+        assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in error
         assert manifest(out)["totals"]["pending"] == 16
         with players(redis_url, ("bea", GATED, 16)):
             run_here("--resume", "--out", out, *at, code=0)
@@ -94,23 +94,23 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, 
 def test_without_players_whoever_has_joined_plays_and_the_manifest_tells_who(at, redis_url, tmp_path, out, bus):
     with players(redis_url, ("ann", "scripted", 5), ("bea", "random", 3)):
         run_here(study_file(tmp_path, "games = 3\nseed = 5"), "--out", out, "--at-once", "1", *at, code=0)
-    told = manifest(out)
-    assert told["agents"] == ["random", "scripted"]
-    assert told["design"]["kind"] == "joined"
-    assert told["design"]["notes"] == [
+    study = manifest(out)
+    assert study["agents"] == ["random", "scripted"]
+    assert study["design"]["kind"] == "joined"
+    assert study["design"]["notes"] == [
         "Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings.",
         "Who plays is each agent's own word: what it announced, and no ticket was asked for.",
     ]
-    assert sum(told["design"]["roles"]["random"].values()) == 9
-    results = {said["number"]: said for said in journal(out) if "number" in said}
-    for game, opened in zip(told["games"], opened_of(out), strict=True):
+    assert sum(study["design"]["roles"]["random"].values()) == 9
+    results = {note["number"]: note for note in journal(out) if "number" in note}
+    for game, opened in zip(study["games"], opened_of(out), strict=True):
         brains = game["brains"]
         assert [seat.brain for seat in opened.seats] == brains == results[game["number"]]["brains"]
         assert (opened.game, opened.seed) == (game["game"], game["seed"])
         assert sorted(brains) == ["random"] * 3 + ["scripted"] * 5
     # there is nothing left to play, and that is seen without any agents
     run_here("--resume", "--out", out, *at, code=0)
-    assert without_times(manifest(out)) == without_times(told)
+    assert without_times(manifest(out)) == without_times(study)
     # but a house that a run of this study has left open is closed
     with (out / "journal.jsonl").open("a") as file:
         file.write('{"session": "left-open"}\n')
@@ -160,9 +160,9 @@ def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redi
         moderating.stop()
     # it was stopped in the middle of its session, which is not ours to end
     done = run_here("--resume", *at, code=1)
-    (told,) = done.stderr.splitlines()
-    assert "house main is in the middle of session " in told
-    assert "wolfbus moderator --house main" in told
+    (line,) = done.stderr.splitlines()
+    assert "house main is in the middle of session " in line
+    assert "wolfbus moderator --house main" in line
 
 
 def test_a_study_does_not_change_sides(whole, at, out):
@@ -195,7 +195,7 @@ def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_th
         kill(running, redis_url)
         gate.touch()
         assert journal_lines(out) < 17
-        begun = {each.name: each.stat().st_mtime_ns for each in (out / "records").iterdir()}
+        begun = {path.name: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
         run_here("--resume", "--out", out, *at, code=0)
         assert [agent.wait(20) for agent in agents] == [0, 0]
     assert_like_of_house(whole, out)
@@ -271,11 +271,11 @@ def test_with_tickets_nobody_gets_the_seats_of_another_by_announcing_its_brain(t
     assert running.returncode == 0, rest
     seats = {(seat.agent, seat.brain, seat.in_house) for opened in opened_of(out) for seat in opened.seats}
     assert seats == {("own", "scripted", True), ("alice", "outside:alice", False)}
-    told = manifest(out)
-    assert told["tickets"] is True
-    assert told["agents"] == ["scripted", "outside:alice"]
-    assert told["design"]["notes"][-1].startswith("Who plays is known by ticket")
-    assert sum(told["design"]["roles"]["outside:alice"].values()) == 8
+    study = manifest(out)
+    assert study["tickets"] is True
+    assert study["agents"] == ["scripted", "outside:alice"]
+    assert study["design"]["notes"][-1].startswith("Who plays is known by ticket")
+    assert sum(study["design"]["roles"]["outside:alice"].values()) == 8
     # a study that goes by tickets does not go on without them
     again = run_here("--resume", "--house", HOUSE, "--bus", tickets["moderator"], "--out", out)
     assert (again.returncode, "it was begun with --tickets" in again.stderr) == (2, True)

@@ -53,8 +53,8 @@ def test_what_no_manifest_holds_is_named_in_one_line(tmp_path, text, words):
 
 def test_members_may_be_missing_and_others_may_be_there(copy):
     path = copy / "study.json"
-    told = json.loads(path.read_text())
-    path.write_text(json.dumps({"format": told["format"], "version": 1, "study": told["study"], "later": [1, {}]}))
+    loaded = json.loads(path.read_text())
+    path.write_text(json.dumps({"format": loaded["format"], "version": 1, "study": loaded["study"], "later": [1, {}]}))
     assert len(find([copy])) == 2
     path.write_text("[]")
     done = run_here("--resume", "--out", copy)
@@ -99,13 +99,15 @@ def test_a_disk_that_is_full_is_told_with_what_could_not_be_written(tmp_path, fu
 def test_lines_of_a_journal_that_say_nothing_are_passed_over_and_the_last_that_says_something_counts(copy):
     before, path = manifest(copy), copy / "journal.jsonl"
     game = before["games"][0]["game"]
-    said = path.read_bytes()
-    results = [f'{{"number": 1, "game": "{game}", "state": "ended", {each}}}' for each in REFUSED["journal_results"]]
+    lines_before = path.read_bytes()
+    results = [
+        f'{{"number": 1, "game": "{game}", "state": "ended", {member}}}' for member in REFUSED["journal_results"]
+    ]
     lines = ["", "[]", "nonsense", '{"number": "x"}', f'{{"number": 1, "game": "{game}"}}', "{deep}", *results]
     failed = f'{{"number": 1, "game": "{game}", "state": "failed", "error": "first"}}'
     text = "".join(f"{filled(line)}\n" for line in (failed, *lines)).encode()
     # the last line was cut off by a kill
-    path.write_bytes(text + b"\xff\n" + said + b'{"number":2,"ga')
+    path.write_bytes(text + b"\xff\n" + lines_before + b'{"number":2,"ga')
     (copy / ".study.json.1.new").write_text("half")
     (copy / "mine.new").write_text("kept")
     run_here("--resume", "--out", copy, code=0)
@@ -115,13 +117,13 @@ def test_lines_of_a_journal_that_say_nothing_are_passed_over_and_the_last_that_s
 
 def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(played, tmp_path, monkeypatch):
     root = Path(wolfbus.__file__).parents[1]
-    told = manifest(played)["git"]
+    commit = manifest(played)["git"]
     if (root / ".git").exists():
         head = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-        assert told["commit"] == head.stdout.strip()
-        assert told["dirty"] in {True, False}
+        assert commit["commit"] == head.stdout.strip()
+        assert commit["dirty"] in {True, False}
     else:
-        assert told is None
+        assert commit is None
     with monkeypatch.context() as without:
         without.setenv("PATH", "")
         run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "a", code=0)

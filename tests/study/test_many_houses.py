@@ -21,7 +21,7 @@ def servers() -> Iterator[list[RedisServer]]:
 
 
 def at(*addresses):
-    """Return options for houses, each told as NAME@URL."""
+    """Return options for houses, each given as NAME@URL."""
     return [word for address in addresses for word in ("--house", address)]
 
 
@@ -66,10 +66,10 @@ def test_a_server_that_loses_its_data_keeps_its_games_to_the_next_run_and_the_ot
     study, out, gate, whole, servers
 ):
     urls = [server.url for server in servers]
-    here, lost = (f"{name}@{url}" for name, url in zip("ab", urls, strict=True))
+    left, lost = (f"{name}@{url}" for name, url in zip("ab", urls, strict=True))
     with players(urls[0], *PAIR, gate=gate, house="a"):
         with players(urls[1], *PAIR, gate=gate, house="b"):
-            running = begin(study, "--out", out, *at(here, lost))
+            running = begin(study, "--out", out, *at(left, lost))
             wait_until(lambda: len(records(out)) >= 6, 60)
             servers[1].kill()
             servers[1].start()
@@ -78,14 +78,14 @@ def test_a_server_that_loses_its_data_keeps_its_games_to_the_next_run_and_the_ot
         assert running.returncode == 1
         assert "wolfbus: house b@redis://127.0.0.1:" in error
         assert "the other houses play on" in error
-        told, hint = error.splitlines()[-1].split("; go on with: ")
-        assert "left with house b@redis://127.0.0.1:" in told
-        assert hint == f"wolfbus run --resume --out {out} --house {here} --house {lost}"
+        reason, hint = error.splitlines()[-1].split("; go on with: ")
+        assert "left with house b@redis://127.0.0.1:" in reason
+        assert hint == f"wolfbus run --resume --out {out} --house {left} --house {lost}"
         played = manifest(out)["totals"]["ended"]
         assert played >= 16 - 5
         # the house that is left plays them anew, since nobody knows what became of them
         with players(urls[0], *PAIR, house="a"):
-            done = run_here("--resume", "--out", out, *at(here))
+            done = run_here("--resume", "--out", out, *at(left))
         assert done.returncode == 0, done.stderr
     assert_like_of_house(whole, out, "a")
 

@@ -24,24 +24,26 @@ def test_a_game_that_is_over_is_freed_without_waiting_for_the_collector(url: str
         gc.disable()
         try:
             run_here(study_file(tmp_path, f"games = {games}"), "--out", tmp_path / f"{games}", "--bus", url, code=0)
-            kept = sum(str(type(each).__module__).startswith(("moderator.", "analytics.")) for each in gc.get_objects())
-            return gc.collect(), kept
+            staying = sum(
+                str(type(thing).__module__).startswith(("moderator.", "analytics.")) for thing in gc.get_objects()
+            )
+            return gc.collect(), staying
         finally:
             gc.enable()
 
     left(1)
-    (found, kept), (more, also) = left(2), left(12)
+    (few, few_stay), (many, many_stay) = left(2), left(12)
     # ten games in rings of references would be thousands
-    assert more - found < 500
+    assert many - few < 500
     # one that is kept has hundreds
-    assert also - kept <= 20
+    assert many_stay - few_stay <= 20
 
 
 def resident(pid: int) -> int:
     """Return the resident bytes of a process and its children."""
-    own = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    size = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return own + sum(map(resident, map(int, children)))
+    return size + sum(map(resident, map(int, children)))
 
 
 @pytest.mark.soak

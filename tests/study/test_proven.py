@@ -25,21 +25,21 @@ def played(tmp_path_factory):
 
 
 @pytest.fixture
-def told(capsys):
-    def told(*words):
+def command(capsys):
+    def command(*words):
         capsys.readouterr()
         code = run([str(word) for word in words])
         return code, *capsys.readouterr()
 
-    return told
+    return command
 
 
 @pytest.fixture
-def failing(told):
+def failing(command):
     """Run a command that has to say that something is wrong; returns stdout and stderr."""
 
     def failing(*words):
-        code, out, err = told(*words)
+        code, out, err = command(*words)
         assert code == FAILED, words
         return out, err
 
@@ -47,8 +47,8 @@ def failing(told):
 
 
 @pytest.fixture
-def study(played, tmp_path, told):
-    return Study(shutil.copytree(played, tmp_path / "s"), told)
+def study(played, tmp_path, command):
+    return Study(shutil.copytree(played, tmp_path / "s"), command)
 
 
 # -- what every reader says of a study that was forged
@@ -89,19 +89,19 @@ def test_a_forged_manifest_differs_from_the_journal(study, failing):
     head = forge(study.record(game), villagers_win)
     study.edit_games(game["number"], winner="villagers", head=head)
     _, err = failing("verify", study)
-    told_of = {line.partition(": ")[2] for line in err.splitlines()}
-    assert any(game["game"] in line and "(journal.jsonl)" in line for line in told_of)
-    assert f"{study.folder / 'study.json'}: study_hash: not the hash over the heads of its games" in told_of
+    lines = {line.partition(": ")[2] for line in err.splitlines()}
+    assert any(game["game"] in line and "(journal.jsonl)" in line for line in lines)
+    assert f"{study.folder / 'study.json'}: study_hash: not the hash over the heads of its games" in lines
 
 
-def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(study, told, failing):
+def test_only_a_published_hash_tells_of_records_manifest_and_journal_that_were_all_forged(study, command, failing):
     published = study.manifest["study_hash"]
-    assert told("verify", study, "--expect", published)[0] == 0
+    assert command("verify", study, "--expect", published)[0] == 0
     heads = {game["game"]: forge(study.record(game), other_words) for game in study.games}
-    study.edit(lambda found: [game.update(head=heads[game["game"]]) for game in found["games"]])
-    study.edit(lambda found: found.update(study_hash=hash_of(heads)))
+    study.edit(lambda manifest: [game.update(head=heads[game["game"]]) for game in manifest["games"]])
+    study.edit(lambda manifest: manifest.update(study_hash=hash_of(heads)))
     study.journal.unlink()
-    code, out, _ = told("verify", study, "--prove")
+    code, out, _ = command("verify", study, "--prove")
     assert code == 0
     assert f"{GAMES} of {GAMES} records proven" in out
     assert "Not shown by this: that labels" in out
@@ -145,9 +145,9 @@ def test_of_two_records_of_a_game_the_one_that_was_noted_counts_wherever_it_stan
     assert study.counted() == GAMES - 1
 
 
-def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, told, failing):
+def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, command, failing):
     study.edit_games(1, **PENDING)
-    assert told("verify", study)[2].startswith(f"wolfbus: {study.folder / 'study.json'}: study_hash: ")
+    assert command("verify", study)[2].startswith(f"wolfbus: {study.folder / 'study.json'}: study_hash: ")
     # the journal has it
     assert study.counted() == GAMES
     study.journal.unlink()
@@ -156,12 +156,14 @@ def test_a_whole_record_of_a_game_whose_end_nobody_noted_is_left_out(study, told
     assert study.counted() == GAMES - 1
 
 
-def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(study, told, tmp_path, failing):
+def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is_noted(
+    study, command, tmp_path, failing
+):
     game = study.others[0]
     forge(study.record(game), villagers_win)
     alone = tmp_path / "alone"
     shutil.copytree(study.folder / "records", alone)
-    assert told("verify", alone)[0] == 0
+    assert command("verify", alone)[0] == 0
     for words in (("verify", alone), ("export", "csv", alone, "--out", tmp_path)):
         out, err = failing(*words, "--prove")
         assert any(game["game"] in line and "the rules give" in line for line in err.splitlines())
@@ -172,50 +174,50 @@ def test_a_rule_that_was_not_kept_is_found_by_re_execution_even_where_nothing_is
 # -- the hash, and what is said of it
 
 
-def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played, told):
-    found = manifest(played)
+def test_the_hash_of_a_study_is_over_game_and_head_of_each_record(played, command):
+    loaded = manifest(played)
     heads = {
         game["game"]: json.loads((played / game["record"]).read_bytes().splitlines()[-1])["hash"]
-        for game in found["games"]
+        for game in loaded["games"]
     }
-    assert found["study_hash"] == hash_of(heads)
-    assert found["study_hash"] in told("report", played, "--bibtex")[1]
-    assert f"Hash    {found['study_hash']}" in run_here("--resume", "--out", played).stdout
-    assert json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"] == found["study_hash"]
-    assert json.loads(told("report", played, "--json")[1])["studies"][0]["checked"] == {
+    assert loaded["study_hash"] == hash_of(heads)
+    assert loaded["study_hash"] in command("report", played, "--bibtex")[1]
+    assert f"Hash    {loaded['study_hash']}" in run_here("--resume", "--out", played).stdout
+    assert json.loads(run_here("--resume", "--out", played, "--json").stdout)["study_hash"] == loaded["study_hash"]
+    assert json.loads(command("report", played, "--json")[1])["studies"][0]["checked"] == {
         "records": GAMES, "whole": GAMES, "compared": ["winner", "rounds", "digest", "head"],
-        "proven": None, "study_hash": found["study_hash"],
+        "proven": None, "study_hash": loaded["study_hash"],
     }  # fmt: skip
 
 
-def test_the_page_says_what_was_checked_and_no_more(study, told):
+def test_the_page_says_what_was_checked_and_no_more(study, command):
     hashed = f"study hash {study.manifest['study_hash']}"
-    out = told("report", study, "--md", "-")[1]
+    out = command("report", study, "--md", "-")[1]
     assert f"{GAMES} of {GAMES} records as noted (winner, rounds, digest and head), none re-executed, {hashed}" in out
     assert " proven, study hash" not in out
-    assert f"{GAMES} of {GAMES} records proven, {hashed}" in told("report", study, "--md", "-", "--prove")[1]
+    assert f"{GAMES} of {GAMES} records proven, {hashed}" in command("report", study, "--md", "-", "--prove")[1]
     first_screen = f"study hash {study.manifest['study_hash'][:12]}…"
     assert first_screen in out
     study.record(study.games[0]).rename(study.folder / "lost")
-    assert first_screen not in told("report", study, "--md", "-")[1]
+    assert first_screen not in command("report", study, "--md", "-")[1]
     (study.folder / "lost").rename(study.record(study.games[0]))
     study.drop_heads()
-    out = told("report", study, "--md", "-")[1]
+    out = command("report", study, "--md", "-")[1]
     # the records are there, and their heads give the hash that the manifest no longer tells
     assert f"{GAMES} of {GAMES} records as noted (winner, rounds and digest), none re-executed, {hashed}" in out
     assert "This study notes no heads, as an earlier version wrote it" in out
 
 
-def test_a_record_is_verified_by_its_head(played, told, tmp_path, failing):
+def test_a_record_is_verified_by_its_head(played, command, tmp_path, failing):
     game = manifest(played)["games"][0]
     record = played / game["record"]
-    assert json.loads(told("replay", record, "--json")[1])["head"] == game["head"]
-    said = " ".join(told("replay", record)[1].split())
-    assert f"Head {game['head']}" in said
-    assert "the rules give every derived event from the recorded answers" in said
+    assert json.loads(command("replay", record, "--json")[1])["head"] == game["head"]
+    text = " ".join(command("replay", record)[1].split())
+    assert f"Head {game['head']}" in text
+    assert "the rules give every derived event from the recorded answers" in text
     unproven = "labels, judgements, texts, thoughts, times, brains and model calls are what was said."
-    assert f"Not proven: that {unproven}" in said
-    code, out, err = told("verify", record, "--prove", "--expect", game["head"].upper(), "--json")
+    assert f"Not proven: that {unproven}" in text
+    code, out, err = command("verify", record, "--prove", "--expect", game["head"].upper(), "--json")
     result = json.loads(out)
     assert (code, err, result["fine"]) == (0, "", True)
     assert result["results"][0]["hash"] == game["head"]
@@ -227,21 +229,21 @@ def test_a_record_is_verified_by_its_head(played, told, tmp_path, failing):
     failing("verify", cut)
 
 
-def test_times_that_run_backwards_are_refused(study, told, failing):
+def test_times_that_run_backwards_are_refused(study, command, failing):
     record = study.record(study.games[0])
     forge(record, lambda event: event, later=1000.0)
     for words in (("replay", record), ("verify", record), ("report", record, "--json")):
         _, err = failing(*words)
         assert "line 8: time " in err
         assert "times run backwards" in err
-    forged = json.loads(told("replay", record, "--json")[1])
+    forged = json.loads(command("replay", record, "--json")[1])
     assert (forged["verified"], forged["events"]) == (False, 7)
 
 
 # -- going on with a study that was forged
 
 
-def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(study, told):
+def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(study, command):
     before, forged = study.manifest, study.forge_winners()
     done = study.resume()
     for path in forged:
@@ -249,7 +251,7 @@ def test_resuming_sets_forged_records_aside_and_plays_their_games_anew(study, to
         assert "the game is played anew" in line
     assert without_times(study.manifest) == without_times(before)
     assert study.aside == {f"{path.stem}.1.partial" for path in forged}
-    assert told("verify", study, "--prove")[0] == 0
+    assert command("verify", study, "--prove")[0] == 0
 
 
 @pytest.mark.parametrize("where", ["study.json", "journal.jsonl"])
@@ -265,14 +267,14 @@ def test_resuming_never_takes_over_a_forged_digest(study, where):
 def test_a_record_that_a_kill_kept_from_being_noted_counts_if_the_rules_give_it(study):
     before, genuine, forged = study.manifest, study.games[0], study.others[-1]
     forge(study.record(forged), villagers_win)
-    kept = study.record(genuine).stat().st_mtime_ns
+    before_ns = study.record(genuine).stat().st_mtime_ns
     numbers = {genuine["number"], forged["number"]}
     study.edit_games(*numbers, **PENDING, rounds=None)
     lines = [line for line in study.journal.read_text().splitlines() if json.loads(line).get("number") not in numbers]
     study.journal.write_text("".join(f"{line}\n" for line in lines))
     study.resume()
     assert without_times(study.manifest) == without_times(before)
-    assert study.record(genuine).stat().st_mtime_ns == kept
+    assert study.record(genuine).stat().st_mtime_ns == before_ns
     assert study.aside == {f"{study.record(forged).stem}.1.partial"}
     assert journal_lines(study.folder) == GAMES
 
@@ -304,7 +306,7 @@ def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(stu
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
-def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(study, told, tmp_path, failing):
+def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(study, command, tmp_path, failing):
     ada, eve = tmp_path / "ada", tmp_path / "eve"
     signers = {}
     for key in (ada, eve):
@@ -313,21 +315,21 @@ def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(stud
         kind, public, *_ = key.with_suffix(".pub").read_text().split()
         signers[key] = key.with_suffix(".signers")
         signers[key].write_text(f"{key.name}@example.org {kind} {public}\n")
-    assert told("verify", study, "--signed-by", signers[ada])[0] == USAGE
-    code, out, _ = told("verify", study, "--sign", ada)
+    assert command("verify", study, "--signed-by", signers[ada])[0] == USAGE
+    code, out, _ = command("verify", study, "--sign", ada)
     assert code == 0
     assert f"written to {study.folder / 'study.json.sig'}" in out
-    code, out, _ = told("verify", study, "--signed-by", signers[ada])
+    code, out, _ = command("verify", study, "--signed-by", signers[ada])
     assert (code, "good, by ada@example.org" in out) == (0, True)
     failing("verify", study, "--signed-by", signers[eve])
     study.forge_winners()
     failing("verify", study, "--signed-by", signers[ada])
-    assert "nothing is signed" in told("verify", study, "--sign", ada)[1]
+    assert "nothing is signed" in command("verify", study, "--sign", ada)[1]
 
 
-def test_without_ssh_keygen_a_signature_is_one_line(played, told, tmp_path, monkeypatch):
+def test_without_ssh_keygen_a_signature_is_one_line(played, command, tmp_path, monkeypatch):
     (tmp_path / "key").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, _, err = told("verify", played, "--sign", tmp_path / "key")
+    code, _, err = command("verify", played, "--sign", tmp_path / "key")
     assert (code, err.count("\n")) == (USAGE, 1)
     assert "signatures need ssh-keygen" in err

@@ -59,20 +59,20 @@ def resume(out, *more):
 
 
 def test_a_study_leaves_a_record_of_every_game_and_a_manifest_that_counts_them(whole):
-    told = manifest(whole)
-    assert told["complete"]
-    assert told["totals"]["ended"] == told["totals"]["games"] == len(told["games"]) == 16
-    assert sum(told["totals"][who] for who in ("villagers", "werewolves", "nobody")) == 16
-    assert told["totals"]["statements"] > 100
-    for game in told["games"]:
+    study = manifest(whole)
+    assert study["complete"]
+    assert study["totals"]["ended"] == study["totals"]["games"] == len(study["games"]) == 16
+    assert sum(study["totals"][who] for who in ("villagers", "werewolves", "nobody")) == 16
+    assert study["totals"]["statements"] > 100
+    for game in study["games"]:
         first, *_, last = (whole / game["record"]).read_text().splitlines()
         opened = json.loads(first)
         assert (opened["game"], opened["seed"]) == (game["game"], game["seed"])
         assert [seat["brain"] for seat in opened["seats"]] == game["brains"]
         assert json.loads(last).get("winner") == game["winner"]
-    assert told["agents"] == ["scripted", "tests.study.gate:Gated"]
-    assert told["design"]["roles_equal"]
-    assert len({game["block"] for game in told["games"]}) == 8
+    assert study["agents"] == ["scripted", "tests.study.brains:Gated"]
+    assert study["design"]["roles_equal"]
+    assert len({game["block"] for game in study["games"]}) == 8
 
 
 def test_a_game_can_be_played_again_alone_with_the_same_digest(whole, tmp_path, capsys):
@@ -93,13 +93,13 @@ def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, who
 
 
 def test_a_run_tells_at_its_end_of_whom_no_answer_could_be_used(tmp_path, out):
-    said = {}
+    errors = {}
     for brain in ("tests.whole.brains:Raises", "random"):
         file = study_file(tmp_path, f'games = 2\nseed = 3\nplayers = "{brain}*2,scripted*6"')
-        said[brain] = run_here(file, "--out", out / brain.rpartition(":")[2], code=0).stderr
+        errors[brain] = run_here(file, "--out", out / brain.rpartition(":")[2], code=0).stderr
     line = "wolfbus: in 2 games, no answer of tests.whole.brains:Raises could be used: all are defaults\n"
-    assert [text.count("no answer of") for text in said.values()] == [1, 0]
-    assert line in said["tests.whole.brains:Raises"]
+    assert [text.count("no answer of") for text in errors.values()] == [1, 0]
+    assert line in errors["tests.whole.brains:Raises"]
 
 
 MOCK = """
@@ -125,30 +125,30 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
     words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
     run_here("--games", "3", *words, tmp_path / "first", code=0)
     # no record is ever overwritten, so this game cannot be played
-    taken = min((tmp_path / "first" / "records").iterdir())
+    record = min((tmp_path / "first" / "records").iterdir())
     (out / "records").mkdir(parents=True)
-    (out / "records" / taken.name).touch()
+    (out / "records" / record.name).touch()
     for name, value in (("TERM", "xterm"), ("COLUMNS", "160")):
         monkeypatch.setenv(name, value)
-    ours, its = pty.openpty()
-    shown: list[bytes] = []
+    terminal, other_end = pty.openpty()
+    parts: list[bytes] = []
 
     def look():
         with contextlib.suppress(OSError):
-            while part := os.read(ours, 65536):
-                shown.append(part)
+            while part := os.read(terminal, 65536):
+                parts.append(part)
 
     watcher = threading.Thread(target=look)
     watcher.start()
-    with os.fdopen(os.dup(its)) as keys, os.fdopen(its, "w") as screen, redirect_stderr(screen):
+    with os.fdopen(os.dup(other_end)) as keys, os.fdopen(other_end, "w") as screen, redirect_stderr(screen):
         monkeypatch.setattr("sys.stdin", keys)
-        os.write(ours, b"3\n")
+        os.write(terminal, b"3\n")
         code = cli.run(["run", *map(str, words), str(out)])
     watcher.join()
-    os.close(ours)
-    told = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(shown).decode())
-    assert (code, "Games [20]: " in told) == (1, True), told
-    last = told.rsplit("3/3", 1)[1]
+    os.close(terminal)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode())
+    assert (code, "Games [20]: " in text) == (1, True), text
+    last = text.rsplit("3/3", 1)[1]
     assert re.search(r"games/s, \d+ s left, wolves \d, villagers \d, nobody \d, 1 failed, \$\d+\.\d\d", last), last
 
 
@@ -161,7 +161,7 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
         ("--games 16", ["add --resume"]),
         ("--resume --seed 12", ["seed", '"12"', '"11"']),
         ("--resume --players random", ["agents"]),
-        ("--resume --players scripted*2,tests.study.gate:Gated*6", ["seats"]),
+        ("--resume --players scripted*2,tests.study.brains:Gated*6", ["seats"]),
         ("--resume --design fixed", ["design", '"fixed"', '"balanced"']),
         ("--resume --games 15", ["games", "15", "16", "only grow"]),
         ("--resume {other}", ["config.deadlines.bid: 5.0 is told, and the folder's study has 60.0"]),
@@ -200,8 +200,8 @@ def test_a_study_can_grow_and_its_first_games_stay(small, out):
     done = small(5, "--resume", "--json")
     assert done.returncode == 0, done.stderr
     assert manifest(out)["games"][:3] == first
-    told = json.loads(done.stdout)
-    assert (told["games"], told["ended"], told["complete"]) == (5, 5, True)
+    totals = json.loads(done.stdout)
+    assert (totals["games"], totals["ended"], totals["complete"]) == (5, 5, True)
 
 
 @pytest.mark.parametrize("journal", [True, False], ids=["with its journal", "without"])
@@ -238,10 +238,10 @@ def test_a_game_that_fails_is_counted_with_its_error_and_tried_again(small, out)
     assert "1 of 3 games failed" in done.stderr
     assert "exists already" in done.stdout
     assert re.search(r"^Hash .*\(of the records so far; more games change it\)$", done.stdout, re.MULTILINE)
-    told = manifest(out)
-    assert (told["totals"]["ended"], told["totals"]["failed"], told["complete"]) == (2, 1, False)
-    assert told["games"][1]["state"] == "failed"
-    assert "exists already" in told["games"][1]["error"]
+    study = manifest(out)
+    assert (study["totals"]["ended"], study["totals"]["failed"], study["complete"]) == (2, 1, False)
+    assert study["games"][1]["state"] == "failed"
+    assert "exists already" in study["games"][1]["error"]
     resume(out)
     assert manifest(out)["complete"]
     assert (out / "aside" / f"{Path(name).stem}.1.partial").read_text() == "somebody's\n"
@@ -326,7 +326,7 @@ def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midw
     ],
 )
 def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_path, out, brain, why):
-    study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.dying:{brain}*8"')
+    study = study_file(tmp_path, f'games = 4\nat_once = 2\nworkers = 2\nplayers = "tests.study.brains:{brain}*8"')
     process = begin(study, "--out", out, gate=tmp_path / "dead")
     _, error = process.communicate(timeout=100)
     assert process.returncode == 1, error
@@ -347,17 +347,17 @@ def test_ctrl_c_ends_at_once_with_a_line_that_says_how_to_go_on(midway, out, gat
     last = error.strip().splitlines()[-1]
     assert last.startswith("wolfbus: interrupted;")
     assert last.endswith(f"wolfbus run --resume --out {out}")
-    told = manifest(out)
-    assert not told["complete"]
-    assert told["totals"]["pending"] == 16 - told["totals"]["ended"] > 0
-    assert told["totals"]["failed"] == 0
+    study = manifest(out)
+    assert not study["complete"]
+    assert study["totals"]["pending"] == 16 - study["totals"]["ended"] > 0
+    assert study["totals"]["failed"] == 0
     # of a game that was not played all stands there that is planned of it
-    left = next(game for game in told["games"] if game["state"] == "pending")
+    left = next(game for game in study["games"] if game["state"] == "pending")
     planned = manifest(whole)["games"][left["number"] - 1]
     unknown = dict.fromkeys(("winner", "rounds", "digest", "head", "error", "seconds"))
     assert left == {**planned, **unknown, "state": "pending"}
     # what is there is whole
-    assert len(times_of(out)) == told["totals"]["ended"]
+    assert len(times_of(out)) == study["totals"]["ended"]
     resume(out)
     assert_like(whole, out)
 

@@ -40,23 +40,23 @@ def test_a_mistake_is_one_line_that_names_the_file_and_the_field(tmp_path, out, 
 
 def test_options_come_before_the_file(played):
     options = ("--games", "1", "--players", "scripted*6,random*2")
-    told, _ = played(f'games = 7\nseed = 3\nagents = ["random"]\n{SHORT}', *options)
-    assert (len(told["games"]), told["seed"]) == (1, "3")
-    assert told["seats"] == ["scripted"] * 6 + ["random"] * 2
+    study, _ = played(f'games = 7\nseed = 3\nagents = ["random"]\n{SHORT}', *options)
+    assert (len(study["games"]), study["seed"]) == (1, "3")
+    assert study["seats"] == ["scripted"] * 6 + ["random"] * 2
 
 
 def test_players_by_name_sit_where_their_names_do(played):
     names = ["A", "B", "C", "D", "E", "F", "G", "H"]
-    told, _ = played(f'games = 2\n[players]\nC = "random"\ndefault = "scripted"\n{SHORT}names = {names}')
-    assert told["design"]["kind"] == "fixed"
-    assert {tuple(game["brains"]) for game in told["games"]} == {("scripted", "scripted", "random", *["scripted"] * 5)}
+    study, _ = played(f'games = 2\n[players]\nC = "random"\ndefault = "scripted"\n{SHORT}names = {names}')
+    assert study["design"]["kind"] == "fixed"
+    assert {tuple(game["brains"]) for game in study["games"]} == {("scripted", "scripted", "random", *["scripted"] * 5)}
 
 
 def test_a_config_file_of_play_gives_rules_players_and_models(played, tmp_path):
     config = tmp_path / "play.toml"
     config.write_text('debate_turns = 2\nmax_rounds = 2\nplayers = "random"\n[models.mini]\nmodel = "m"')
-    told, again = played("games = 1", "--config", config)
-    assert (told["config"]["debate_turns"], told["seats"]) == (2, ["random"] * 8)
+    study, again = played("games = 1", "--config", config)
+    assert (study["config"]["debate_turns"], study["seats"]) == (2, ["random"] * 8)
     assert again["models"] == {"mini": {"model": "m"}}
 
 
@@ -104,19 +104,19 @@ def test_the_folders_own_files_say_the_same_study(played, out):
     endpoint = "here"
     price = {{ input = 0.1, output = 0.2 }}
     """
-    told, again = played(text)
+    study, again = played(text)
     # a seed that nobody gave is drawn once
-    assert len(told["seed"]) == 32
+    assert len(study["seed"]) == 32
     # what `wolfbus play` takes
     rules = out.with_name("rules")
     run_here("--config", out / "rules.toml", "--games", "1", "--out", rules, code=0)
-    assert manifest(rules)["config"] == told["config"]
+    assert manifest(rules)["config"] == study["config"]
     assert tomllib.loads((rules / "study.toml").read_text("utf-8"))["models"] == again["models"]
     other = out.with_name("other")
     run_here(out / "study.toml", "--out", other, code=0)
     assert tomllib.loads((other / "study.toml").read_text("utf-8")) == again
     members = ("study", "name", "seed", "config", "agents", "design", "budget_usd")
-    assert [manifest(other)[name] for name in members] == [told[name] for name in members]
+    assert [manifest(other)[name] for name in members] == [study[name] for name in members]
 
 
 def test_the_example_is_two_cycles_of_its_design(out):
@@ -127,7 +127,7 @@ def test_the_example_is_two_cycles_of_its_design(out):
 def test_any_name_and_any_number_is_written_so_that_it_reads_back_the_same(played):
     # every character that TOML or JSON treat in a way of their own, and one that takes two of UTF-16
     strange = "".join(map(chr, range(0xA1))) + "é\u2028\ufeff\U0001f43a"
-    literal = "".join(f"\\U{ord(each):08x}" for each in strange)
+    literal = "".join(f"\\U{ord(character):08x}" for character in strange)
     text = f"""
     games = 1
     name = "{literal}"
@@ -139,6 +139,6 @@ def test_any_name_and_any_number_is_written_so_that_it_reads_back_the_same(playe
     price = {{ input = 0, output = 1e22 }}
     extra = {{ "{literal}" = "{literal}", "" = "", plain = true, half = -0.5, minus = -7 }}
     """
-    told, again = played(text)
-    assert (told["name"], again["name"], again["budget"], again["budget_tokens"]) == (strange, strange, 1e-7, 2**53)
+    study, again = played(text)
+    assert (study["name"], again["name"], again["budget"], again["budget_tokens"]) == (strange, strange, 1e-7, 2**53)
     assert again["models"] == tomllib.loads(text)["models"]

@@ -14,7 +14,7 @@ from importlib import resources
 import pytest
 import redis
 
-from tests.study.gate import GATE
+from tests.study.brains import GATE
 from tests.study.runs import (
     ENVIRONMENT,
     STUDY,
@@ -55,10 +55,10 @@ class Workers:
         return self.all[-1]
 
     def close(self):
-        for each in self.all:
-            if each.poll() is None:
-                each.kill()
-            each.communicate()
+        for process in self.all:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
 
 
 @pytest.fixture
@@ -88,15 +88,15 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
         wait_until(lambda: journal_lines(out) >= 4, 60)
         # both are in the middle of games, which wait at the gate
         first.send_signal(end)
-        told.append(first.communicate(timeout=30)[1])
+        errors.append(first.communicate(timeout=30)[1])
         gate.touch()
 
-    told: list[str] = []
+    errors: list[str] = []
     assert_through(run_here_while(go, study, "--out", out, *share), second, whole, out)
-    told.append(second.stderr.read())
+    errors.append(second.stderr.read())
     assert first.returncode == (-9 if end is signal.SIGKILL else 0)
     why = ["SIGTERM"] * (end is signal.SIGTERM) + ["it has no more games"]
-    assert re.findall(r"^wolfbus: this worker leaves agenda shared: (.*)$", "".join(told), re.MULTILINE) == why
+    assert re.findall(r"^wolfbus: this worker leaves agenda shared: (.*)$", "".join(errors), re.MULTILINE) == why
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
 
 
@@ -137,10 +137,10 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
 ):
     with (
         RedisServer() as other,
-        closing(Workers(redis_url, gate, "1", "--play-on", f"{other.url}?patience=0.3")) as there,
-        closing(Workers(redis_url, gate, "1", "--play-on", "memory://")) as here,
+        closing(Workers(redis_url, gate, "1", "--play-on", f"{other.url}?patience=0.3")) as elsewhere,
+        closing(Workers(redis_url, gate, "1", "--play-on", "memory://")) as in_memory,
     ):
-        killed, cut_off, stays = there.start(), there.start(), here.start()
+        killed, cut_off, stays = elsewhere.start(), elsewhere.start(), in_memory.start()
 
         def die():
             wait_until(lambda: journal_lines(out) >= 4, 60)
@@ -253,8 +253,8 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
 
 def test_it_is_told_who_took_a_game_last_and_how_often_it_was_taken(agenda):
     for who, before in (("a", [0, ""]), ("b", [1, "a"]), ("c", [2, "b"])):
-        ((_, game, *taken),) = take(agenda, who, 1, lease_ms=0)
-        assert (game, taken) == ("1", before)
+        ((_, game, *history),) = take(agenda, who, 1, lease_ms=0)
+        assert (game, history) == ("1", before)
 
 
 def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
@@ -270,7 +270,7 @@ def test_nothing_is_agreed_taken_or_finished_on_an_agenda_that_is_gone(agenda, l
     ((entry, *_),) = take(agenda, "a", 1)
     link.delete(*KEYS)
     words = [("lease", 1), ("hold", "a", entry), ("take", "a", 1, 1), ("finish", entry, 1, "a", "{}")]
-    assert [agenda(*each) for each in words] == ["", "", "", ""]
+    assert [agenda(*command) for command in words] == ["", "", "", ""]
     assert link.exists(*KEYS) == 0
 
 

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 _OF_PYKKA = frozenset({_ActorStop, ProxyCall, ProxyGetAttr, ProxySetAttr})
 
-TURN = 32
+MESSAGES_PER_TURN = 32
 """Messages an actor may handle before others get their turn: enough to make the queue cheap, few enough to be fair."""
 
 
@@ -275,7 +275,7 @@ class PooledActor(Actor):
             self._take_turn()
 
     def _take_turn(self) -> None:
-        self.actor_inbox.share(TURN)
+        self.actor_inbox.share(MESSAGES_PER_TURN)
         try:
             self._actor_loop_running()
         except TurnOver:

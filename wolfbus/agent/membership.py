@@ -163,13 +163,13 @@ class Membership:
 @contextlib.contextmanager
 def close_if_slow(bus: Bus) -> Iterator[None]:
     """Close the bus if what is done meanwhile takes long: one that is away is not waited for."""
-    closing = threading.Timer(_FLUSH_S, bus.close)
-    closing.daemon = True
-    closing.start()
+    timer = threading.Timer(_FLUSH_S, bus.close)
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        closing.cancel()
+        timer.cancel()
 
 
 def _flush(writer: BusWriter, bus: Bus) -> None:

@@ -142,8 +142,8 @@ class Outbox:
                 if name not in sent:
                     sent.add(name)
                     new.append(plain(text))
-            for texts_of_one in _by_size(new):
-                report = {"v": PROTOCOL, "type": "segments", "game": game, "seat": seat, "texts": texts_of_one}
+            for batch in _by_size(new):
+                report = {"v": PROTOCOL, "type": "segments", "game": game, "seat": seat, "texts": batch}
                 self.send(game, pack(report), "segments")
 
 

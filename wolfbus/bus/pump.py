@@ -69,8 +69,7 @@ class BusReader(Closable):
         self._on_error = on_error
         self._on_recovery = on_recovery
         self._failing = False
-        self._deliver: dict[str, Deliver] = {}
-        self._lost: dict[str, Lost] = {}
+        self._followers: dict[str, tuple[Deliver, Lost | None]] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name)
@@ -83,17 +82,13 @@ class BusReader(Closable):
         `lost`; entries that were just being handed out may still reach it.
         """
         with self._lock:
-            self._deliver[stream] = deliver
-            self._lost.pop(stream, None)
-            if lost is not None:
-                self._lost[stream] = lost
+            self._followers[stream] = deliver, lost
             self._session.follow(stream, after)
 
     def unfollow(self, stream: str) -> None:
         """Stop handing out entries of `stream`; unknown streams are ignored."""
         with self._lock:
-            self._deliver.pop(stream, None)
-            self._lost.pop(stream, None)
+            self._followers.pop(stream, None)
             self._session.unfollow(stream)
 
     def start(self) -> Self:
@@ -128,7 +123,7 @@ class BusReader(Closable):
                 if self._on_recovery is not None:
                     _call(self._on_recovery)
             for stream, entries in batches:
-                deliver = self._deliver.get(stream)
+                deliver, _ = self._followers.get(stream, (None, None))
                 if deliver is not None and not self._closed.is_set():
                     _call(deliver, stream, entries)
                     if self._forget:
@@ -141,7 +136,7 @@ class BusReader(Closable):
             self._closed.wait(REST_S)
             return
         with self._lock:
-            lost = self._lost.get(error.stream)
+            _, lost = self._followers.get(error.stream, (None, None))
         _call(lost or self._on_error, error)
 
 
@@ -342,9 +337,6 @@ class BusWriter(Closable):
         self._give_up({}, commits, error)
         if lost or isinstance(error, BusDown):
             _call(self._on_error, error)
-        self._rest()
-
-    def _rest(self) -> None:
         with self._news:
             self._news.wait_for(lambda: self._closing, REST_S)
 

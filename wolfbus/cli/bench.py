@@ -56,8 +56,8 @@ def bench(
     """
     from players.spec import expand
     from wolfbus.cli.embedded import fresh_game_id
-    from wolfbus.cli.studying.agenda_player import Orders
-    from wolfbus.cli.studying.workers import LocalPlayers, workers_for
+    from wolfbus.cli.studying.agenda_worker import WorkerSettings
+    from wolfbus.cli.studying.local_executor import LocalExecutor, workers_for
     from wolfbus.config import GameConfig
     from wolfbus.study.plan import PlannedGame
 
@@ -73,7 +73,7 @@ def bench(
     with tempfile.TemporaryDirectory(prefix="wolfbus-bench-") as name:
         folder = Path(name)
         (folder / "records").mkdir()
-        orders = Orders(
+        settings = WorkerSettings(
             url,
             config,
             folder if records else None,
@@ -82,17 +82,17 @@ def bench(
             threads=threads,
             brains={"brains": tuple(dict.fromkeys(brains)), "models": {}},
         )
-        local = LocalPlayers(orders, None, lambda _game: None, news)
+        executor = LocalExecutor(settings, None, lambda _game: None, news)
         hasty = True
         try:
             began, cpu = time.perf_counter(), time.process_time()
-            local.post(planned)
+            executor.submit(planned)
             results = [_result(news.get()) for _ in planned]
             seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
             hasty = False
         finally:
-            local.close(hasty=hasty)
-        cpu += local.cpu_s
+            executor.close(hasty=hasty)
+        cpu += executor.cpu_s
         size = sum((folder / game.record).stat().st_size for game in planned) if records else 0
     statements = sum(result.statements for result in results)
     winners = sorted(result.winner or "nobody" for result in results if result.state == "ended")
@@ -102,7 +102,7 @@ def bench(
         "players": players,
         "games": games,
         "at_once": at_once,
-        "workers": orders.workers,
+        "workers": settings.workers,
         "failed": sum(result.state != "ended" for result in results),
         "seconds": round(seconds, 3),
         "games_per_second": round(games / seconds, 2),

@@ -36,7 +36,7 @@ RoleRequest: TypeAlias = tuple[str, Role]
 """A brain, and the role that one of its seats is to have."""
 
 _TABLES: Final = ("players", "models", "endpoints", "agents")
-"""Of a config file, beside the rules."""
+"""Of a config file, besides the rules."""
 _SHOWN: Final = 60
 _SEED: Final = "r23"
 """Of a rehearsal: of 25 that were tried, its game is the one in the middle by calls."""
@@ -359,12 +359,10 @@ def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
         The sum over all calls, as `Accounts.summary` tells it; nothing where no model plays, or only ones of this very
         process, or the game did not end.
     """
-    from players.llm.settings import model_of
-    from players.spec import BrainContext
+    from players.spec import BrainContext, named_models
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    names = {brain.removeprefix("llm:") for brain in brains if brain.startswith("llm:")}
-    servers = {name: model_of(name, models) for name in names}
+    servers = named_models(brains, models)
     if all(model.endpoint.provider == "mock" for model in servers.values()):
         return {}
     mock = {"provider": "mock"}

@@ -1,4 +1,4 @@
-"""`EmbeddedHouse`: a house in one process, whose host has agents and a subscriber of its own beside it."""
+"""`EmbeddedHouse`: a house in one process, with its moderator's host, its agents and those who watch its games."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ AGENT: Final = "local"
 """The one agent of an embedded house; it plays every seat."""
 
 _CLOSE_S: Final = 5.0
-"""Longest time that the end of a house may take to be told on its bus."""
+"""Longest time that the end of a house may take to be announced on its bus."""
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class _Callbacks(PooledActor):
 
 
 class EmbeddedHouse:
-    """A moderator's host that takes games from an agenda, with whoever plays and counts them in this process.
+    """A moderator's host that takes games from an agenda; this process plays and counts them.
 
     Args:
         bus: bus URL, `memory://` or Redis, or a bus that is open already; it is closed with the house.
@@ -152,7 +152,7 @@ class EmbeddedHouse:
             lease_s=0.0,
             agenda=self._agenda,
             threads=threads,
-            # nobody makes room on it but who runs it
+            # only its owner can make room on it
             full_s=read_address(str(bus)).patience_s if has_address else None,
             landed=self._on_recorded,
         )
@@ -189,7 +189,7 @@ class EmbeddedHouse:
         try:
             self._check_open()
         except WolfError as error:
-            # nobody hears of it any more
+            # its end is not reported any more
             self._fail(running, error)
         return running
 
@@ -248,7 +248,7 @@ class EmbeddedHouse:
         finally:
             self._why = why
             self._is_abandoned = self._is_abandoned or isinstance(why, BusError)
-            # in order or not: of games that are left nobody else tells, as after an error of the moderator's own
+            # nothing else ends the games that are left, as after an error of the moderator's own
             for game in list(self._games.values()):
                 self._fail(game, why)
             self._begun.set()
@@ -272,12 +272,12 @@ class EmbeddedHouse:
     def _is_kept(self, game: str) -> bool:
         return game not in self._games
 
-    # -- what comes of games
+    # -- events and ends of games
 
     def _on_recorded(self, name: str, events: Sequence[Recorded]) -> None:
         """Take in what was recorded of a game; called by its moderator."""
         if self._in_memory:
-            # nobody reads it there
+            # it has no other reader
             self._bus.trim(streams.record(self.name, name), f"{events[-1].n}-0")
         if (game := self._games.get(name)) is not None:
             self._call_later(partial(self._see, game, events))
@@ -320,7 +320,7 @@ class EmbeddedHouse:
             if self._done is not None:
                 self._done(game)
         except Exception:
-            # whoever waits for this game, or for another, is told all the same
+            # threads that wait for this game, or for another, are woken all the same
             logger.exception("what follows from the end of game %s failed", name)
         finally:
             game.finished.set()

@@ -74,7 +74,7 @@ def fake_model(host: str, port: int, **traits: Any) -> None:
     from wolfbus.testing.model_behaviour import behaviour_of
     from wolfbus.testing.model_server import serve
 
-    # click.echo flushes: whoever started this waits for the line
+    # click.echo flushes: a parent process waits for the line
     stats = serve(behaviour_of(traits), host, port, lambda url: click.echo(f"fake model: listening at {url}"))
     met = sum(stats.errors.values())
     click.echo(

@@ -121,7 +121,7 @@ def _multiply_in_one_thread() -> None:
 
 @contextlib.contextmanager
 def reading_progress(*, in_bytes: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show how much of what there is to read is read, in files or bytes, where somebody watches."""
+    """Show how much is read so far, in files or bytes, in a terminal."""
     if not sys.stderr.isatty():
         yield lambda _read, _all: None
         return

@@ -136,7 +136,7 @@ def play(
         brain_context = stack.enter_context(open_brain_context(brains, loaded.models, **calls))
         if not quiet and not as_json and calls.get("replay_cassette") is None:
             print_estimate(rehearse(config, brains, loaded.models), 1)
-        # whoever looks at the page is not made to wait here
+        # with a page the game is not paced here
         speed = _speed(0.0 if view else pace, brains)
         # a person at this terminal must not see what the others know
         is_hidden = quiet or as_json or "human" in brains

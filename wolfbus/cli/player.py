@@ -64,7 +64,7 @@ agent_options = option_group(
     click.option("--once", is_flag=True, help="Leave after the first game."),
     seconds_option("--grace", "grace_s", default=8.0, help="How long to play games under way on after SIGTERM."),
 )
-"""What every agent process takes beside the options of services."""
+"""Options of every agent process, besides those of services."""
 _AGENT: Final = ("url", "house", "name", "seats", "places", "once", "grace_s")
 
 

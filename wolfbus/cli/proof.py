@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A file that is open for reading, recognised by its first line; whoever reads it closes it.
+    """A file that is open for reading, recognised by its first line; its reader closes it.
 
     Of a file whose first line is, or once was, one of a wolfbus record (`is_record`) every fault is a finding.
     """
@@ -56,7 +56,8 @@ class Proof:
         events: events that hold.
         records: those events, if they were to be kept.
         notes: what else there is to say, for people.
-        rungs: labels and judgements of a published log by how our reading reads them; None for a wolfbus record.
+        reread: labels and judgements of a published log by how our reading reads them, with their shares; None for a
+            wolfbus record.
         recalibrated: what a saved map does to the game's suspicions; None without a map, or without rows.
     """
 
@@ -73,7 +74,7 @@ class Proof:
     events: int = 0
     records: list[Recorded] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    rungs: dict[str, int] | None = None
+    reread: dict[str, Any] | None = None
     recalibrated: dict[str, Any] | None = None
 
     @functools.cached_property
@@ -85,9 +86,7 @@ class Proof:
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that ``replay --json`` prints."""
-        reread = {} if self.rungs is None else {"reread": _shares(self.rungs)}
-        recalibrated = {} if self.recalibrated is None else {"recalibrated": self.recalibrated}
-        return {
+        fields = {
             "source": self.source,
             "verified": self.verified,
             "problems": self.problems,
@@ -101,10 +100,12 @@ class Proof:
             "statements": len(self.rows.statements) if self.rows else 0,
             "judgements": sum(1 for judgement in self.rows.judgements if judgement.usable) if self.rows else 0,
             "labels": self.metrics["labels"],
-            **reread,
+            "reread": self.reread,
             "metrics": self.metrics,
-            **recalibrated,
+            "recalibrated": self.recalibrated,
         }
+        optional = {"reread", "recalibrated"}
+        return {name: value for name, value in fields.items() if value is not None or name not in optional}
 
     def summary(self) -> list[str]:
         """Return the closing lines for people: what was found, and whether it holds."""
@@ -132,7 +133,7 @@ class Proof:
 
 
 def open_source(name: str) -> RecordSource:
-    """Open a file ("-" for standard input) and tell its format by its first line.
+    """Open a file ("-" for standard input) and recognise its format by its first line.
 
     Raises:
         RecordError: it cannot be read at all, or is empty.
@@ -242,6 +243,7 @@ def read_paper(source: RecordSource, criteria: Criteria, saved_map: SavedMap | N
     prior = 0.5 if criteria.prior is None else criteria.prior
     rows = rows_of_paper_log(log, criteria.as_recorded, alpha=alpha, prior=prior)
     counts = log.counts()
+    reread = _reread(counts)
     return Proof(
         name=source.name,
         source="wolf-paper",
@@ -251,8 +253,8 @@ def read_paper(source: RecordSource, criteria: Criteria, saved_map: SavedMap | N
         winner=log.winner,
         reason=None,
         rounds=log.rounds,
-        notes=_paper_notes(log, counts, as_recorded=criteria.as_recorded),
-        rungs=_rungs(counts),
+        notes=_paper_notes(log, counts, reread, as_recorded=criteria.as_recorded),
+        reread=reread,
         recalibrated=_recalibrated(rows, saved_map),
     )
 
@@ -265,27 +267,19 @@ def _recalibrated(rows: GameRows | None, saved: SavedMap | None) -> dict[str, An
     return recalibrated(rows, saved)
 
 
-def _rungs(counts: PaperCounts) -> dict[str, int]:
-    """Return how many analyses each rung of our reading recovers, and how many none does."""
+def _reread(counts: PaperCounts) -> dict[str, Any]:
+    """Return how many analyses each rung of our reading recovers, and how many none does, with their shares."""
     rungs: tuple[Reading, ...] = ("clean", "extracted", "repaired", "coerced")
-    return {**{rung: counts.readings.get(rung, 0) for rung in rungs}, "lost": counts.lost}
-
-
-def _shares(rungs: dict[str, int]) -> dict[str, Any]:
-    total = sum(rungs.values())
-    return {
-        "replies": total,
-        **{rung: {"n": n, "share": n / total if total else None} for rung, n in rungs.items()},
+    numbers = {**{str(rung): counts.readings.get(rung, 0) for rung in rungs}, "lost": counts.lost}
+    total = sum(numbers.values())
+    return {"replies": total} | {
+        name: {"n": number, "share": number / total if total else None} for name, number in numbers.items()
     }
 
 
-def _paper_notes(log: PaperLog, counts: PaperCounts, *, as_recorded: bool) -> list[str]:
-    rungs = _shares(_rungs(counts))
-    shares = ", ".join(
-        f"{name} {row['n']} ({row['share']:.1%})"
-        for name, row in rungs.items()
-        if name != "replies" and rungs["replies"]
-    )
+def _paper_notes(log: PaperLog, counts: PaperCounts, reread: dict[str, Any], *, as_recorded: bool) -> list[str]:
+    rungs = [(name, row) for name, row in reread.items() if name != "replies"]
+    shares = ", ".join(f"{name} {row['n']} ({row['share']:.1%})" for name, row in rungs if reread["replies"])
     lines = [
         f"A log of the paper's code: run {log.run}, {log.model or 'model unknown'}, {len(log.statements)} statements.",
         (
@@ -293,7 +287,7 @@ def _paper_notes(log: PaperLog, counts: PaperCounts, *, as_recorded: bool) -> li
             f"our reading of the raw replies recovers {counts.recovered} of them ({counts.partial} of these "
             f"cut off, with the fields they still hold)."
         ),
-        f"All {rungs['replies']} replies by how they are read: {shares or 'none'}.",
+        f"All {reread['replies']} replies by how they are read: {shares or 'none'}.",
     ]
     if as_recorded:
         lines.append('The figures above are as recorded: fillers count as "truthful, suspicion 0.5".')

@@ -114,7 +114,7 @@ def replay(
         )
     )
     keep = replays or shows_state or shows_calls
-    # whoever computes anew asks for numbers
+    # the ending shows none of the numbers that are computed anew
     ending = None if tables or recomputes or shows_state or shows_calls or as_json else GameEnding()
     result = proof.prove(source, criteria, saved_map, keep=keep, watch=None if ending is None else ending.take)
     if until is not None and until > len(result.records):

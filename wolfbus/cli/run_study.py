@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from wolfbus.cli.studying.study_run import StudyRun
 
 
-def _house_names(_context: click.Context, _option: click.Parameter, told: tuple[str, ...]) -> tuple[str, ...]:
+def _check_houses(_context: click.Context, _option: click.Parameter, houses: tuple[str, ...]) -> tuple[str, ...]:
     """Return houses, each NAME or NAME@URL, once their names and addresses can be understood."""
     from wolfbus.bus.url import read_address
 
-    for words in told:
-        name, at, url = words.partition("@")
+    for house in houses:
+        name, at, url = house.partition("@")
         try:
             read_name(name)
             if at:
                 read_address(read_shared_bus(url))
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
-    if len(set(told)) < len(told):
+    if len(set(houses)) < len(houses):
         raise click.BadParameter("a house is told twice")
-    return told
+    return houses
 
 
 @click.command()
@@ -86,7 +86,7 @@ def _house_names(_context: click.Context, _option: click.Parameter, told: tuple[
     "--house",
     "houses",
     multiple=True,
-    callback=_house_names,
+    callback=_check_houses,
     metavar="NAME[@URL]",
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
     "them, and without it whoever has joined plays. This process is the house's moderator. The "
@@ -126,104 +126,105 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     from wolfbus.cli.studying.loading import RunOptions, load_study
     from wolfbus.cli.studying.study_run import StudyRun
 
-    how = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
-    if how.houses and how.url == "memory://":
+    run_options = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
+    if run_options.houses and run_options.url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
-        how = replace(how, url=os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or how.url)
-    _check_options(how)
-    if options["games"] is None and study_file is None and not how.resume and not how.quiet and _is_watched():
+        url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or run_options.url
+        run_options = replace(run_options, url=url)
+    _check_options(run_options)
+    resume, quiet = run_options.resume, run_options.quiet
+    if options["games"] is None and study_file is None and not resume and not quiet and _is_terminal():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
-    own = how.resume and study_file is None and out is not None
-    if own and out is not None:
-        _find_study(out)
+    config_first = False
+    if resume and study_file is None and out is not None:
+        _check_study_exists(out)
         # the folder's own file says what it is; keys and limits of servers may be others now
-        study_file = out / "study.toml"
-    study = load_study(study_file, config_file, options, house=bool(how.houses), config_first=own)
-    if how.share is not None and (study.settings.workers or 1) > 1:
+        study_file, config_first = out / "study.toml", True
+    study = load_study(study_file, config_file, options, house=bool(run_options.houses), config_first=config_first)
+    if run_options.share is not None and (study.settings.workers or 1) > 1:
         raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
-    if how.resume and out is None and study.settings.seed is None:
+    if resume and out is None and study.settings.seed is None:
         raise ConfigError("--resume: a study's folder is what goes on: give its --out")
     plan = study.plan()
     folder = out if out is not None else Path("runs") / plan.study
-    if how.resume:
-        _find_study(folder)
-    played = StudyRun(study, plan, folder, how)
-    ending = played.play()
-    return _tell(played, ending, as_json=as_json)
+    if resume:
+        _check_study_exists(folder)
+    study_run = StudyRun(study, plan, folder, run_options)
+    ending = study_run.play()
+    return _report(study_run, ending, as_json=as_json)
 
 
-def _check_options(how: RunOptions) -> None:
+def _check_options(options: RunOptions) -> None:
     """Refuse options that do not go together."""
-    tape = how.cassette or how.replay_cassette
-    in_memory = how.url.startswith("memory:")
-    nowhere = any(address.url.startswith("memory:") for address in how.addresses())
+    tape = options.cassette or options.replay_cassette
+    in_memory = options.url.startswith("memory:")
     refuse(
         (
-            how.cassette is not None and how.replay_cassette is not None,
+            options.cassette is not None and options.replay_cassette is not None,
             "--cassette records and --replay-cassette plays: give one of them",
         ),
-        (how.tickets and not how.houses, "--tickets are those of a --house"),
+        (options.tickets and not options.houses, "--tickets are those of a --house"),
         (
-            bool(how.houses) and (nowhere or bool(tape)),
+            any(address.url.startswith("memory:") for address in options.addresses()) or (options.houses and tape),
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair",
         ),
         (
-            how.share is not None and (bool(how.houses) or in_memory or tape),
+            options.share is not None and (options.houses or in_memory or tape),
             "--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers",
         ),
     )
 
 
-def _is_watched() -> bool:
+def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _find_study(out: Path) -> None:
+def _check_study_exists(out: Path) -> None:
     if not (out / FILE).exists():
         raise ConfigError(f"{out}: no study to resume here; without --resume one is begun")
 
 
-def _tell(played: StudyRun, ending: str, *, as_json: bool) -> int:
+def _report(run: StudyRun, ending: str, *, as_json: bool) -> int:
+    """Print how a run went, and how to go on; returns the exit code."""
     from wolfbus.study.showing import replay_command, summary_lines
 
-    totals = played.manifest.totals()
+    manifest, settings = run.manifest, run.study.settings
+    totals, folder = manifest.totals(), shlex.quote(str(run.folder))
     if as_json:
-        told = {"study": played.plan.study, "folder": str(played.folder), "complete": played.manifest.complete}
-        told["study_hash"] = played.manifest.study_hash
-        click.echo(json.dumps({**told, **totals}, allow_nan=False))
+        result = {"study": run.plan.study, "folder": str(run.folder), "complete": manifest.complete}
+        result["study_hash"] = manifest.study_hash
+        click.echo(json.dumps({**result, **totals}, allow_nan=False))
     else:
-        lines = summary_lines(totals, played.folder, played.plan.study, played.study.settings.name, played.errors)
-        click.echo("\n".join(lines))
+        click.echo("\n".join(summary_lines(totals, run.folder, run.plan.study, settings.name, run.errors)))
         if totals["ended"]:
-            whole = played.manifest.complete
-            scope = "all records; publish it" if whole else "the records so far; more games change it"
-            click.echo(f"Hash    {played.manifest.study_hash}  (of {scope})")
-            if not played.options.houses:
-                click.echo(f"Again   {replay_command(played.plan.game(1), played.folder)}")
-            click.echo(f"Next    wolfbus report {shlex.quote(str(played.folder))}")
-    for brain, games in sorted(played.unheard.items()):
+            scope = "all records; publish it" if manifest.complete else "the records so far; more games change it"
+            click.echo(f"Hash    {manifest.study_hash}  (of {scope})")
+            if not run.options.houses:
+                click.echo(f"Again   {replay_command(run.plan.game(1), run.folder)}")
+            click.echo(f"Next    wolfbus report {folder}")
+    for brain, games in sorted(run.unheard.items()):
         if brain != "silent":
-            who = printable(brain, 64)
-            line = f"in {counted(games, 'game')}, no answer of {who} could be used: all are defaults"
-            click.echo(f"wolfbus: {line}", err=True)
-    if not played.manifest.complete:
+            name = printable(brain, 64)
+            _warn(f"in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
+    if not manifest.complete:
         # what games cost that did not end stands nowhere else
-        for line in played.took:
-            click.echo(f"wolfbus: in this run, {line}", err=True)
-    hint = f"wolfbus run --resume --out {shlex.quote(str(played.folder))}" + played.options.again()
+        for line in run.usage_lines:
+            _warn(f"in this run, {line}")
+    command = f"wolfbus run --resume --out {folder}{run.options.resume_options()}"
     if ending == "interrupted":
-        so_far = f"{totals['ended']} of {totals['games']} games are played"
-        click.echo(f"wolfbus: interrupted; {so_far}; go on with: {hint}", err=True)
+        _warn(f"interrupted; {totals['ended']} of {totals['games']} games are played; go on with: {command}")
         return INTERRUPTED
-    if played.halted is not None:
-        settings = played.study.settings
-        more = " --budget MORE" if played.halted.budget and settings.budget is not None else ""
-        more += " --budget-tokens MORE" if played.halted.budget and settings.budget_tokens is not None else ""
-        click.echo(f"wolfbus: {played.halted.why}; go on with: {hint}{more}", err=True)
+    if run.halted is not None:
+        if run.halted.budget:
+            command += " --budget MORE" if settings.budget is not None else ""
+            command += " --budget-tokens MORE" if settings.budget_tokens is not None else ""
+        _warn(f"{run.halted.why}; go on with: {command}")
         return FAILED
-    if not played.manifest.complete:
-        click.echo(
-            f"wolfbus: {totals['failed']} of {totals['games']} games failed; try them again with: {hint}", err=True
-        )
+    if not manifest.complete:
+        _warn(f"{totals['failed']} of {totals['games']} games failed; try them again with: {command}")
         return FAILED
     return 0
+
+
+def _warn(line: str) -> None:
+    click.echo(f"wolfbus: {line}", err=True)

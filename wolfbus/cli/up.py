@@ -172,7 +172,7 @@ def _run(plan: HousePlan, speak: OutputPrinter, show: Callable[[str, str], None]
         seats, where = counted(len(plan.brains), "seat"), shown_url(plan.url)
         speak(OWN, f"house {plan.house}, {seats}, bus {where}, records in {plan.out}")
         for line in plan.invitation():
-            # whoever is to join must see it, however quiet the rest
+            # users who are to join must see it, even with --quiet
             click.echo(line, err=True)
         return supervisor.run()
 

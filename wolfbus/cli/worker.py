@@ -66,13 +66,13 @@ def worker(
     wolfbus worker --bus redis://HOST --agenda mine
     """  # noqa: D301 - click takes the backspace for "keep these lines"
     if parent is not None:
-        from wolfbus.cli.studying.own_worker import play_for
+        from wolfbus.cli.studying.child_worker import play_for
 
         return play_for(parent)
     if name is None:
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
-    from wolfbus.cli.studying.agenda_player import AgendaBus, AgendaPlayer, Orders
+    from wolfbus.cli.studying.agenda_worker import AgendaBus, AgendaWorker, WorkerSettings
     from wolfbus.cli.studying.loading import study_of_text
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.redis_agenda import RedisAgenda
@@ -84,17 +84,17 @@ def worker(
         quiet_brains(),
         tempfile.TemporaryDirectory() as folder,
     ):
-        text = _wait_for(agenda, name, stopping)
+        text = _wait_for_study(agenda, name, stopping)
         if text is None:
-            return _leave(name, stopping)
-        if not agenda.agree() and lease is not None:
-            told = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
-            click.echo(f"wolfbus: --lease {lease:g} does not hold: {told}", err=True)
+            return _report_end(name, stopping)
+        if not agenda.agree_lease() and lease is not None:
+            valid = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
+            click.echo(f"wolfbus: --lease {lease:g} does not hold: {valid}", err=True)
         study = study_of_text(text, f"agenda {name}")
         plan = study.plan()
         agenda.planned = plan.game
         with (
-            _ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
+            _open_ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
             contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
@@ -102,26 +102,25 @@ def worker(
             (Path(folder) / "records").mkdir()
             # on the agenda's own bus a record stays until whoever runs the study has it
             keep_s = None if near is None else KEPT_S
-            orders = Orders(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            player = AgendaPlayer(agenda, orders, brain_context, AgendaBus(bus, near), agenda.lease_s)
-            halt = player.play(stopping)
+            settings = WorkerSettings(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
+            halt = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near), agenda.lease_s).play(stopping)
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
-    return _leave(name, stopping)
+    return _report_end(name, stopping)
 
 
-def _leave(name: str, stopping: Stopping) -> int:
+def _report_end(name: str, stopping: Stopping) -> int:
     click.echo(f"wolfbus: this worker leaves agenda {name}: {stopping.why or 'it has no more games'}", err=True)
     return 0
 
 
 @contextlib.contextmanager
-def _ledger(
+def _open_ledger(
     url: str, name: str, study: StudySettings, lease: float, calls: dict[str, Any]
 ) -> Iterator[RedisBudget | None]:
     """Open this worker's share in the study's budget, and have its calls keep it; None where the study has none."""
-    if study.budget is None and study.budget_tokens is None:
+    if not study.has_budget:
         yield None
         return
     from players.llm.redis_budget import RedisBudget
@@ -133,8 +132,8 @@ def _ledger(
         yield ledger
 
 
-def _wait_for(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
-    """Return the study on an agenda, once there is one; None if somebody asks to stop before."""
+def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:
+    """Return the study on an agenda, once there is one; None if this worker is stopped before."""
     text = agenda.study()
     if text is None:
         click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)

@@ -177,12 +177,12 @@ def _one_of(title: str, description: str, members: list[str]) -> Schema:
 
 def _parts_of(name: str, definitions: dict[str, Schema]) -> set[str]:
     seen: set[str] = set()
-    to_see = [name]
-    while to_see:
-        current = to_see.pop()
+    queue = [name]
+    while queue:
+        current = queue.pop()
         if current not in seen:
             seen.add(current)
-            to_see.extend(_references(definitions[current]))
+            queue.extend(_references(definitions[current]))
     return seen
 
 

@@ -9,6 +9,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias, cast
@@ -18,7 +19,7 @@ from pydantic_core import from_json
 from wolfbus.errors import MessageError, RecordError, RulesError, reason_of
 from wolfbus.messages.codec import check_version
 from wolfbus.messages.events import Ended, Opened, Stopped
-from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, check_seal, parse_line, parse_sealed
 
@@ -60,6 +61,26 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
         yield from _lines(file)
 
 
+def check_seals(path: Path) -> tuple[bool, int, str, bytes]:
+    """Check the seals of a record, and not what its lines say; about a millisecond a game.
+
+    Returns:
+        Whether all of its lines are sealed; how many are from the first on; the last of these seals; and its line.
+    """
+    seal, count, last = "", 0, b""
+    try:
+        with closing(open_lines(path)) as lines:
+            for line in lines:
+                if line[-1:] != b"\n":
+                    return False, count, seal, last
+                seal = check_seal(seal, line[:-1], count + 1)
+                last = line
+                count += 1
+    except RecordError:
+        return False, count, seal, last
+    return True, count, seal, last
+
+
 def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
     # no record begins with this byte, and a pipe may hand over no second one yet
     if _first_byte(file) == b"\x1f":
@@ -81,7 +102,7 @@ def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
         raise RecordError(f"cannot be read: {reason_of(error)}", number + 1) from None
     else:
         return
-    raise RecordError(f"{damage}; {_whole_lines(number)} before it", number + 1)
+    raise RecordError(f"{damage}; {counted(number, 'whole line')} before it", number + 1)
 
 
 def _first_byte(file: io.BufferedReader[Any]) -> bytes:
@@ -153,7 +174,7 @@ class RecordReader(Iterator[Recorded]):
         if line[-1:] != b"\n":
             if number == 1:
                 _refuse_foreign(line)
-            raise RecordError(f"cut off in the middle; {_whole_lines(number - 1)} before it", number)
+            raise RecordError(f"cut off in the middle; {counted(number - 1, 'whole line')} before it", number)
         line = line[:-1]
         recorded = parse_sealed(self.head, line, number) if self._lenient and number > 1 else None
         if recorded is None:
@@ -232,10 +253,9 @@ def _why_unsealed(line: bytes, number: int) -> str | None:
 
 def _misnumbered(n: int, number: int) -> str:
     lost = n - number
-    if lost > 0:
-        cause = f"{lost} line{'s' if lost > 1 else ''} before it removed, or lines moved"
-    else:
-        cause = "a line repeated, added or moved"
+    cause = (
+        f"{counted(lost, 'line')} before it removed, or lines moved" if lost > 0 else "a line repeated, added or moved"
+    )
     return f"number {n} stands where {number} was expected: {cause}"
 
 
@@ -255,10 +275,6 @@ def _refuse_foreign(line: bytes) -> None:
         raise RecordError(_NOT_OURS, 1)
 
 
-def _whole_lines(count: int) -> str:
-    return "1 whole line" if count == 1 else f"{count} whole lines"
-
-
 def records_under(root: Path) -> list[Path]:
     """Return the record files below a folder, in order of their paths; those of hidden folders are left out."""
     return [
@@ -271,11 +287,7 @@ def records_under(root: Path) -> list[Path]:
 
 
 def newest_record(root: Path) -> Path:
-    """Return the record below a folder that was written last; hidden folders are left out.
-
-    Raises:
-        RecordError: there is none.
-    """
+    """Return the record below a folder that was written last; raises RecordError if there is none."""
     paths = records_under(root)
     if not paths:
         raise RecordError(f"{root}: there is no record in it; wolfbus play makes one")
@@ -297,8 +309,7 @@ class Checked:
     """What was found of a record.
 
     Attributes:
-        problem: why it is not a whole record of a game that ended, or what the rules do not give;
-            None for neither.
+        problem: why it is not a whole record of a game that ended, or what the rules do not give; None for neither.
         events: events that hold, from the first on.
         opened: the first of them; None if not even that holds.
         ended: the game's end; None if the record does not reach it.
@@ -330,17 +341,15 @@ def read_checked(
 ) -> Checked:
     r"""Read a record to its end or to the first event that does not hold.
 
-    Number, time, seal and content of every line are checked, and by `prover` whether the rules give
-    it.
+    Number, time, seal and content of every line are checked, and by `prover` whether the rules give it.
 
     Args:
         lines: the lines with their ``\n``.
-        watch: called with every event that holds; one for which it raises RecordError or RulesError
-            does not.
+        watch: called with every event that holds; one for which it raises RecordError or RulesError does not.
         prover: re-executes the record; None not to.
         lenient: see `RecordReader`.
         digest_of: what the digest is taken from: "lines" is quicker, and proves one that was noted but refutes none
-            (see `Digest.feed_line`); "nothing" where nobody asks for one.
+            (see `Digest.feed_line`).
     """
     reader, digest = read_record(lines, tolerant=True, lenient=lenient), Digest()
     events, head, seconds = 0, "", 0.0
@@ -377,8 +386,8 @@ def read_checked(
     if problem is None:
         problem = str(reader.problem) if reader.problem else _why_unfinished(events, stopped, ended)
     proven = None if prover is None else problem is None
-    stated = "" if digest_of == "nothing" else digest.hexdigest()
-    return Checked(problem, events, opened, ended, head, stated, seconds, proven, refuted)
+    digest_shown = "" if digest_of == "nothing" else digest.hexdigest()
+    return Checked(problem, events, opened, ended, head, digest_shown, seconds, proven, refuted)
 
 
 def _why_unfinished(events: int, stopped: Stopped | None, ended: Ended | None) -> str | None:

@@ -24,6 +24,8 @@ MODERATOR: Final = "moderator"
 ANALYTICS: Final = "analytics"
 
 _PATIENCE_S: Final = 5.0
+_LEASE_WAIT_S: Final = 10.0
+"""Seconds for which the end of a lease is waited for; moderators have one of 5 unless told otherwise."""
 _MASKED: Final = "user and password in place of the stars; it is not shown"
 
 
@@ -124,16 +126,17 @@ class HouseCloseCheck:
     def mark(self, stopping: Stopping) -> None:
         """Connect, and skip the news of earlier sessions.
 
-        A moderator that died holds its house to the end of its lease, which is waited for.
+        A moderator that died holds its house to the end of its lease, of which the first seconds are waited for.
 
         Raises:
             BusError: there is no such bus.
             ConfigError: there is no such bus, or somebody moderates the house.
         """
         self._bus = open_bus(self._url)
-        if not stopping.wait(self._bus.owner(self._house).left_s) and (owner := self._bus.owner(self._house)).left_s:
-            name = printable(owner.holder)
-            raise ConfigError(f"house {self._house} is moderated by {name} already; give --house another name")
+        stopping.wait(min(self._bus.owner(self._house).left_s, _LEASE_WAIT_S))
+        if not stopping.requested and (owner := self._bus.owner(self._house)).left_s:
+            lease = f"{printable(owner.holder)}, for {owner.left_s:.0f} s more at least"
+            raise ConfigError(f"house {self._house} is moderated by {lease}; give --house another name")
         self._read = self._bus.last_id(self._news)
 
     def __call__(self) -> bool:

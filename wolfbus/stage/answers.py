@@ -33,6 +33,14 @@ HEADERS: Final[dict[str, str]] = {
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
+class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program
+    """A request is refused, with an HTTP status and one sentence."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
 class Guard:
     """Tells which requests come from a page of this server.
 
@@ -49,20 +57,20 @@ class Guard:
         self._hosts = _LOOPBACK | {name.lower() for name in (host, *names)}
         self._numbers = host not in _LOOPBACK
 
-    def refusal(self, method: str, headers: Mapping[str, str]) -> str | None:
-        """Return why a request is refused, in one sentence; None if it is not."""
+    def check(self, method: str, headers: Mapping[str, str]) -> None:
+        """Raise RequestRefused for a request that comes from elsewhere."""
         host = headers.get("Host", "")
         name = _name(host)
         if name not in self._hosts and not (self._numbers and _is_address(name)):
-            return "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
+            raise RequestRefused(
+                403, "this server is not known by that name; ask for it as localhost, or start it with --name NAME"
+            )
         origin = headers.get("Origin")
         if origin is None:
             if method == "POST":
-                return "an answer must come from a page of this server"
-            return None
-        if origin.lower() not in {f"http://{host}".lower(), f"https://{host}".lower()}:
-            return "a page of another site asks; only pages of this server may"
-        return None
+                raise RequestRefused(403, "an answer must come from a page of this server")
+        elif origin.lower() not in {f"http://{host}".lower(), f"https://{host}".lower()}:
+            raise RequestRefused(403, "a page of another site asks; only pages of this server may")
 
 
 def _is_address(name: str) -> bool:
@@ -91,21 +99,6 @@ def answer(value: Any, status: int = 200) -> web.Response:
 def saved_as(name: str) -> dict[str, str]:
     """Return the header by which a browser keeps an answer as a file; a file's name may hold anything."""
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(os.fsencode(name), safe='')}"}
-
-
-class RequestRefused(Exception):  # noqa: N818 - it is answered, and is no error of this program
-    """A request is refused, with an HTTP status and one sentence."""
-
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status = status
-
-
-def problem(status: int, words: str) -> web.Response:
-    """Return a refusal: one sentence."""
-    response = answer({"error": words}, status)
-    response.headers.update(HEADERS)
-    return response
 
 
 def event(name: str, data: bytes, line: int | None = None) -> bytes:

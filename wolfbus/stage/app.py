@@ -14,7 +14,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
-from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, last_line, problem, saved_as, stream
+from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, last_line, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
@@ -120,7 +120,9 @@ class SeatRoutes:
         if not isinstance(name, str) or not isinstance(content, dict | None) or not isinstance(thought, str | None):
             raise RequestRefused(422, "an answer has an id, a content and perhaps a thought")
         status, why = seat.answer(name, content, thought)
-        return problem(status, why) if why else answer({"taken": True})
+        if why:
+            raise RequestRefused(status, why)
+        return answer({"taken": True})
 
 
 async def _json(request: web.Request) -> dict[str, Any]:
@@ -205,20 +207,17 @@ class StageApp:
 
     @web.middleware
     async def _guard_requests(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if (why := self._guard.refusal(request.method, request.headers)) is not None:
-            return problem(403, why)
         try:
+            self._guard.check(request.method, request.headers)
             response = await handler(request)
-        except _NotFound as missing:
-            response = answer({"error": str(missing), **await self._library.names()}, 404)
-        except RequestRefused as refused:
-            response = problem(refused.status, str(refused))
+        except _NotFound as error:
+            response = answer({"error": str(error), **await self._library.names()}, error.status)
+        except RequestRefused as error:
+            response = answer({"error": str(error)}, error.status)
         except web.HTTPException as error:
-            response = problem(error.status, error.reason.lower())
-        except ConfigError as error:
-            response = problem(400, str(error))
+            response = answer({"error": error.reason.lower()}, error.status)
         except WolfError as error:
-            response = problem(500, str(error))
+            response = answer({"error": str(error)}, 400 if isinstance(error, ConfigError) else 500)
         if not response.prepared:
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
@@ -228,7 +227,7 @@ class StageApp:
         name = request.match_info["name"]
         path = STATIC / name
         if path.suffix not in _TYPES or path not in STATIC.iterdir():
-            return problem(404, "there is no such file")
+            raise RequestRefused(404, "there is no such file")
         return web.Response(body=path.read_bytes(), content_type=_TYPES[path.suffix], charset="utf-8")
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
@@ -243,10 +242,13 @@ class StageApp:
     async def _learn(self, _request: web.Request) -> web.StreamResponse:
         return answer(await asyncio.to_thread(learning))
 
-    async def _game(self, request: web.Request) -> WatchedGame:
+    async def _game(self, request: web.Request, part: str = "") -> WatchedGame:
+        """Return the game asked for; `part` names what is to be had of it only where all may be seen."""
         game = await open_game(self._games, request.match_info["game"])
         if game is None:
-            raise _NotFound(_NO_GAME)
+            raise _NotFound(404, _NO_GAME)
+        if part and game.shielded:
+            raise RequestRefused(403, game.refusal(part))
         return game
 
     async def _data(self, request: web.Request) -> web.StreamResponse:
@@ -299,20 +301,18 @@ class StageApp:
                 yield _KEEP_ALIVE
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
-        game = await self._game(request)
-        if game.shielded:
-            return problem(403, game.refusal("a prompt"))
+        game = await self._game(request, "a prompt")
         calls = await asyncio.to_thread(exchanges, game.records)
         call = calls.get(int(request.match_info["line"]))
-        return answer(call) if call is not None else problem(404, "there is no model call at that line")
+        if call is None:
+            raise RequestRefused(404, "there is no model call at that line")
+        return answer(call)
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
-        game = await self._game(request)
-        if game.shielded:
-            return problem(403, game.refusal("the record"))
+        game = await self._game(request, "the record")
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
-            return problem(404, "this game's record is in no file here")
+            raise RequestRefused(404, "this game's record is in no file here")
         return web.FileResponse(path, headers=saved_as(path.name))
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
@@ -320,7 +320,7 @@ class StageApp:
         viewer = game.viewer(request.query.get("as", ""))
         word = "" if viewer == EVERYTHING else viewer
         if game.shielded and not game.records:
-            return problem(403, game.refusal("a file"))
+            raise RequestRefused(403, game.refusal("a file"))
         # all viewers' parts are to end at one line, however the game goes on meanwhile
         records, title = tuple(game.records), f"{game.game} · wolfbus"
         text = await asyncio.to_thread(lambda: one_file(game_file(records, word, game.problem), title))
@@ -331,7 +331,7 @@ class StageApp:
         root = self._library.root
         folder = await asyncio.to_thread(self._library.study_folder, study)
         if self._studies is None or root is None or folder is None:
-            raise _NotFound(_NO_STUDY)
+            raise _NotFound(404, _NO_STUDY)
         if await asyncio.to_thread(self._library.shielded, folder):
             raise RequestRefused(403, "a study can be seen when all its games have ended")
         return self._studies, folder, root
@@ -362,5 +362,5 @@ class StageApp:
         return answer({"format": FORMAT, "a": study_a, "b": study_b, "comparison": comparison, "pairs": matched})
 
 
-class _NotFound(Exception):  # noqa: N818 - never leaves this file
-    """There is no such game or study; the sentence says so."""
+class _NotFound(RequestRefused):
+    """There is no such game or study; the answer says what there is."""

@@ -332,7 +332,7 @@ class Seating:
             how,
             round_,
             bid,
-            suspicion.met(name, self.names, self._left),
+            suspicion.mean(name, self.names, self._left),
             True if name in self.absent else None,
         )
 

@@ -114,11 +114,11 @@ class Mirrored(Design):
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return one agent for the Werewolves and the other for everybody else."""
-        match, again = divmod(number - 1, 2)
+        match, is_second = divmod(number - 1, 2)
         turn, place = divmod(match, len(self._matches))
         pair = shuffled(self._seed, f"study matches {turn}", self._matches)[place]
         first, second = shuffled(self._seed, f"study sides {match}", pair)
-        wolves, village = (second, first) if again else (first, second)
+        wolves, village = (second, first) if is_second else (first, second)
         return tuple(wolves if role == "Werewolf" else village for role in roles)
 
 
@@ -141,15 +141,15 @@ class Balanced(Design):
     kind = "balanced"
 
     def __init__(self, shares: Sequence[tuple[str, int]], slots: Sequence[Role], seed: str) -> None:
-        whole = sum(share for _, share in shares)
+        total = sum(share for _, share in shares)
         self._slots = tuple(slots)
-        self._copies = math.ceil(len(slots) / whole)
+        self._copies = math.ceil(len(slots) / total)
         self._seed = seed
         pattern = [agent for agent, share in shares for _ in range(share)]
         self._pattern = shuffled(seed, "study pattern", pattern)
-        size = whole * self._copies
+        size = total * self._copies
         self._labels = shuffled(seed, "study slots", range(size))
-        self.rotation = whole
+        self.rotation = total
         field = field_of(size)
         if len(shares) == 1:
             self._maps: list[_Rotation] = [[tuple([0] * size)]]
@@ -157,32 +157,28 @@ class Balanced(Design):
         elif field is not None:
             self._maps = _affine(field, self._copies)
             self._turns = len(self._maps)
-            self.cycle = self._turns * whole
+            self.cycle = self._turns * total
         else:
             # each takes a while to seek, and a short study needs few
             self._maps, self._turns = [], _ROTATIONS_SOUGHT
-            self._left = _sought(self._pattern, self._copies, self._slots, self._labels, seed)
+            self._rotations = _search(self._pattern, self._copies, self._slots, self._labels, seed)
 
     def places(self, number: int, roles: Sequence[Role]) -> tuple[str, ...]:
         """Return whom the slots of this game's rotation give to the seats, seats of a role in seating order."""
         turn, place = divmod(number - 1, self.rotation)
-        again, turn = divmod(turn, self._turns)
+        cycle, turn = divmod(turn, self._turns)
         if self.cycle is not None:
             # every cycle has an order of its own, so that its beginning does not always favour the same; what was
             # sought, on the other hand, is most even in the order in which it was found
-            turn = shuffled(self._seed, f"study cycle {again}", range(self._turns))[turn]
+            turn = shuffled(self._seed, f"study cycle {cycle}", range(self._turns))[turn]
         while len(self._maps) <= turn:
-            self._maps.append(next(self._left))
-        where = self._maps[turn][place]
-        free: dict[Role, list[str]] = {role: [] for role in ROLES}
+            self._maps.append(next(self._rotations))
+        positions = self._maps[turn][place]
+        agents: dict[Role, list[str]] = {role: [] for role in ROLES}
         for slot, role in enumerate(self._slots):
-            free[role].append(self._pattern[where[self._labels[slot]]])
-        taken: Counter[Role] = Counter()
-        seated = []
-        for role in roles:
-            seated.append(free[role][taken[role]])
-            taken[role] += 1
-        return tuple(seated)
+            agents[role].append(self._pattern[positions[self._labels[slot]]])
+        unseated = {role: iter(names) for role, names in agents.items()}
+        return tuple(next(unseated[role]) for role in roles)
 
 
 def shares_of(brains: Sequence[str]) -> tuple[tuple[str, int], ...]:
@@ -213,11 +209,11 @@ def _affine(field: Field, copies: int) -> list[_Rotation]:
     ]
 
 
-def _sought(
+def _search(
     pattern: Sequence[str], copies: int, slots: Sequence[Role], labels: Sequence[int], seed: str
 ) -> Iterator[_Rotation]:
     """Yield rotations, each the one of a few drawn that leaves meetings most even."""
-    whole = len(pattern)
+    total = len(pattern)
     share = Counter(pattern)
     pairs = {
         (one, other): share[one] * (share[other] if one != other else share[one])
@@ -225,20 +221,20 @@ def _sought(
     }
     sides = [("Werewolf" in {one, other}) and one != other for one, other in itertools.combinations(slots, 2)]
     meetings = list(zip(itertools.combinations(labels[: len(slots)], 2), sides, strict=True))
-    have: Counter[tuple[str, str, bool]] = Counter()
+    counts: Counter[tuple[str, str, bool]] = Counter()
     for turn in range(_ROTATIONS_SOUGHT):
-        tried = []
-        for candidate in range(_CANDIDATES if whole <= _MANY else 1):
-            order = shuffled(seed, f"study rotation {turn} {candidate}", range(whole * copies))
-            games = [tuple((slot + b) % whole for slot in order) for b in range(whole)]
-            met = have.copy()
+        candidates = []
+        for candidate in range(_CANDIDATES if total <= _MANY else 1):
+            order = shuffled(seed, f"study rotation {turn} {candidate}", range(total * copies))
+            games = [tuple((slot + b) % total for slot in order) for b in range(total)]
+            met = counts.copy()
             for places in games:
-                for (here, there), opposed in meetings:
-                    one, other = pattern[places[here]], pattern[places[there]]
+                for (first, second), opposed in meetings:
+                    one, other = pattern[places[first]], pattern[places[second]]
                     met[min(one, other), max(one, other), opposed] += 1
-            uneven = sum(_spread([met[(*pair, kind)] / weight for pair, weight in pairs.items()]) for kind in _SIDES)
-            tried.append((uneven, candidate, games, met))
-        _, _, games, have = min(tried, key=lambda each: each[:2])
+            uneven = sum(_spread([met[(*pair, side)] / weight for pair, weight in pairs.items()]) for side in _SIDES)
+            candidates.append((uneven, games, met))
+        _, games, counts = min(candidates, key=lambda candidate: candidate[0])
         yield games
 
 
@@ -289,7 +285,7 @@ class Field:
         """Return the product of two elements."""
         shifted, product = self._digits(one), [0] * len(self._modulus)
         for digit in self._digits(other):
-            product = [(have + digit * more) % self._base for have, more in zip(product, shifted, strict=True)]
+            product = [(low + digit * high) % self._base for low, high in zip(product, shifted, strict=True)]
             moved, carry = [0, *shifted[:-1]], shifted[-1]
             shifted = [(digit - carry * low) % self._base for digit, low in zip(moved, self._modulus, strict=True)]
         return self._number(product)

@@ -50,7 +50,7 @@ class StudyFolder(Closable):
         except OSError as error:
             raise ConfigError(f"{path}: no study can be kept there: {reason_of(error, folder=True)}") from None
         try:
-            self._hold()
+            self._wait_for_lock()
         except BaseException as error:
             os.close(self._lock)
             if isinstance(error, OSError):
@@ -58,8 +58,8 @@ class StudyFolder(Closable):
             raise
         with contextlib.suppress(OSError):
             # half written when a run was killed
-            for left in path.glob(".*.new"):
-                left.unlink(missing_ok=True)
+            for partial in path.glob(".*.new"):
+                partial.unlink(missing_ok=True)
 
     @property
     def records(self) -> Path:
@@ -76,7 +76,7 @@ class StudyFolder(Closable):
         """The lock's descriptor; a worker that inherits it holds the folder too, until it is gone."""
         return self._lock
 
-    def _hold(self) -> None:
+    def _wait_for_lock(self) -> None:
         until = time.monotonic() + _WAIT_S
         while True:
             try:
@@ -103,12 +103,12 @@ class StudyFolder(Closable):
         path = self.path / FILE
         if not path.exists():
             return None
-        found = load_manifest(path)
-        if found is None:
+        manifest = load_manifest(path)
+        if manifest is None:
             raise ConfigError(f"{path}: this is no manifest of a study")
-        if found.get("created") is None:
+        if manifest.get("created") is None:
             raise ConfigError(f"{path}: created: field required")
-        return found
+        return manifest
 
     def write(self, name: str, pieces: Iterable[str]) -> None:
         """Write a file so that there is always a whole one, the old or the new; raises OSError."""
@@ -126,27 +126,27 @@ class StudyFolder(Closable):
         """
         results: dict[int, GameResult] = {}
         spent = Spent()
-        for said in read_journal(self.path / JOURNAL):
-            if isinstance(said, GameResult):
-                results[said.number] = said
-            elif isinstance(said, Spent):
-                spent = said
+        for note in read_journal(self.path / JOURNAL):
+            if isinstance(note, GameResult):
+                results[note.number] = note
+            elif isinstance(note, Spent):
+                spent = note
         return results, spent
 
     def sessions(self) -> list[str]:
         """Return the names of the sessions that runs of this study have opened in houses, as the journal notes them."""
-        told = (said.get("session") for said in read_journal(self.path / JOURNAL) if isinstance(said, dict))
-        return [name for name in told if isinstance(name, str)]
+        names = (note.get("session") for note in read_journal(self.path / JOURNAL) if isinstance(note, dict))
+        return [name for name in names if isinstance(name, str)]
 
-    def note(self, said: GameResult | dict[str, Any]) -> None:
+    def note(self, note: GameResult | dict[str, Any]) -> None:
         """Add a line to the journal; what is written survives a killed process. Raises OSError, which names it."""
-        line = said.line() if isinstance(said, GameResult) else json.dumps(said).encode() + b"\n"
+        line = note.line() if isinstance(note, GameResult) else json.dumps(note).encode() + b"\n"
         try:
             if self._journal is None:
                 self._journal = self._open_journal()
-            rest = memoryview(line)
-            while rest:
-                rest = rest[os.write(self._journal, rest) :]
+            unwritten = memoryview(line)
+            while unwritten:
+                unwritten = unwritten[os.write(self._journal, unwritten) :]
         except OSError as error:
             raise OSError(error.errno or 0, error.strerror or str(error), str(self.path / JOURNAL)) from None
 
@@ -170,12 +170,12 @@ class StudyFolder(Closable):
             return None
         self.aside.mkdir(exist_ok=True)
         number = 1
-        while (there := self.aside / f"{record.stem}.{number}.partial").exists():
+        while (target := self.aside / f"{record.stem}.{number}.partial").exists():
             number += 1
-        return record.rename(there)
+        return record.rename(target)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         if self._journal is not None:
             os.close(self._journal)
             self._journal = None
@@ -214,7 +214,7 @@ class Manifest:
         """Games by state."""
 
     def put(self, result: GameResult) -> None:
-        """Take in what came of a game, which is pending until then."""
+        """Add the result of a game, which is pending until then."""
         self.states["pending"] -= 1
         self.states[result.state] += 1
         if result.state == "ended":
@@ -246,7 +246,7 @@ class Manifest:
         return dict(self._head["design"])
 
     def amend(self, **members: Any) -> None:
-        """Say something of the study that was not known before."""
+        """Set members of the head that were not known before."""
         self._head |= members
 
     def totals(self) -> dict[str, Any]:
@@ -271,9 +271,9 @@ class Manifest:
 
     def pieces(self, updated: str) -> Iterator[str]:
         """Yield the manifest as pieces of JSON text, one line a game."""
-        said = {**self._head, "created": self._created, "updated": updated, "complete": self.complete}
-        said["study_hash"] = self.study_hash
-        head = json.dumps({**said, "totals": self.totals()}, ensure_ascii=False, allow_nan=False, indent=1)
+        members = {**self._head, "created": self._created, "updated": updated, "complete": self.complete}
+        members |= {"study_hash": self.study_hash, "totals": self.totals()}
+        head = json.dumps(members, ensure_ascii=False, allow_nan=False, indent=1)
         yield f'{head[:-2]},\n "games": [\n'
         for row in self._rows[:-1]:
             yield f"  {row},\n"
@@ -286,70 +286,69 @@ def _text(value: Mapping[str, Any]) -> str:
 
 
 def utc_now() -> str:
-    """Return the time of day as manifests tell it, to the second."""
+    """Return the time of day as manifests state it, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def differences(told: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:
+def first_difference(head: Mapping[str, Any], noted: Mapping[str, Any]) -> str | None:
     """Return the first setting in which a study differs from the one in its folder, in words; None if none does.
 
-    More games and another budget are no difference, and neither are the versions of what plays it.
+    More games and another budget are no difference, and neither are a price that a model lacked and the versions of
+    what plays it.
 
     Args:
-        told: the manifest's head of the study that was asked for.
-        there: the manifest in the folder.
+        head: the manifest's head of the study that is to be played.
+        noted: the manifest in the folder.
     """
-    if (house := there.get("house")) is not None and told.get("house") is None:
+    if (house := noted.get("house")) is not None and head.get("house") is None:
         houses = str(house).replace(", ", " --house ")
         return f"its seats are played by agents of a house: add --house {houses}, and its --bus"
-    if there.get("house") is None and told.get("house") is not None:
+    if house is None and head.get("house") is not None:
         return "it was begun without --house"
-    if bool(there.get("tickets")) != bool(told.get("tickets")):
-        begun = "with" if there.get("tickets") else "without"
+    if bool(noted.get("tickets")) != bool(head.get("tickets")):
+        begun = "with" if noted.get("tickets") else "without"
         return f"it was begun {begun} --tickets, and goes on in the same way only"
-    # of whoever joins, the folder tells who did
-    joined = told["design"].get("kind") == "joined"
+    # of whoever joins, the folder says who did
+    agents = () if head["design"].get("kind") == "joined" else ("agents",)
     # metrics are declared before a study is played, and never after
-    declared = ("primary",) if "primary" in there else ()
-    for name in ("seed", "config", *(() if joined else ("agents",)), "seats", "design", "models", "prompts", *declared):
-        mine, its = told.get(name), there.get(name)
+    declared = ("primary",) if "primary" in noted else ()
+    for name in ("seed", "config", *agents, "seats", "design", "models", "prompts", *declared):
+        new, old = head.get(name), noted.get(name)
         if name == "design":
-            mine, its = (each.get("kind") if isinstance(each, dict) else each for each in (mine, its))
-        elif name == "models" and mine and its:
-            # a price that nobody knew before changes no answer
-            mine = {alias: _as_priced(model, its.get(alias)) for alias, model in mine.items()}
-        if (place := _first_difference(mine, its, name)) is not None:
+            new, old = (design.get("kind") if isinstance(design, dict) else design for design in (new, old))
+        elif name == "models" and new and old:
+            new = {alias: _priced_like(model, old.get(alias)) for alias, model in new.items()}
+        if (place := _first_unequal(new, old, name)) is not None:
             return place
-    planned = there.get("games")
-    count = len(planned) if isinstance(planned, list) else 0
-    if told["design"]["games"] < count:
-        return f"games: {told['design']['games']} are told, and the folder's study has {count}; it can only grow"
+    games = noted.get("games")
+    count = len(games) if isinstance(games, list) else 0
+    if head["design"]["games"] < count:
+        return f"games: {head['design']['games']} are told, and the folder's study has {count}; it can only grow"
     return None
 
 
-def _as_priced(model: Any, other: Any) -> Any:
-    """Return a model without its price where the other has none."""
-    unpriced = isinstance(model, dict) and isinstance(other, dict) and other.get("price") is None
-    return {**model, "price": None} if unpriced else model
+def _priced_like(model: Any, other: Any) -> Any:
+    """Return a model without its price where the other has none: to know it changes no answer."""
+    is_unpriced = isinstance(model, dict) and isinstance(other, dict) and other.get("price") is None
+    return {**model, "price": None} if is_unpriced else model
 
 
-def _first_difference(mine: Any, its: Any, place: str) -> str | None:
+def _first_unequal(new: Any, old: Any, place: str) -> str | None:
     # a tuple that went through JSON is a list
-    mine = list(mine) if isinstance(mine, tuple) else mine
-    if isinstance(mine, dict) and isinstance(its, dict):
-        for name in dict.fromkeys([*mine, *its]):
-            if (found := _first_difference(mine.get(name), its.get(name), f"{place}.{name}")) is not None:
-                return found
+    new = list(new) if isinstance(new, tuple) else new
+    if isinstance(new, dict) and isinstance(old, dict):
+        members = dict.fromkeys([*new, *old])
+        places = (_first_unequal(new.get(name), old.get(name), f"{place}.{name}") for name in members)
+        return next(filter(None, places), None)
+    if new == old:
         return None
-    if mine == its:
-        return None
-    shown = [json.dumps(each, ensure_ascii=False, default=str) for each in (mine, its)]
-    short = [each if len(each) <= 60 else f"{each[:57]}…" for each in shown]
+    texts = [json.dumps(value, ensure_ascii=False, default=str) for value in (new, old)]
+    short = [text if len(text) <= 60 else f"{text[:57]}…" for text in texts]
     return f"{place}: {short[0]} is told, and the folder's study has {short[1]}"
 
 
 def _lives(holder: str) -> bool:
-    """Return whether a process with this number is there; if it is ours, we hold the folder already."""
+    """Return whether a process with this number is there; if it is this one, it holds the folder already."""
     if not holder.isdecimal():
         return False
     try:
@@ -357,6 +356,6 @@ def _lives(holder: str) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        # somebody else's
-        return True
+        # another user's
+        pass
     return True

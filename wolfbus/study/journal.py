@@ -1,6 +1,6 @@
-"""A study's journal: `GameResult`, what came of each game, and `Spent`, a line each, written at once.
+"""A study's journal: `GameResult`, the result of each game, and `Spent`, a line each, written at once.
 
-`GameCounts` is what is counted of a game for its result, while it is played or out of its record.
+`GameCounts` is what is counted of a game for its result, while it is played or from its record.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ class GameCounts:
     judgements: int = 0
     usage: Usage | None = None
     unheard: set[str] = field(default_factory=set)
-    _heard: set[str] = field(default_factory=set)
+    _accepted: set[str] = field(default_factory=set)
     _brain_of: dict[str, str] = field(default_factory=dict)
 
     def take(self, recorded: Recorded) -> None:
-        """Take in the next event."""
+        """Count the next event."""
         event = recorded.event
         if event.type == "answered":
             self.judgements += event.kind == "assess_other" and event.content is not None
             brain = self._brain_of.get(event.seat, "")
             if event.outcome == "accepted":
-                self._heard.add(brain)
+                self._accepted.add(brain)
                 self.unheard.discard(brain)
-            elif event.outcome != "declined" and brain not in self._heard:
+            elif event.outcome != "declined" and brain not in self._accepted:
                 self.unheard.add(brain)
         elif event.type == "opened":
             self._brain_of = {seat.name: seat.brain for seat in event.seats}
@@ -69,7 +69,7 @@ class GameCounts:
 
 
 class GameResult(BaseModel):
-    """What came of a game that was begun."""
+    """The result of a game that was begun."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -119,7 +119,7 @@ class Spent(BaseModel):
     spent_tokens: Whole = 0
     """Tokens."""
     at: Sum | None = None
-    """Unix time up to which that counts all calls that were told of; None from an earlier version."""
+    """Unix time up to which that counts all calls; None from an earlier version."""
 
     def __add__(self, other: Spent) -> Spent:
         """Return both together, at this one's time."""
@@ -166,8 +166,8 @@ def read_journal(path: Path, *, lenient: bool = False) -> Iterator[GameResult | 
 
     Args:
         path: the journal.
-        lenient: pass over lines about what is spent that cannot be understood, too: whoever goes on with the study is
-            told, and nothing is spent by reading.
+        lenient: skip lines about what is spent that cannot be understood, too: they are refused when the study goes on,
+            and nothing is spent by reading.
 
     Raises:
         ConfigError: it is no file, or a line about what is spent cannot be understood; the message names the line.
@@ -178,17 +178,17 @@ def read_journal(path: Path, *, lenient: bool = False) -> Iterator[GameResult | 
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    said = read_line(line)
+                    note = read_line(line)
                 except ConfigError as error:
                     if lenient:
                         continue
                     raise ConfigError(f"{path}: line {number}: {error}") from None
-                if said is not None:
-                    yield said
+                if note is not None:
+                    yield note
     except FileNotFoundError:
         return
 
 
 def read_results(path: Path) -> dict[str, GameResult]:
     """Return the latest result of every game in a journal, by game id; raises ConfigError if it is no file."""
-    return {said.game: said for said in read_journal(path, lenient=True) if isinstance(said, GameResult)}
+    return {note.game: note for note in read_journal(path, lenient=True) if isinstance(note, GameResult)}

@@ -130,11 +130,11 @@ def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
     if isinstance(value, int | float):
         yield place, value
     elif isinstance(value, dict | list):
-        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+        for name, member in value.items() if isinstance(value, dict) else enumerate(value):
             # names are strangers' words, and stand in a line
-            shown = str(name)[:60]
-            shown = shown if shown.isprintable() else repr(shown)
-            yield from _numbers(each, f"{place}.{shown}" if place else shown)
+            text = str(name)[:60]
+            text = text if text.isprintable() else repr(text)
+            yield from _numbers(member, f"{place}.{text}" if place else text)
 
 
 def study_hash(heads: Iterable[tuple[str, str]]) -> str | None:
@@ -150,10 +150,10 @@ def study_hash(heads: Iterable[tuple[str, str]]) -> str | None:
     Returns:
         The hash; None if there is no game, or one whose head nobody knows.
     """
-    told = sorted(heads)
-    if not told or not all(head for _, head in told):
+    pairs = sorted(heads)
+    if not pairs or not all(head for _, head in pairs):
         return None
-    return sha256_hex(*(canonical([game, head]) + b"\n" for game, head in told))
+    return sha256_hex(*(canonical([game, head]) + b"\n" for game, head in pairs))
 
 
 FORMAT: Final = "wolfbus-study"
@@ -187,8 +187,8 @@ def load_manifest(path: Path) -> dict[str, Any] | None:
         return None
     version = value.get("version")
     if type(version) is not int or version != VERSION:
-        shown = printable(repr(version), NOTE_SHOWN)
-        raise ConfigError(f"{source}: version {shown} of a study; this wolfbus reads version {VERSION}")
+        name = printable(repr(version), NOTE_SHOWN)
+        raise ConfigError(f"{source}: version {name} of a study; this wolfbus reads version {VERSION}")
     if (fault := _fault(value)) is not None:
         raise ConfigError(f"{source}: {fault}")
     return value
@@ -210,7 +210,7 @@ class NotedGame:
         game: the game's id.
         state: "ended" if a file says so; otherwise what they say; None if they say nothing.
         notes: what each of them says, by its name: ``seed`` and ``brains`` as planned; of a game that has ended
-            ``winner``, ``rounds``, ``digest`` and ``head``. Members that it does not tell are missing.
+            ``winner``, ``rounds``, ``digest`` and ``head``. Members that it does not state are missing.
     """
 
     study: str
@@ -226,8 +226,8 @@ class NotedGame:
     @property
     def agrees(self) -> bool:
         """Whether manifest and journal note the same of how the game ended, its head included."""
-        told = [{name: note.get(name) for name in _NOTED} for note in self.notes.values()]
-        return len(told) > 1 and bool(told[0]["head"]) and all(each == told[0] for each in told)
+        first, *others = [{name: note.get(name) for name in _NOTED} for note in self.notes.values()] or [{}]
+        return bool(others) and bool(first["head"]) and all(other == first for other in others)
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -243,22 +243,20 @@ class NotedGame:
         if self.state not in {None, "ended"}:
             if checked.ended is None:
                 return None
-            what = f"notes no end of game {self.game} ({self.state})"
-            return f"study {self.study} {what}, and the record has one"
+            return f"study {self.study} notes no end of game {self.game} ({self.state}), and the record has one"
         if checked.opened is not None and checked.opened.game != self.game:
-            there = checked.opened.game
-            return f"study {self.study} has game {self.game} there, and the record is of {there}"
-        found = _found(checked)
-        told: dict[str, list[str]] = {}
-        for where, note in self.notes.items():
-            if other := [
-                f"{name} {_shown(said)}, in the record {_shown(found.get(name, 'none'))}"
-                for name, said in note.items()
-                if name not in found or found[name] != said
+            return f"study {self.study} has game {self.game} there, and the record is of {checked.opened.game}"
+        recorded = _noted_of(checked)
+        files: dict[str, list[str]] = {}
+        for file, note in self.notes.items():
+            if differences := [
+                f"{name} {_short(value)}, in the record {_short(recorded.get(name, 'none'))}"
+                for name, value in note.items()
+                if name not in recorded or recorded[name] != value
             ]:
-                told.setdefault("; ".join(other), []).append(where)
-        differs = "; ".join(f"{what} ({' and '.join(files)})" for what, files in told.items())
-        return f"not what study {self.study} noted: {differs}" if told else None
+                files.setdefault("; ".join(differences), []).append(file)
+        differs = "; ".join(f"{differences} ({' and '.join(names)})" for differences, names in files.items())
+        return f"not what study {self.study} noted: {differs}" if files else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,32 +265,32 @@ class Notes:
 
     Attributes:
         games: by game id, in the order of the plan.
-        states_hash: the study's hash as the manifest states it; None if it does not.
+        stated_hash: the study's hash as the manifest states it; None if it does not.
     """
 
     games: Mapping[str, NotedGame]
-    states_hash: str | None = None
+    stated_hash: str | None = None
 
-    def heads(self, found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    def heads(self, recorded: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Yield game id and head of every game that ended.
 
         Args:
-            found: heads of the records themselves by game id, for studies of earlier versions that
+            recorded: heads of the records themselves by game id, for studies of earlier versions that
                 note none.
         """
         for game in self.games.values():
             if game.state == "ended":
-                yield game.game, game.heads[0] if game.heads else found.get(game.game, "")
+                yield game.game, game.heads[0] if game.heads else recorded.get(game.game, "")
 
     @property
     def fault(self) -> str | None:
         """What is wrong with the notes themselves, in one line; None for nothing."""
-        if self.states_hash is None:
+        if self.stated_hash is None:
             return None
         # of a run that was killed the journal may know more games than the manifest
         stated = [(game.game, game.notes[FILE]) for game in self.games.values() if FILE in game.notes]
         heads = ((game, str(note.get("head", ""))) for game, note in stated if "winner" in note)
-        if study_hash(heads) != self.states_hash:
+        if study_hash(heads) != self.stated_hash:
             return "study_hash: not the hash over the heads of its games"
         return None
 
@@ -318,33 +316,33 @@ def notes_of(folder: Path, manifest: Mapping[str, Any], study: str) -> Notes:
 
 
 def _noted(study: str, row: Mapping[str, Any], result: GameResult | None) -> NotedGame:
-    told = {name: row[name] for name in _PLANNED if row.get(name)}
+    note = {name: row[name] for name in _PLANNED if row.get(name)}
     state = row.get("state")
     if state == "ended":
-        told |= {name: row[name] for name in _NOTED if name in row and (row[name] is not None or name == "winner")}
-    notes = {FILE: told} if told else {}
+        note |= {name: row[name] for name in _NOTED if name in row and (row[name] is not None or name == "winner")}
+    notes = {FILE: note} if note else {}
     if result is not None and result.state == "ended":
         # one that was written before the manifest was, or beside it
         state = "ended"
-        said = {name: getattr(result, name) for name in _NOTED}
-        notes[JOURNAL] = {name: value for name, value in said.items() if value or name == "winner"}
+        outcome = {name: getattr(result, name) for name in _NOTED}
+        notes[JOURNAL] = {name: value for name, value in outcome.items() if value or name == "winner"}
     elif result is not None and state in {None, "pending"}:
         state = result.state
     return NotedGame(study, row["game"], state, notes)
 
 
-def _found(checked: Checked) -> dict[str, Any]:
+def _noted_of(checked: Checked) -> dict[str, Any]:
     """Return what a record says of all that can be noted; of its end only if it is whole."""
     opened, ended = checked.opened, checked.ended
-    found: dict[str, Any] = {}
+    noted: dict[str, Any] = {}
     if opened is not None:
-        found |= {"seed": opened.seed, "brains": [seat.brain for seat in opened.seats]}
+        noted |= {"seed": opened.seed, "brains": [seat.brain for seat in opened.seats]}
     if ended is not None and checked.problem is None:
-        found |= {"head": checked.head, "digest": checked.digest, "winner": ended.winner, "rounds": ended.rounds}
-    return found
+        noted |= {"head": checked.head, "digest": checked.digest, "winner": ended.winner, "rounds": ended.rounds}
+    return noted
 
 
-def _shown(value: Any) -> str:
+def _short(value: Any) -> str:
     if isinstance(value, list):
         value = ", ".join(map(str, value))
     return "nobody" if value is None else printable(str(value), _SHOWN)

@@ -162,7 +162,7 @@ class Plan:
         self.agents = tuple(agent for agent, _ in self.shares)
         """Every brain once."""
         self.brains = seats if seats is not None else self.agents
-        """Every brain as often as it was told."""
+        """Every brain as often as it was named."""
         if kind == "mirrored":
             self.shares = tuple((agent, 1) for agent in self.agents)
 
@@ -184,13 +184,13 @@ class Plan:
     @cached_property
     def study(self) -> str:
         """The study's id, the same wherever the same is played."""
-        told = {
+        identity = {
             "config": self.config.model_dump(mode="json"),
             "agents": list(self.brains),
             "seed": self.seed,
             "design": self.kind,
         }
-        return f"study-{sha256_hex(canonical(told))[:8]}"
+        return f"study-{sha256_hex(canonical(identity))[:8]}"
 
     def game_id(self, number: int) -> str:
         """Return the id of game `number`."""
@@ -225,13 +225,15 @@ class Plan:
 
         Args:
             played: their brains, in seating order, by the game's number.
-            last: how many games are planned; told as the number of games.
+            last: how many games are planned; that is the number of games in the result.
         """
         balance = Balance()
         for number, brains in sorted(played.items()):
             balance.add(self._roles(self.seed_of(number)), brains)
-        told = balance.result(shares_of([brain for _, brains in sorted(played.items()) for brain in brains]))
-        return {**told, "games": last, "roles_equal": False, "meetings_equal": False} if len(played) < last else told
+        result = balance.result(shares_of([brain for _, brains in sorted(played.items()) for brain in brains]))
+        if len(played) < last:
+            result |= {"games": last, "roles_equal": False, "meetings_equal": False}
+        return result
 
     def _roles(self, seed: str) -> tuple[Role, ...]:
         return tuple(role for _, role in self._deal(self.config, seed))

@@ -1,8 +1,8 @@
 """`RedisAgenda`: the games of a study that processes on many machines share on a Redis; each is played once.
 
-Whoever runs the study puts numbers of games on a stream; workers take them through one consumer group, and say now and
-then that they still hold what they took. What a dead worker held is taken by another. Where two have played a game
-after all, because one was only slow, the first to finish it counts, and the other is told so.
+Whoever runs the study puts numbers of games on a stream; workers take them through one consumer group, and renew the
+lease of what they took. What a dead worker held is taken by another. Where two have played a game after all, because
+one was only slow, the first to finish it counts, and the other is told so.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from redis.exceptions import ResponseError
-
 from wolfbus import __version__
-from wolfbus.bus.redis.connection import RedisLink, Script, refusal
+from wolfbus.bus.redis.connection import Script
 from wolfbus.bus.redis.pool import Links
 from wolfbus.bus.streams import house_key
 from wolfbus.bus.url import read_address
 from wolfbus.errors import ConfigError
-from wolfbus.study.agenda import Finished, Taken
+from wolfbus.study.agenda import ClaimedGame, FinishedGame
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 
 LEASE_S: Final = 15.0
-"""Seconds after which another worker may take what a silent one holds, unless the first worker tells others."""
+"""Seconds after which another worker may take what a silent one holds, unless the first worker says otherwise."""
 
 _POSTED_AT_ONCE: Final = 1000
 
@@ -61,7 +59,7 @@ class RedisAgenda:
     # -- who runs the study
 
     def open(self, study: str, text: str, *, budget: bool = False) -> None:
-        """Tell workers what is played, or go on with an agenda that tells the same.
+        """Set what workers play, or go on with an agenda of the same study.
 
         Args:
             study: the study's id.
@@ -71,37 +69,33 @@ class RedisAgenda:
         Raises:
             ConfigError: another study is on this agenda, or its workers keep no budget, and should.
         """
-        told = json.dumps({"study": study, "wolfbus": __version__, "text": text, "budget": budget})
-        self._ask("SET", self._study, told, "NX")
-        there = self._told()
-        if there["study"] != study:
+        header = json.dumps({"study": study, "wolfbus": __version__, "text": text, "budget": budget})
+        self._ask("SET", self._study, header, "NX")
+        stored = self._header()
+        if stored["study"] != study:
             raise ConfigError(f"{self._doing} has the games of another study; take another name")
-        if there["budget"] != budget:
-            had = "a budget" if there["budget"] else "no budget"
+        if stored["budget"] != budget:
+            had = "a budget" if stored["budget"] else "no budget"
             raise ConfigError(f"{self._doing} was begun with {had}, and its workers keep to that")
-        self._ask("SET", self._study, told)
+        self._ask("SET", self._study, header)
         self._run("post")
 
     def post(self, numbers: Iterable[int]) -> None:
         """Put games on the agenda that are not on it yet."""
-        told = list(map(str, numbers))
-        for first in range(0, len(told), _POSTED_AT_ONCE):
-            self._run("post", *told[first : first + _POSTED_AT_ONCE])
+        games = list(map(str, numbers))
+        for first in range(0, len(games), _POSTED_AT_ONCE):
+            self._run("post", *games[first : first + _POSTED_AT_ONCE])
 
-    def results(self, after: str) -> Iterator[tuple[str, Finished]]:
-        """Yield what came of games, each with its id, behind an id; "0-0" for all."""
-        found = self._ask("XRANGE", self._results, f"({after}", "+", "COUNT", "1000")
-        for entry, fields in found:
-            told = dict(zip(fields[::2], fields[1::2], strict=True))
-            result = json.loads(told[b"result"])
-            house = told[b"who"].decode()
-            yield (
-                entry.decode(),
-                Finished(int(told[b"game"]), house, result["error"], result["seconds"]),
-            )
+    def results(self, after: str) -> Iterator[tuple[str, FinishedGame]]:
+        """Yield the games that are finished, each with its id, behind an id; "0-0" for all."""
+        for entry, pairs in self._ask("XRANGE", self._results, f"({after}", "+", "COUNT", "1000"):
+            fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
+            result = json.loads(fields[b"result"])
+            number, house = int(fields[b"game"]), fields[b"who"].decode()
+            yield entry.decode(), FinishedGame(number, house, result["error"], result["seconds"])
 
     def remove(self) -> None:
-        """Forget the agenda, so that its workers end."""
+        """Remove the agenda, so that its workers end."""
         self._ask("DEL", self._study, *self._keys)
 
     # -- who plays
@@ -112,20 +106,20 @@ class RedisAgenda:
         Raises:
             ConfigError: another version of wolfbus has opened it, which may play otherwise.
         """
-        told = self._told()
-        if told and told["wolfbus"] != __version__:
-            raise ConfigError(f"{self._doing} is of wolfbus {told['wolfbus']}, and this is wolfbus {__version__}")
-        return str(told["text"]) if told else None
+        header = self._header()
+        if header and header["wolfbus"] != __version__:
+            raise ConfigError(f"{self._doing} is of wolfbus {header['wolfbus']}, and this is wolfbus {__version__}")
+        return str(header["text"]) if header else None
 
-    def agree(self) -> bool:
-        """Tell the agenda how long the lease is, or take what another worker has told; call it before `take`.
+    def agree_lease(self) -> bool:
+        """Set how long the lease is, or take over what another worker has set; call it before `take`.
 
         Returns:
             Whether it is as long as this worker said.
         """
-        own = self._lease_ms
-        self._lease_ms = int(self._run("lease", str(own)) or own)
-        return self._lease_ms == own
+        lease_ms = self._lease_ms
+        self._lease_ms = int(self._run("lease", str(lease_ms)) or lease_ms)
+        return self._lease_ms == lease_ms
 
     @property
     def lease_s(self) -> float:
@@ -137,7 +131,7 @@ class RedisAgenda:
         """Whether there is such an agenda still."""
         return bool(self._ask("EXISTS", self._study))
 
-    def take(self, house: str, at_most: int) -> list[Taken]:
+    def take(self, house: str, at_most: int) -> list[ClaimedGame]:
         """Take games to play: first what dead workers held, then what nobody has taken.
 
         Args:
@@ -146,44 +140,37 @@ class RedisAgenda:
         """
         entries = self._run("take", house, str(at_most), str(self._lease_ms))
         return [
-            Taken(entry.decode(), self.planned(int(number)), times, before.decode())
+            ClaimedGame(entry.decode(), self.planned(int(number)), times, before.decode())
             for entry, number, times, before in entries
         ]
 
     def hold(self, house: str, entries: Sequence[str]) -> list[str]:
-        """Say that a worker still plays what it took; returns what of it is no longer its own."""
-        held = {entry.decode() for entry in self._run("hold", house, *entries)} if entries else set()
-        return [entry for entry in entries if entry not in held]
+        """Renew the lease of what a worker took; returns what of it is no longer its own."""
+        still_held = {entry.decode() for entry in self._run("hold", house, *entries)} if entries else set()
+        return [entry for entry in entries if entry not in still_held]
 
     def give_back(self, house: str, entry: str) -> None:
         """Leave a game to whoever takes it next."""
         self._run("give_back", house, entry)
 
-    def finish(self, taken: Taken, house: str, result: GameResult) -> bool:
-        """Tell what came of a game; returns whether this counts, and not what another told before."""
-        told = json.dumps({"error": result.error, "seconds": result.seconds})
-        first = self._run("finish", taken.entry, str(taken.game.number), house, told)
+    def finish(self, claimed: ClaimedGame, house: str, result: GameResult) -> bool:
+        """Report the result of a game; returns whether this counts, and not what another reported before."""
+        text = json.dumps({"error": result.error, "seconds": result.seconds})
+        first = self._run("finish", claimed.entry, str(claimed.game.number), house, text)
         return bool(first.decode() == house)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._links.close()
 
     # -- the server
 
-    def _told(self) -> dict[str, Any]:
-        told = self._ask("GET", self._study)
-        return dict(json.loads(told)) if told is not None else {}
+    def _header(self) -> dict[str, Any]:
+        header = self._ask("GET", self._study)
+        return dict(json.loads(header)) if header is not None else {}
 
     def _ask(self, *words: str) -> Any:
         return self._links.run(self._agenda, lambda link: link.ask(*words, doing=self._doing))
 
     def _run(self, *words: str) -> Any:
-        def call(link: RedisLink) -> Any:
-            keys = (str(len(self._keys)), *self._keys)
-            (reply,) = self._script.run(link, [(*keys, *words)])
-            if isinstance(reply, ResponseError):
-                raise refusal(reply, self._doing) from reply
-            return reply
-
-        return self._links.run(self._agenda, call)
+        return self._links.call(self._script, self._keys, words, self._doing)

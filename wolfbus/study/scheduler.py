@@ -1,6 +1,7 @@
-"""`StudyScheduler`: has a study's games played, takes in what comes of them, keeps the journal.
+"""`StudyScheduler`: has a study's games played, notes their results, keeps journal and manifest.
 
-`StudyPlayers` is whoever plays them; results of games and `Halt` are what they tell.
+A `StudyExecutor` has them played: on this machine, by agents of houses, or by workers of an agenda. What it reports are
+results of games, and `Halt`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from wolfbus.study.plan import PlannedGame
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
-    from wolfbus.study.progress import StudyProgress
+    from wolfbus.study.showing import StudyProgress
 
 KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on a Redis once it is in a file."""
@@ -50,9 +51,13 @@ class Halt:
     why: str
     budget: bool = False
 
+    def __post_init__(self) -> None:
+        """Make one line of what errors said."""
+        object.__setattr__(self, "why", " ".join(self.why.split()))
+
 
 StudyNews: TypeAlias = GameResult | Halt
-"""A game is through, or no more can be played."""
+"""The result of a game, or that no more can be played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +84,27 @@ class Forecast:
         return max(1, int(min(shares, default=MOST_GAMES)))
 
 
-class StudyPlayers(Protocol):
-    """Whoever plays a study's games: this machine, agents of a house, or workers anywhere. What happens goes to a
-    queue: of each game that it is through, and that no more can be played.
+class StudyExecutor(Protocol):
+    """Has a study's games played. What happens goes to a queue: the result of each game, and that no more can be
+    played.
     """
 
     @property
     def under_way(self) -> int:
-        """How many games are under way that an end would break off."""
+        """How many games are under way that `cancel` would break off."""
 
     @property
     def spent(self) -> Spent | None:
         """What is spent of the study's budget; None where there is none to keep."""
 
-    def post(self, games: Iterable[PlannedGame]) -> None:
+    def submit(self, games: Iterable[PlannedGame]) -> None:
         """Have games played, in this order; returns at once."""
 
-    def end(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         """Break off all games; none of them counts as played."""
 
     def close(self, *, hasty: bool) -> None:
-        """Be through; in haste, without waiting for the bus."""
+        """End all that plays; in haste, without waiting for the bus."""
 
 
 class StudyScheduler:
@@ -109,7 +114,7 @@ class StudyScheduler:
         folder: the study's.
         manifest: what is known of it.
         pending: games to play, in order.
-        news: where the players tell what happens.
+        news: where the executor puts what happens.
         progress: shows how far it is.
         forecast: what the budget carries: no more games are under way than that; None to have all played at once.
     """
@@ -126,11 +131,11 @@ class StudyScheduler:
         self._folder = folder
         self._manifest = manifest
         self._pending = {game.number: game for game in pending}
-        self._unposted = deque(self._pending.values())
+        self._waiting = deque(self._pending.values())
         self._forecast = forecast
         self._news = news
         self._progress = progress
-        self._players: StudyPlayers | None = None
+        self._executor: StudyExecutor | None = None
         self._noted: Spent | None = None
         self._next_write = 0.0
         self.halted: Halt | None = None
@@ -142,55 +147,55 @@ class StudyScheduler:
 
     @property
     def say(self) -> Callable[[str], None]:
-        """Tells people something that is not about games; any thread may call it."""
+        """Tell people something that is not about games; any thread may call it."""
         return self._progress.say
 
-    def run(self, players: StudyPlayers) -> None:
-        """Have all played, until that is done or nothing more can be.
+    def run(self, executor: StudyExecutor) -> None:
+        """Have all games played, until that is done or no more can be.
 
         Raises:
             KeyboardInterrupt: the user has had enough; what is under way is still under way.
             OSError: journal or manifest cannot be written.
         """
-        self._players = players
+        self._executor = executor
         while self._pending:
-            self._post()
-            self._hear(_GLANCE_S)
+            self._submit(executor)
+            self._process_news(_GLANCE_S)
             if self.halted is not None:
                 return
-            self._progress.look()
+            self._progress.update()
             if time.monotonic() >= self._next_write:
                 self.write()
 
-    def _post(self) -> None:
+    def _submit(self, executor: StudyExecutor) -> None:
         """Have games played, as many as the budget is expected to carry."""
-        room = len(self._unposted)
-        if self._forecast is not None and self._players is not None:
-            under_way = len(self._pending) - len(self._unposted)
-            room = min(room, self._forecast.games(self._players.spent or Spent()) - under_way)
-        if room > 0 and self._players is not None:
-            self._players.post([self._unposted.popleft() for _ in range(room)])
+        room = len(self._waiting)
+        if self._forecast is not None:
+            under_way = len(self._pending) - len(self._waiting)
+            room = min(room, self._forecast.games(executor.spent or Spent()) - under_way)
+        if room > 0:
+            executor.submit([self._waiting.popleft() for _ in range(room)])
 
     def break_off(self, reason: str) -> None:
         """Break off what is under way and wait a moment for it; none of it counts as played."""
-        if self._players is None:
+        if self._executor is None:
             return
-        self._players.end(reason)
+        self._executor.cancel(reason)
         until = time.monotonic() + _BREAK_S
-        while self._players.under_way and time.monotonic() < until:
-            self._hear(_GLANCE_S)
-        self._hear(0.0)
+        while self._executor.under_way and time.monotonic() < until:
+            self._process_news(_GLANCE_S)
+        self._process_news(0.0)
 
     def close(self, *, hasty: bool) -> None:
-        """Have the players be through."""
-        if self._players is not None:
-            self._players.close(hasty=hasty)
+        """Close the executor."""
+        if self._executor is not None:
+            self._executor.close(hasty=hasty)
             # what came to its end meanwhile; --resume finds it, should it not be possible to note it
             with contextlib.suppress(OSError):
-                self._hear(0.0)
+                self._process_news(0.0)
 
-    def clear(self, game: PlannedGame) -> None:
-        """Move what there is of a game that was broken off out of the way."""
+    def set_aside(self, game: PlannedGame) -> None:
+        """Set aside what there is of a game that was broken off."""
         # where that cannot be done, perhaps because the disk is full, --resume does it
         with contextlib.suppress(OSError):
             self._folder.set_aside(self._folder.path / game.record)
@@ -199,7 +204,7 @@ class StudyScheduler:
         """Write the manifest; raises OSError."""
         began = time.monotonic()
         at = time.time()
-        spent = self._players.spent if self._players is not None else None
+        spent = self._executor.spent if self._executor is not None else None
         if spent is not None and spent != self._noted:
             self._noted = spent
             self._folder.note({**spent.model_dump(), "at": at})
@@ -207,23 +212,23 @@ class StudyScheduler:
         now = time.monotonic()
         self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)
 
-    def _hear(self, patience_s: float) -> None:
-        """Take in all news there is; wait a moment for some."""
-        # news that was taken from the queue is noted, too
+    def _process_news(self, patience_s: float) -> None:
+        """Process all that has happened; wait a moment for something."""
+        # what was taken from the queue is noted, too
         with _uninterrupted():
-            for word in drain(self._news, patience_s):
-                self._take_in(word)
+            for news in drain(self._news, patience_s):
+                self._process(news)
 
-    def _take_in(self, word: StudyNews) -> None:
-        if isinstance(word, Halt):
-            self.halted = self.halted or word
-        elif self._pending.pop(word.number, None) is not None:
-            self._folder.note(word)
-            self._manifest.put(word)
-            self._progress.game()
-            self.unheard.update(word.unheard)
-            if word.error is not None and len(self.errors) < _ERRORS_KEPT:
-                self.errors.append((word.game, word.error))
+    def _process(self, news: StudyNews) -> None:
+        if isinstance(news, Halt):
+            self.halted = self.halted or news
+        elif self._pending.pop(news.number, None) is not None:
+            self._folder.note(news)
+            self._manifest.put(news)
+            self._progress.count_game()
+            self.unheard.update(news.unheard)
+            if news.error is not None and len(self.errors) < _ERRORS_KEPT:
+                self.errors.append((news.game, news.error))
 
 
 @contextlib.contextmanager
@@ -232,14 +237,14 @@ def _uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    interrupts: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        for each in before:
-            signal.signal(each, lambda number, _frame: came.append(number))
+        for number in handlers:
+            signal.signal(number, lambda number, _frame: interrupts.append(number))
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-    if came:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    if interrupts:
         raise KeyboardInterrupt

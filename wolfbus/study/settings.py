@@ -1,4 +1,4 @@
-"""`StudySettings`: what a study is told, as a TOML file and the command line's options say it together."""
+"""`StudySettings`: the settings of a study, from its TOML file and the command line's options together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReportSettings(BaseModel):
 
 
 class StudySettings(BaseModel):
-    """A study without its rules and models. Fields that are None were not told."""
+    """A study without its rules and models. Fields that are None were not given."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -86,6 +86,11 @@ class StudySettings(BaseModel):
             raise ValueError(f'design = "{self.design}": players by name have their seats; take "fixed"')
         if self.agents is not None and self.design == "fixed":
             raise ValueError('design = "fixed": agents take turns; give `players` to fix who sits where')
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether model calls have a limit."""
+        return self.budget is not None or self.budget_tokens is not None
 
     @property
     def kind(self) -> DesignKind:

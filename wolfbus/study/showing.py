@@ -1,17 +1,30 @@
-"""A study in words: how balanced its design is before, and how it went after."""
+"""A study in words: how balanced its design is before, how far it is while it is played, how it went after."""
 
 from __future__ import annotations
 
 import shlex
+import sys
+import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import click
 
 from wolfbus.printable import counted, printable, told_apart
+from wolfbus.study.folder import Manifest
 from wolfbus.study.plan import PlannedGame, players_spec
 
-_MANY_PAIRS = 10
-_NAME = 40
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_MOST_PAIRED: Final = 5
+"""Agents up to which it is shown how every two of them met."""
+_NAME: Final = 40
+_LINE_S: Final = 5.0
+_RECENT: Final = 200
+"""Finished games that the rate is taken over."""
 
 
 def design_lines(design: Mapping[str, Any]) -> list[str]:
@@ -31,16 +44,15 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     rows += [(names[a], *(str(roles[a][role]) for role in columns), str(sum(roles[a].values()))) for a in agents]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}: seats by role"]
-    for row in rows:
-        first, *rest = (cell.ljust(width) if at == 0 else cell.rjust(width)
-                        for at, (cell, width) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
-        lines.append("  " + "  ".join([first, *rest]))
+    for agent, *counts in rows:
+        cells = [count.rjust(width) for count, width in zip(counts, widths[1:], strict=True)]
+        lines.append("  " + "  ".join([agent.ljust(widths[0]), *cells]))
     if len(agents) > 1:
-        for what in ("allies", "opponents"):
-            low, high = design[what]["min"], design[what]["max"]
+        for side in ("allies", "opponents"):
+            low, high = design[side]["min"], design[side]["max"]
             span = f"{low:g} times" if low == high else f"{low:g} to {high:g} times"
-            lines.append(f"  Two agents meet as {what} {span}{_by_share(design)}.")
-    if 1 < len(agents) <= _MANY_PAIRS // 2:
+            lines.append(f"  Two agents meet as {side} {span}{_by_share(design)}.")
+    if 1 < len(agents) <= _MOST_PAIRED:
         lines += _pair_lines(design["pairs"], names)
     return [*lines, *(f"  {line}" for line in design["notes"])]
 
@@ -62,26 +74,28 @@ def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) ->
 
 
 def house_note(*, tickets: bool) -> str:
-    """Return what is to be said of who the agents of a house are."""
+    """Return the note on how the agents of a house are known."""
     if tickets:
         return "Who plays is known by ticket: an agent is outside:NAME by its own, whatever it says of itself."
     return "Who plays is each agent's own word: what it announced, and no ticket was asked for."
 
 
 def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int | None) -> list[str]:
-    """Return what is to be said of a design's balance, in whole sentences."""
+    """Return notes on a design's balance, in whole sentences."""
     if kind == "joined":
         return ["Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings."]
     if len(design["roles"]) == 1:
         return ["One agent plays every seat."]
     games = design["games"]
     if kind == "mirrored":
-        told = f"Every two games are dealt from one seed, with sides swapped; all agents have met after {cycle} games."
-        odd = "The last game has no mirror image: take an even number of games."
-        return [told, odd] if games % rotation else [told]
+        swapped = "Every two games are dealt from one seed, with sides swapped"
+        notes = [f"{swapped}; all agents have met after {cycle} games."]
+        if games % rotation:
+            notes.append("The last game has no mirror image: take an even number of games.")
+        return notes
     if kind != "balanced":
-        even = 'Roles are dealt from each game\'s seed; nothing evens them out (design = "balanced" does).'
-        return [] if design["roles_equal"] and design["meetings_equal"] else [even]
+        uneven = 'Roles are dealt from each game\'s seed; nothing evens them out (design = "balanced" does).'
+        return [] if design["roles_equal"] and design["meetings_equal"] else [uneven]
     notes = [f"Roles are equal after every {rotation} games, meetings after every {cycle}."]
     if cycle is None:
         unknown = "for this number of seats and agents no exact design of meetings is known here"
@@ -92,6 +106,91 @@ def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int
             f"leave roles up to {design['roles_apart']:g} apart."
         )
     return notes
+
+
+class StudyProgress:
+    """Shows how far a study is while it is played: a bar in a terminal, else a line now and then; a context manager.
+
+    Args:
+        manifest: what is known of it.
+        quiet: show nothing.
+        plain: lines even in a terminal.
+    """
+
+    def __init__(self, manifest: Manifest, *, quiet: bool = False, plain: bool = False) -> None:
+        self._manifest = manifest
+        self._quiet = quiet
+        self._plain = plain or not sys.stderr.isatty()
+        self._finished: deque[float] = deque([time.monotonic()], maxlen=_RECENT)
+        self._next_line = time.monotonic() + _LINE_S
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def count_game(self) -> None:
+        """Count a game that has ended or failed."""
+        self._finished.append(time.monotonic())
+
+    def update(self) -> None:
+        """Update what is shown; call it now and then."""
+        now = time.monotonic()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._manifest.done, words=self._words(now))
+        elif not self._quiet and self._plain and now >= self._next_line:
+            self._next_line = now + _LINE_S
+            done, total = self._manifest.done, sum(self._manifest.states.values())
+            click.echo(f"wolfbus: {done} of {total} games, {self._words(now)}", err=True)
+
+    def say(self, line: str) -> None:
+        """Say something that is not about games; any thread may call it."""
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            click.echo(f"wolfbus: {line}", err=True)
+
+    def _words(self, now: float) -> str:
+        """Return rate, time left, wins, failures and cost."""
+        manifest = self._manifest
+        words = []
+        count, seconds = len(self._finished) - 1, now - self._finished[0]
+        if count and seconds > 0:
+            left = sum(manifest.states.values()) - manifest.done
+            words += [_rate(count / seconds), f"{_time(left * seconds / count)} left"]
+        wins = manifest.wins
+        words.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
+        if manifest.states["failed"]:
+            words.append(f"{manifest.states['failed']} failed")
+        if manifest.cost_usd is not None:
+            words.append(f"${manifest.cost_usd:,.2f}")
+        return ", ".join(words)
+
+    def __enter__(self) -> Self:
+        if not self._quiet and not self._plain:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+            columns: tuple[Any, ...] = (BarColumn(24), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+            self._bar.start()
+            total = sum(self._manifest.states.values())
+            self._task = self._bar.add_task("", total=total, completed=self._manifest.done, words="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self.update()
+            self._bar.stop()
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.1f} games/s" if rate >= 0.1 else f"{rate * 3600:.0f} games/h"
+
+
+def _time(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 def replay_command(game: PlannedGame, folder: Path) -> str:

@@ -49,17 +49,7 @@ def check_signature(digest: str, allowed: Path, signature: Path) -> str | None:
     for who in names.stdout.splitlines() if names.returncode == 0 else ():
         # a line names several who share a key
         for name in who.split(","):
-            words = [
-                "verify",
-                "-f",
-                str(allowed),
-                "-I",
-                name,
-                "-n",
-                NAMESPACE,
-                "-s",
-                str(signature),
-            ]
+            words = ["verify", "-f", str(allowed), "-I", name, "-n", NAMESPACE, "-s", str(signature)]
             if _keygen(words, digest).returncode == 0:
                 return printable(name, NOTE_SHOWN)
     return None

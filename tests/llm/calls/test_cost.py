@@ -15,8 +15,8 @@ from wolfbus.record.line import Recorded
 
 def rows_of(records: list[Recorded]) -> GameRows:
     fold = GameFold()
-    for each in records:
-        fold.feed(each.event, each.time)
+    for recorded in records:
+        fold.feed(recorded.event, recorded.time)
     return fold.rows()
 
 
@@ -39,27 +39,27 @@ def drawn(answer, name):
 
 def test_sums_over_a_game_are_those_of_its_calls():
     records = game(drawn)
-    calls = [each.event for each in records if each.event.type == "model_call"]
+    calls = [recorded.event for recorded in records if recorded.event.type == "model_call"]
     cost = metrics([rows_of(records)])["cost"]
     total = cost["total"]
     assert cost["games"] == 1
     assert total["calls"] == total["requests"] == len(calls)
-    assert total["failed"] == sum(each.error is not None for each in calls)
-    assert total["reasks"] == sum(each.reask for each in calls)
-    assert total["attempts"] == sum(each.attempts for each in calls)
+    assert total["failed"] == sum(call.error is not None for call in calls)
+    assert total["reasks"] == sum(call.reask for call in calls)
+    assert total["attempts"] == sum(call.attempts for call in calls)
     for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
-        known = [getattr(each, name) for each in calls if getattr(each, name) is not None]
-        assert total[name] == sum(known)
+        counts = [getattr(call, name) for call in calls if getattr(call, name) is not None]
+        assert total[name] == sum(counts)
         assert isinstance(total[name], int)
-        assert total[f"{name}_missing"] == len(calls) - len(known)
-    priced = [each.cost_usd for each in calls if each.cost_usd is not None]
+        assert total[f"{name}_missing"] == len(calls) - len(counts)
+    priced = [call.cost_usd for call in calls if call.cost_usd is not None]
     assert total["cost_usd"] == math.fsum(priced)
     assert total["cost_usd_missing"] == len(calls) - len(priced)
-    assert total["latency_s"]["total"] == math.fsum(each.latency_s for each in calls)
-    assert total["latency_s"]["max"] == max(each.latency_s for each in calls)
+    assert total["latency_s"]["total"] == math.fsum(call.latency_s for call in calls)
+    assert total["latency_s"]["max"] == max(call.latency_s for call in calls)
     for split, key in (("by_model", "model"), ("by_kind", "kind"), ("by_seat", "seat")):
         assert {name: row["calls"] for name, row in cost[split].items()} == {
-            name: sum(getattr(each, key) == name for each in calls) for name in {getattr(each, key) for each in calls}
+            name: sum(getattr(call, key) == name for call in calls) for name in {getattr(call, key) for call in calls}
         }
     assert sum(row["calls"] for row in cost["by_role"].values()) == len(calls)
     assert cost["wall_s"]["total"] == records[-1].time

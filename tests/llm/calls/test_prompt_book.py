@@ -23,18 +23,18 @@ REPLY = segment("assistant", '{"bid": 99}', QUESTION.segment)
 
 def book_of(*segments) -> PromptBook:
     book = PromptBook()
-    for each in segments:
-        book.feed(each)
+    for piece in segments:
+        book.feed(piece)
     return book
 
 
-def asked(*heads):
+def call_with(*heads):
     return call("1/debate/1/bid/Wim", prompt=tuple(head.segment for head in heads))
 
 
 def test_chains_follow_each_other_and_text_of_one_role_is_one_message():
     book = book_of(RULES, FIRST, OWN, QUESTION, SECOND)
-    assert book.messages(asked(SECOND, OWN, QUESTION)) == [
+    assert book.messages(call_with(SECOND, OWN, QUESTION)) == [
         ("system", "Rules. "),
         ("user", "Ada: hello. Wim: indeed. You are Wim. Bid."),
     ]
@@ -46,7 +46,7 @@ def test_any_chain_gives_its_whole_text_in_order_with_no_two_messages_of_one_rol
     for role, text in pieces:
         chain.append(segment(role, text, chain[-1].segment if chain else None))
         book.feed(chain[-1])
-    messages = book.messages(asked(*chain[-1:]))
+    messages = book.messages(call_with(*chain[-1:]))
     assert "".join(text for _, text in messages) == "".join(text for _, text in pieces)
     assert all(one[0] != other[0] for one, other in itertools.pairwise(messages))
 
@@ -59,7 +59,7 @@ def test_any_chain_gives_its_whole_text_in_order_with_no_two_messages_of_one_rol
         (FIRST.model_copy(update={"after": None}), "another text"),
         (FIRST.model_copy(update={"segment": "0" * 64}), "another text"),
         (REPLY, "follows one that is not there"),
-        (asked(RULES, OWN), f"names segment {OWN.segment[:12]}"),
+        (call_with(RULES, OWN), f"names segment {OWN.segment[:12]}"),
     ],
 )
 @pytest.mark.parametrize("sort", [SegmentCheck, PromptBook])

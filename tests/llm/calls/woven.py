@@ -52,14 +52,14 @@ def one_each(_answer: AnyAnswered, _name: str) -> list[dict[str, Any]]:
 
 def weave(events: Iterable[AnyEvent], calls: Calls = one_each) -> list[AnyEvent]:
     """Put segments and calls before the join that their answers belong to."""
-    names, woven, known = RequestNames(), [], set()
+    names, woven, names_seen = RequestNames(), [], set()
     waiting: list[AnyEvent] = []
     public = [segment("system", RULES)]
 
     def tell(*pieces: Segment) -> None:
         for piece in pieces:
-            if piece.segment not in known:
-                known.add(piece.segment)
+            if piece.segment not in names_seen:
+                names_seen.add(piece.segment)
                 woven.append(piece)
 
     for event in events:
@@ -91,9 +91,9 @@ def game(calls: Calls = one_each, config: GameConfig = SHORT, seed: str = "1") -
 def lines(records: Iterable[Recorded]) -> bytes:
     """Return events as a record's file."""
     audiences, head, written = AudienceFilter(), "", b""
-    for each in records:
-        audiences.feed(each.event)
-        sealed, line = seal(head, each)
+    for entry in records:
+        audiences.feed(entry.event)
+        sealed, line = seal(head, entry)
         head = sealed.hash
         written += line + b"\n"
     return written

@@ -48,13 +48,13 @@ def model_of(settings: dict[str, Any], **endpoint: Any) -> Model:
 def question(model: Model, text: str = "What do you bid?", *, now: float | None = None, **fields: Any) -> ModelQuestion:
     """A question that may take 30 seconds, unless told otherwise."""
     deadline = (time.monotonic() if now is None else now) + fields.pop("seconds", 30.0)
-    given: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "purpose": "bid",
         "label": "g/1/debate/1/bid/Ann",
         "messages": (Message("system", "You play a game."), Message("user", text)),
         "form": Form("bid", BID),
     }
-    return ModelQuestion(model, deadline=deadline, **(given | fields))
+    return ModelQuestion(model, deadline=deadline, **(usual | fields))
 
 
 def busy(wait: float | None = None, line: str = "429: queue") -> Failure:
@@ -112,8 +112,8 @@ class Mocked:
     def question(self, text: str = "?", **settings: Any) -> ModelQuestion:
         """A question; what is no field of it is a setting of its model."""
         fields = {field.name for field in dataclasses.fields(ModelQuestion)} - {"model"} | {"seconds"}
-        given = {name: settings.pop(name) for name in fields & settings.keys()}
-        return question(model_of(settings), text, now=self.clock.now, **given)
+        chosen = {name: settings.pop(name) for name in fields & settings.keys()}
+        return question(model_of(settings), text, now=self.clock.now, **chosen)
 
     def run(self, *questions: ModelQuestion) -> list[Completion]:
         """Put questions all at once, and return what came of them."""
@@ -134,7 +134,7 @@ class Mocked:
         return self.gateway.accounts.summary()["total"]
 
     @property
-    def asked(self) -> list[str]:
+    def prompts(self) -> list[str]:
         return [request.messages[-1].content for request in self.provider.requests]
 
 
@@ -147,7 +147,7 @@ class Asking:
 
     def begin(self, *questions: ModelQuestion) -> list[concurrent.futures.Future[Completion]]:
         futures: list[concurrent.futures.Future[Completion]] = [concurrent.futures.Future() for _ in questions]
-        self.jobs += self.gateway.start([self._ask(*each) for each in zip(questions, futures, strict=True)])
+        self.jobs += self.gateway.start([self._ask(*pair) for pair in zip(questions, futures, strict=True)])
         return futures
 
     def one(self, question: ModelQuestion) -> Completion:
@@ -184,14 +184,14 @@ def clock() -> Iterator[Clock]:
 def make_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeGateway]:
     """Makes gateways that fail and recover fast, far from any .env."""
     monkeypatch.chdir(tmp_path)
-    made: list[Gateway] = []
+    gateways: list[Gateway] = []
 
     def make(**arguments: Any) -> Asking:
-        made.append(Gateway(tempo=IMPATIENT, **({"environment": {"OPENAI_API_KEY": KEY}} | arguments)))
-        return Asking(made[-1])
+        gateways.append(Gateway(tempo=IMPATIENT, **({"environment": {"OPENAI_API_KEY": KEY}} | arguments)))
+        return Asking(gateways[-1])
 
     yield make
-    for gateway in made:
+    for gateway in gateways:
         gateway.close()
 
 

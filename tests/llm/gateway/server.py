@@ -69,7 +69,7 @@ class ScriptedServer:
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
         self.times: list[float] = []
-        self.gone = 0
+        self.cancelled = 0
         self._end = asyncio.Event()
         self._loop = asyncio.new_event_loop()
         listens: Future[str] = Future()
@@ -109,7 +109,7 @@ class ScriptedServer:
             if step.hang:
                 await asyncio.Event().wait()
         finally:
-            self.gone += step.hang
+            self.cancelled += step.hang
         if step.reset and request.transport is not None:
             request.transport.abort()
         return web.Response(body=step.body, status=step.status, headers=step.headers, content_type="application/json")

@@ -17,12 +17,14 @@ PRICE = {"input": 0.15, "cached": 0.075, "output": 0.6}
 LOST = Failure("connection", "no reply in time", again=True, charged=True)
 
 
-def told(prompt: int | None, completion: int | None, cached: int | None = None) -> ProviderReply:
+def counted(prompt: int | None, completion: int | None, cached: int | None = None) -> ProviderReply:
     return ProviderReply("{}", prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
 
 
 def test_each_model_gets_a_line_with_one_of_all_and_a_summary_by_model_and_purpose(clock: Clock) -> None:
-    mocked = Mocked(clock, (0.02, told(100, 5)), *[(0.75, told(1000, 98, 680))] * 18, *[(11.0, told(1500, 5))] * 2)
+    mocked = Mocked(
+        clock, (0.02, counted(100, 5)), *[(0.75, counted(1000, 98, 680))] * 18, *[(11.0, counted(1500, 5))] * 2
+    )
     mocked.one(model="a", price=PRICE, purpose="probe")
     for _ in range(20):
         mocked.one(model="b")
@@ -46,22 +48,22 @@ def test_each_model_gets_a_line_with_one_of_all_and_a_summary_by_model_and_purpo
 @pytest.mark.parametrize(
     ("steps", "settings", "figures", "words"),
     [
-        ([told(1_000_000, 500_000, 400_000)], {}, {"cost_usd": 0.6 * 0.15 + 0.4 * 0.075 + 0.5 * 0.6}, ", $0.42, "),
-        ([told(9, 9)], {"price": {"input": 0.0, "output": 0.0}}, {"cost_usd": 0.0}, ", $0.00, "),
-        ([told(9, 9)], {"price": None}, {"cost_usd": None, "cost_unknown": 1}, "price not configured"),
-        ([told(9, None)], {}, {"cost_usd": None, "tokens_unknown": 1}, "cost not known"),
+        ([counted(1_000_000, 500_000, 400_000)], {}, {"cost_usd": 0.6 * 0.15 + 0.4 * 0.075 + 0.5 * 0.6}, ", $0.42, "),
+        ([counted(9, 9)], {"price": {"input": 0.0, "output": 0.0}}, {"cost_usd": 0.0}, ", $0.00, "),
+        ([counted(9, 9)], {"price": None}, {"cost_usd": None, "cost_unknown": 1}, "price not configured"),
+        ([counted(9, None)], {}, {"cost_usd": None, "tokens_unknown": 1}, "cost not known"),
         # tokens that nobody counted are never priced
         (
-            [told(None, None), broken(), 1e9],
+            [counted(None, None), broken(), 1e9],
             {"endpoint": {"attempts": 1}},
             {"tokens_unknown": 2, "cost_unknown": 2, "cost_usd": None, "failed": 2, "timed_out": 1, "attempts": 3},
             "3 calls (1 failed, 1 timed out), tokens not counted by the server, cost not known, median 0.00 s",
         ),
         # what is known in part is a lower bound
-        ([told(1_000_000, 0), 1e9], {}, {"cost_usd": 0.15}, "(without 1 uncounted call), at least $0.15"),
+        ([counted(1_000_000, 0), 1e9], {}, {"cost_usd": 0.15}, "(without 1 uncounted call), at least $0.15"),
         # what no server worked on is not uncounted
         (
-            [told(1_000_000, 0), busy(99), rejected()],
+            [counted(1_000_000, 0), busy(99), rejected()],
             {},
             {"tokens_unknown": 0, "cost_unknown": 0, "failed": 2},
             "completion tokens, $0.15, ",
@@ -81,10 +83,10 @@ def test_what_is_known_is_summed_and_what_is_not_is_told(
 
 def test_replies_from_a_cassette_are_summed_told_apart_and_cost_nothing(clock: Clock, tmp_path: Path) -> None:
     with Cassette.record(tmp_path) as cassette:
-        Mocked(clock, told(1_000_000, 0), told(None, None), cassette=cassette).one("a")
-        Mocked(clock, told(None, None), cassette=cassette).one("b")
+        Mocked(clock, counted(1_000_000, 0), counted(None, None), cassette=cassette).one("a")
+        Mocked(clock, counted(None, None), cassette=cassette).one("b")
     with Cassette.record(tmp_path) as cassette:
-        mocked = Mocked(clock, told(2_000_000, 0), cassette=cassette)
+        mocked = Mocked(clock, counted(2_000_000, 0), cassette=cassette)
         for text in "abc":
             mocked.one(text, price=PRICE)
     total = mocked.total

@@ -59,8 +59,8 @@ def test_a_model_that_needs_most_of_its_time_is_slow_and_not_down(
 ) -> None:
     mocked = Mocked(clock, tempo=Tempo())
     mocked.default = 0.4
-    came = [each for _ in range(2) for each in mocked.run(*(mocked.question(seconds=0.5) for _ in range(12)))]
-    assert {(each.error, each.attempts) for each in came} == {(None, 1)}
+    came = [reply for _ in range(2) for reply in mocked.run(*(mocked.question(seconds=0.5) for _ in range(12)))]
+    assert {(reply.error, reply.attempts) for reply in came} == {(None, 1)}
     assert not caplog.records
 
 
@@ -72,7 +72,7 @@ def test_the_deadline_ends_a_call_wherever_it_is(clock: Clock) -> None:
     assert came.error == f"no reply from {URL} in the request's time"
     assert mocked.provider.open == 0
     late = mocked.one(seconds=-1)
-    assert (late.timed_out, late.attempts, len(mocked.asked)) == (True, 0, 1)
+    assert (late.timed_out, late.attempts, len(mocked.prompts)) == (True, 0, 1)
 
 
 @pytest.mark.parametrize("wait", [None, 0.0])
@@ -97,7 +97,7 @@ def test_a_429_pauses_everybody_on_the_endpoint(clock: Clock) -> None:
         await asyncio.gather(first, *(mocked.gateway.complete(mocked.question("later")) for _ in range(3)))
 
     mocked.during(steps())
-    assert sorted(mocked.asked[1:]) == ["first", "later", "later", "later"]
+    assert sorted(mocked.prompts[1:]) == ["first", "later", "later", "later"]
     assert min(mocked.provider.times[1:]) == pytest.approx(1010.0)
 
 

@@ -16,7 +16,7 @@ from players.llm.provider import Failure, ModelQuestion, ProviderReply
 from wolfbus.errors import BudgetSpent, ConfigError
 
 from .conftest import BID, Clock, Mocked, Step, rejected
-from .test_accounts import LOST, PRICE, told
+from .test_accounts import LOST, PRICE, counted
 
 OVERHEAD, SYSTEM = 128, "You play a game."
 """Tokens that a server may put around a prompt."""
@@ -31,11 +31,11 @@ def prompt_of(text: str, per_byte: float = 0.5) -> int:
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        (told(100, 20, 40), 120),
+        (counted(100, 20, 40), 120),
         (rejected(), 0),
         (LOST, prompt_of("x" * 81) + 200),
-        (told(None, None), prompt_of("x" * 81) + 200),
-        (told(None, 7), prompt_of("x" * 81) + 7),
+        (counted(None, None), prompt_of("x" * 81) + 200),
+        (counted(None, 7), prompt_of("x" * 81) + 7),
     ],
 )
 def test_what_was_told_is_spent_and_what_may_have_been_charged_counts_in_full(
@@ -51,18 +51,18 @@ def test_what_was_told_is_spent_and_what_may_have_been_charged_counts_in_full(
 
 def test_calls_wait_in_their_order_and_one_that_is_cancelled_leaves_its_place(clock: Clock) -> None:
     budget = Budget(tokens=prompt_of("a") + 200 + 100)
-    mocked = Mocked(clock, (10.0, told(10, 10)), budget=budget)
-    mocked.default = told(1, 1)
+    mocked = Mocked(clock, (10.0, counted(10, 10)), budget=budget)
+    mocked.default = counted(1, 1)
 
     async def steps() -> None:
         calls = [asyncio.create_task(mocked.gateway.complete(mocked.question(text, max_tokens=100))) for text in "abcd"]
         await asyncio.sleep(1)
-        assert (mocked.asked, budget.reserved.tokens) == (["a"], prompt_of("a") + 200)
+        assert (mocked.prompts, budget.reserved.tokens) == (["a"], prompt_of("a") + 200)
         calls[1].cancel()
         await asyncio.gather(*calls, return_exceptions=True)
 
     mocked.during(steps())
-    assert mocked.asked == ["a", "c", "d"]
+    assert mocked.prompts == ["a", "c", "d"]
     assert (budget.spent.tokens, budget.reserved.tokens) == (24, 0)
 
 
@@ -76,14 +76,14 @@ def test_what_cannot_fit_any_more_ends_the_budget_for_all_in_one_line(clock: Clo
     assert str(wide.error).endswith(", gpt-4o-mini)")
     assert "\n" not in str(wide.error)
     assert small.error == wide.error, "nothing goes out once it has ended"
-    assert [(type(each), str(each)) for each in ends] == [(BudgetSpent, wide.error)] * 2
+    assert [(type(end), str(end)) for end in ends] == [(BudgetSpent, wide.error)] * 2
     assert "0 of 5 tokens spent" in str(Mocked(clock, budget=Budget(tokens=5)).one().error)
 
 
 def test_the_guess_of_a_prompt_follows_what_the_server_counts(clock: Clock) -> None:
     text = "x" * 20_000
     budget = Budget(tokens=prompt_of(text) + 10_000)
-    mocked = Mocked(clock, told(OVERHEAD + 5_000, 1), budget=budget)
+    mocked = Mocked(clock, counted(OVERHEAD + 5_000, 1), budget=budget)
     mocked.default = 10.0
     mocked.one(text, max_tokens=100)
 
@@ -120,13 +120,13 @@ def test_whatever_the_order_nothing_is_overspent_and_no_call_is_forgotten(seed: 
         await asyncio.sleep(drawn.randrange(3))
         whole = budget.spent + budget.reserved
         assert (whole.usd * 10**6 <= limit if money else whole.tokens <= limit) or not whole.tokens
-        return drawn.choice([rejected(), LOST, told(drawn.randrange(100), drawn.randrange(1000))])
+        return drawn.choice([rejected(), LOST, counted(drawn.randrange(100), drawn.randrange(1000))])
 
     mocked = Mocked(clock, budget=budget)
     mocked.provider.answer = answer
 
-    async def call(asked: ModelQuestion) -> None:
-        await mocked.gateway.complete(asked)
+    async def call(question: ModelQuestion) -> None:
+        await mocked.gateway.complete(question)
 
     async def steps() -> None:
         price = {"input": 1.0, "output": 2.0}

@@ -33,22 +33,22 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.ndjson"))
 
 
-def record(folder: Path, *steps: tuple[str, Step], **asked: Any) -> Path:
+def record(folder: Path, *steps: tuple[str, Step], **fields: Any) -> Path:
     """Record some calls; return the file."""
     before, clock = set(files(folder)), Clock()
     with Cassette.record(folder) as cassette:
         for text, step in steps:
-            Mocked(clock, step, cassette=cassette).one(text, **asked)
+            Mocked(clock, step, cassette=cassette).one(text, **fields)
     clock.close()
     (new,) = set(files(folder)) - before
     return new
 
 
-def play(folder: Path, *texts: str, clock: Clock | None = None, **asked: Any) -> list[Completion]:
+def play(folder: Path, *texts: str, clock: Clock | None = None, **fields: Any) -> list[Completion]:
     """What comes of calls whose gateway has nothing but the cassette."""
     mocked = Mocked(clock or Clock(), cassette=Cassette.play(folder))
-    came = [mocked.one(text, **asked) for text in texts]
-    assert mocked.asked == []
+    came = [mocked.one(text, **fields) for text in texts]
+    assert mocked.prompts == []
     mocked.clock.close()
     return came
 
@@ -59,15 +59,15 @@ def with_hash(entry: bytes) -> bytes:
     def canonical(value: Any) -> bytes:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
-    value = {name: each for name, each in json.loads(entry).items() if name != "hash"}
+    value = {name: member for name, member in json.loads(entry).items() if name != "hash"}
     return canonical(value | {"hash": hashlib.sha256(canonical(value)).hexdigest()}) + b"\n"
 
 
 def test_what_was_recorded_is_played_with_its_failures(tmp_path: Path) -> None:
     record(tmp_path, ("bid?", (0.5, FIRST)), ("Who?", FAILED))
-    said, failed = play(tmp_path, "bid?", "Who?")
-    assert (said.text, said.prompt_tokens, said.completion_tokens, said.latency_s) == (FIRST.text, 1000, 100, 0.5)
-    assert (said.cassette, said.attempts, said.cost_usd, said.url) == (True, 0, None, None)
+    reply, failed = play(tmp_path, "bid?", "Who?")
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.latency_s) == (FIRST.text, 1000, 100, 0.5)
+    assert (reply.cassette, reply.attempts, reply.cost_usd, reply.url) == (True, 0, None, None)
     assert (failed.text, failed.error, failed.cassette) == (None, FAILED.line, True)
 
 
@@ -98,7 +98,7 @@ def test_anything_recorded_comes_back_equal(calls: dict[str, ProviderReply]) -> 
         playing = Mocked(clock, cassette=Cassette.play(folder))
         again = [playing.one(text) for text in calls]
         clock.close()
-    assert again == [dataclasses.replace(each, attempts=0, url=None, cassette=True) for each in came]
+    assert again == [dataclasses.replace(completion, attempts=0, url=None, cassette=True) for completion in came]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_key_is_the_same_in_every_version_that_plays_this_format(tmp_path: Pat
     entry = {"key": KEY, "model": "tiny", "purpose": "bid", "label": "l", "asked": "", "completion": {"text": "kept"}}
     lines = json.dumps(header).encode() + b"\n" + with_hash(json.dumps(entry).encode())
     (tmp_path / "old.ndjson").write_bytes(lines)
-    asked = {"form": Form("bid", {"type": "object", "properties": {"bid": {"type": "integer"}}}), "max_tokens": 100}
-    (came,) = play(tmp_path, "How much do you want to speak?", **asked)
+    fields = {"form": Form("bid", {"type": "object", "properties": {"bid": {"type": "integer"}}}), "max_tokens": 100}
+    (came,) = play(tmp_path, "How much do you want to speak?", **fields)
     assert (came.text, came.served) == ("kept", None), "members that came later are left out"
 
 
@@ -139,7 +139,7 @@ def test_an_interrupted_run_uses_again_what_it_has(tmp_path: Path, clock: Clock)
     with Cassette.record(tmp_path) as cassette:
         mocked = Mocked(clock, dataclasses.replace(FIRST, text="again"), cassette=cassette)
         assert [mocked.one(text).text for text in ("bid?", "Who?")] == [FIRST.text, "again"]
-    assert mocked.asked == ["Who?"], "a failure is tried again"
+    assert mocked.prompts == ["Who?"], "a failure is tried again"
     assert play(tmp_path, "Who?")[0].text == "again"
     Cassette.record(tmp_path).close()
     assert len(files(tmp_path)) == 2, "who recorded nothing leaves nothing"
@@ -163,7 +163,7 @@ def test_a_missing_call_is_named_with_what_may_differ_and_ends_the_games(tmp_pat
     came = mocked.one("Who?", label="2/vote/0/vote/Bob", purpose="vote")
     assert "no reply to 2/vote/0/vote/Bob (vote, tiny, key " in str(came.error)
     assert "; no call of that name was recorded: the seed, " in str(came.error)
-    assert [str(each) for each in ends] == [came.error]
+    assert [str(end) for end in ends] == [came.error]
 
 
 @pytest.mark.parametrize("cut", [1, 10, 200])
@@ -171,8 +171,8 @@ def test_a_last_line_that_was_cut_off_is_left_out(tmp_path: Path, cut: int, capl
     file = record(tmp_path, ("bid?", FIRST), ("Who?", FIRST))
     file.write_bytes(file.read_bytes()[:-cut])
     with caplog.at_level(logging.WARNING):
-        there, gone = play(tmp_path, "bid?", "Who?")
-    assert (there.text, MISSING in str(gone.error)) == (FIRST.text, True)
+        whole, cut_off = play(tmp_path, "bid?", "Who?")
+    assert (whole.text, MISSING in str(cut_off.error)) == (FIRST.text, True)
     assert "line 3 was cut off" in caplog.text
     assert Cassette.record(tmp_path).replies == 1
 
@@ -224,4 +224,4 @@ def test_nothing_of_an_endpoint_stands_in_a_file(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PLANTED_KEY", "sk-planted-canary")
     endpoint = {"url": "http://host.invalid/v1", "key_env": "PLANTED_KEY"}
     text = record(tmp_path, ("bid?", FIRST), endpoint=endpoint).read_text()
-    assert not [each for each in ("sk-planted-canary", "PLANTED_KEY", "host.invalid") if each in text]
+    assert not [secret for secret in ("sk-planted-canary", "PLANTED_KEY", "host.invalid") if secret in text]

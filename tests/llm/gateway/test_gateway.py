@@ -14,7 +14,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from players.llm.provider import Completion, Endpoint, Model, ProviderReply, Request
-from tests.llm.scripted import URL
+from tests.llm.scripted import URL, ScriptedProvider
 from tests.waiting import wait_until
 from wolfbus.errors import GivenUp, PlayerError
 
@@ -25,8 +25,8 @@ from .server import HANG, RESET, ScriptedServer, Step, error, refuse, reply
 def test_a_probe_asks_each_model_once_and_finds_out_what_its_server_takes(
     asking: Asking, server: ScriptedServer
 ) -> None:
-    kept = Step(reply('{"mark": "kept"}'))
-    server.plan(Step(error("response_format of type json_schema is not supported"), 400), default=kept)
+    keeping = Step(reply('{"mark": "kept"}'))
+    server.plan(Step(error("response_format of type json_schema is not supported"), 400), default=keeping)
     small, large = model_at(server, "small"), model_at(server, "large")
     asking.gateway.probe([small, small.model_copy(update={"temperature": 1.0}), large])
     assert sorted(body["model"] for body in server.bodies) in (["large", "large", "small"], ["large", "small", "small"])
@@ -50,8 +50,8 @@ def test_a_probe_says_in_one_line_what_is_wrong(asking: Asking, server: Scripted
 def test_a_check_finds_keys_that_are_missing_or_malformed_without_a_network(
     make_gateway: MakeGateway,
 ) -> None:
-    own, there = Endpoint(key_env="MINE"), Endpoint(url="http://host.invalid/v1", key_env="THERE")
-    models = [Model(model="a"), Model(model="b"), Model(model="c", endpoint=own), Model(model="d", endpoint=there)]
+    local, remote = Endpoint(key_env="MINE"), Endpoint(url="http://host.invalid/v1", key_env="THERE")
+    models = [Model(model="a"), Model(model="b"), Model(model="c", endpoint=local), Model(model="d", endpoint=remote)]
     gateway = make_gateway(environment={"MINE": "two words"}).gateway
     with pytest.raises(PlayerError) as error:
         gateway.check(models)
@@ -93,7 +93,7 @@ PROSE = Step(reply("Ready."))
 
 
 @pytest.mark.parametrize(
-    ("steps", "asked", "structured"),
+    ("steps", "formats", "structured"),
     [
         ([Step(reply('{"mark": "kept"}'))], ["json_schema"], "schema"),
         ([Step(reply('<think>Hm.</think>{"mark": "kept"}'))], ["json_schema"], "schema"),
@@ -106,11 +106,11 @@ PROSE = Step(reply("Ready."))
     ],
 )
 def test_a_probe_finds_out_whether_a_server_keeps_to_what_it_takes(
-    asking: Asking, server: ScriptedServer, steps: list[Step], asked: list[str | None], structured: str
+    asking: Asking, server: ScriptedServer, steps: list[Step], formats: list[str | None], structured: str
 ) -> None:
     server.plan(*steps)
     asking.gateway.probe([model_at(server)])
-    assert modes(server) == asked
+    assert modes(server) == formats
     prompts = {message["content"] for body in server.bodies for message in body["messages"]}
     assert not any("kept" in prompt for prompt in prompts)
     assert asking.one(question(model_at(server))).parameters["structured"] == structured
@@ -136,7 +136,7 @@ def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server:
     assert all(future.done() for future in futures)
     assert all(job.done() for job in asking.jobs)
     assert not [thread for thread in threading.enumerate() if thread.name == "model-gateway" and thread.is_alive()]
-    wait_until(lambda: server.gone == 10, 60)
+    wait_until(lambda: server.cancelled == 10, 60)
     asking.gateway.close()
     assert asking.begin(question(model_at(server)))[0].done() is False
     with pytest.raises(RuntimeError, match="closed"):
@@ -168,7 +168,7 @@ def test_a_fault_inside_a_call_is_an_error_of_that_call(asking: Asking, server: 
 def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock: Clock, caplog: Any) -> None:
     async def broken_off_once(_request: Request) -> ProviderReply:
         work: asyncio.Future[ProviderReply] = clock.create_future()
-        if len(mocked.asked) == 1:
+        if len(mocked.prompts) == 1:
             work.cancel()
         else:
             work.set_result(OK)
@@ -177,9 +177,20 @@ def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock:
     mocked = Mocked(clock)
     mocked.provider.answer = broken_off_once
     came = mocked.one()
-    assert (came.error, came.text) == ("the gateway failed: RuntimeError", None)
+    assert (came.error, came.text, came.attempts) == ("the gateway failed: RuntimeError", None, 1)
     assert "the provider cancelled work of its own" in caplog.text
     assert mocked.one().text == OK.text
+
+
+def test_a_provider_that_is_faulty_does_not_answer_a_probe(make_gateway: MakeGateway, caplog: Any) -> None:
+    async def fail(_request: Request) -> ProviderReply:
+        raise ZeroDivisionError
+
+    gateway = make_gateway(providers=lambda _endpoint, _keys: ScriptedProvider(fail)).gateway
+    with pytest.raises(PlayerError, match=r"^tiny does not answer: the gateway failed: ZeroDivisionError$"):
+        gateway.probe([Model(model="tiny")])
+    assert "ZeroDivisionError" in caplog.text
+    assert gateway.accounts.summary()["total"]["failed"] == 1
 
 
 @pytest.mark.parametrize("aiohttp", [True, False])
@@ -197,11 +208,11 @@ def test_both_transports_of_the_library_tell_the_same(
     server.close()
     bad.append(asking.one(question(models[0])))
     assert good.text == '{"bid": 1}'
-    assert [str(each.error).removeprefix(f"{server.url}: ") for each in bad] == [
+    assert [str(completion.error).removeprefix(f"{server.url}: ") for completion in bad] == [
         "the connection broke before a reply came", "no reply within 1 s", "501: never",
         "200, but the reply's body is empty", "connection refused",
     ]  # fmt: skip
-    assert [each.charged for each in bad] == [True, True, False, True, False]
+    assert [completion.charged for completion in bad] == [True, True, False, True, False]
 
 
 @pytest.mark.parametrize("bound", [None, 20.0])
@@ -223,15 +234,15 @@ def test_a_model_of_which_nothing_was_ever_read_is_given_up_alone(clock: Clock) 
     mocked = Mocked(clock, give_up=2, fatal=ends.append)
 
     def hear(model: str, *faults: str | None) -> Completion:
-        asked = mocked.question(model=model)
+        question = mocked.question(model=model)
         for fault in faults:
-            mocked.gateway.note_reading(asked, mocked.run(asked)[0], fault)
-        return mocked.run(asked)[0]
+            mocked.gateway.note_reading(question, mocked.run(question)[0], fault)
+        return mocked.run(question)[0]
 
     assert hear("once read", None, "no JSON", "no JSON", "no JSON").text
     assert str(hear("never", "no JSON", "no JSON").error).startswith(f"never at {URL} is given up: 2 replies in a row ")
     assert hear("other", "no JSON").text
-    assert {(type(each), each.game) for each in ends} == {(GivenUp, "g")}
-    asked = len(mocked.asked)
+    assert {(type(end), end.game) for end in ends} == {(GivenUp, "g")}
+    before = len(mocked.prompts)
     hear("never")
-    assert len(mocked.asked) == asked, "of a model that was given up, no more is asked"
+    assert len(mocked.prompts) == before, "of a model that was given up, no more is asked"

@@ -25,15 +25,15 @@ TABLES = tables(__file__)
 def test_a_key_is_found_by_its_variable_or_in_dotenv_and_sent_to_its_server_alone(
     make_gateway: MakeGateway, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = model_at(server, endpoint={"key_env": "MY_KEY"})
-    assert make_gateway(environment={"MY_KEY": f" {KEY}\n"}).one(question(own)).text
+    named = model_at(server, endpoint={"key_env": "MY_KEY"})
+    assert make_gateway(environment={"MY_KEY": f" {KEY}\n"}).one(question(named)).text
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY=from-file\nOPENAI_BASE_URL={server.url}/\n")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     for environment in (None, {"OPENAI_API_KEY": "from-environment"}):
         assert make_gateway(environment=environment).one(question(Model(model="tiny"))).text
-    told = [headers["Authorization"] for headers in server.headers]
-    assert told == [f"Bearer {KEY}", "Bearer from-file", "Bearer from-environment"]
+    sent = [headers["Authorization"] for headers in server.headers]
+    assert sent == [f"Bearer {KEY}", "Bearer from-file", "Bearer from-environment"]
     assert "OPENAI_API_KEY" not in os.environ
 
 
@@ -45,14 +45,14 @@ def test_what_cannot_be_a_key_is_said_without_showing_it(make_gateway: MakeGatew
     assert odd not in str(error.value)
 
 
-@pytest.mark.parametrize(("said", "hidden"), TABLES["said"])
+@pytest.mark.parametrize(("message", "hidden"), TABLES["said"])
 def test_whatever_looks_like_a_key_is_taken_out_and_ordinary_words_stay(
-    asking: Asking, server: ScriptedServer, said: str, hidden: str
+    asking: Asking, server: ScriptedServer, message: str, hidden: str
 ) -> None:
-    server.plan(refuse(400, said))
-    told = str(asking.one(question(model_at(server))).error).removeprefix(f"{server.url}: 400: ")
-    assert ("[key]" in told, told == said) == (bool(hidden), not hidden)
-    assert not hidden or hidden not in told
+    server.plan(refuse(400, message))
+    error = str(asking.one(question(model_at(server))).error).removeprefix(f"{server.url}: 400: ")
+    assert ("[key]" in error, error == message) == (bool(hidden), not hidden)
+    assert not hidden or hidden not in error
 
 
 def with_names(body: bytes, name: str) -> bytes:
@@ -111,16 +111,16 @@ def test_organisations_of_the_environment_go_to_openai_alone(
     assert not [value for value in server.headers[0].values() if "mine" in value]
 
 
-@pytest.mark.parametrize(("url", "told"), TABLES["urls"])
+@pytest.mark.parametrize(("url", "gets_key"), TABLES["urls"])
 def test_a_server_that_no_settings_name_a_key_for_gets_none_unless_it_is_openais_or_here(
-    make_gateway: MakeGateway, url: str, told: bool
+    make_gateway: MakeGateway, url: str, gets_key: bool
 ) -> None:
-    given: list[str | None] = []
+    keys_sent: list[str | None] = []
 
     def provider(endpoint: Endpoint, keys: Any) -> Parrot:
-        given.append(keys.key(endpoint))
+        keys_sent.append(keys.key(endpoint))
         return Parrot()
 
     gateway = make_gateway(environment={"OPENAI_API_KEY": KEY, "MINE": "mine"}, providers=provider).gateway
     gateway.check([Model(model="m", endpoint=Endpoint(url=url, key_env=name)) for name in (None, "MINE")])
-    assert given == [KEY if told else None, "mine"]
+    assert keys_sent == [KEY if gets_key else None, "mine"]

@@ -17,21 +17,21 @@ def test_calls_in_flight_never_exceed_the_limit_and_reach_it(clock: Clock) -> No
     mocked = Mocked(clock)
     mocked.default = 1.0
     came = mocked.run(*(mocked.question(endpoint={"at_once": 5}) for _ in range(20)))
-    assert all(each.text for each in came)
-    assert (mocked.provider.peak, len(mocked.asked), clock.now) == (5, 20, pytest.approx(1004.0))
+    assert all(completion.text for completion in came)
+    assert (mocked.provider.peak, len(mocked.prompts), clock.now) == (5, 20, pytest.approx(1004.0))
 
 
 def test_what_the_game_waits_for_goes_before_judgements_and_the_early_before_the_late(clock: Clock) -> None:
     mocked = Mocked(clock)
     mocked.default = 1.0
-    asked: list[tuple[str, Purpose]] = [
+    calls: list[tuple[str, Purpose]] = [
         ("occupies the place", "assess_other"), ("judgement 1", "assess_other"), ("label", "assess_own"),
         ("bid 1", "bid"), ("judgement 2", "assess_other"), ("bid 2", "bid"), ("vote", "vote"), ("kill", "kill"),
     ]  # fmt: skip
-    questions = [mocked.question(text, purpose=purpose, endpoint={"at_once": 1}) for text, purpose in asked]
+    questions = [mocked.question(text, purpose=purpose, endpoint={"at_once": 1}) for text, purpose in calls]
     came = mocked.run(*questions)
     urgent, later = ["bid 1", "bid 2", "vote", "kill"], ["judgement 1", "label", "judgement 2"]
-    assert mocked.asked == ["occupies the place", *urgent, *later]
+    assert mocked.prompts == ["occupies the place", *urgent, *later]
     assert [came[place].queue_s for place in (0, 3, 1)] == pytest.approx([0, 1, 5])
 
 
@@ -66,19 +66,19 @@ def test_calls_that_leave_the_queue_leave_no_gap(clock: Clock) -> None:
 
     async def steps() -> None:
         def ask(text: str, seconds: float) -> asyncio.Task[Any]:
-            asked = mocked.question(text, seconds=seconds, endpoint={"at_once": 1})
-            return asyncio.create_task(mocked.gateway.complete(asked))
+            question = mocked.question(text, seconds=seconds, endpoint={"at_once": 1})
+            return asyncio.create_task(mocked.gateway.complete(question))
 
         first, cancelled, *late = ask("a", 100), ask("b", 100), *(ask("late", 3) for _ in range(20))
         last = ask("z", 100)
         await asyncio.sleep(1)
         cancelled.cancel()
         came = await asyncio.gather(first, *late, last)
-        assert all(each.timed_out and each.attempts == 0 for each in came[1:-1])
-        assert [each.queue_s for each in came[1:-1]] == pytest.approx([3.0] * 20)
+        assert all(completion.timed_out and completion.attempts == 0 for completion in came[1:-1])
+        assert [completion.queue_s for completion in came[1:-1]] == pytest.approx([3.0] * 20)
 
     mocked.during(steps())
-    assert mocked.asked == ["a", "z"]
+    assert mocked.prompts == ["a", "z"]
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_a_call_that_was_never_sent_says_which_limit_it_waited_for(
     mocked = Mocked(clock)
     mocked.default = 10.0
     most = round(settings.get("tokens_per_minute", 1100) * 0.6)
-    asked: dict[str, Any] = {"endpoint": settings, "max_tokens": most}
-    first, came = mocked.run(mocked.question(**asked), mocked.question(**asked, seconds=2.0))
+    fields: dict[str, Any] = {"endpoint": settings, "max_tokens": most}
+    first, came = mocked.run(mocked.question(**fields), mocked.question(**fields, seconds=2.0))
     assert first.text
     assert came.error == f"waited 2.0 s for {what} of {URL}, and was never sent"
     assert (came.timed_out, came.attempts, came.url) == (True, 0, None)

@@ -115,7 +115,7 @@ def test_what_a_server_does_not_take_is_found_out_from_its_words_once(
     asking.one(question(model, "And you?"))
     first, last = server.bodies[0], server.bodies[-1]
     assert len(server.bodies) == (3 if lack else 2)
-    assert all((each["seed"], each["min_p"]) == (3, 0.1) for each in server.bodies)
+    assert all((body_sent["seed"], body_sent["min_p"]) == (3, 0.1) for body_sent in server.bodies)
     assert last.get("max_completion_tokens" if lack == "tokens" else "max_tokens") == 99
     assert last["response_format"]["type"] == ("json_object" if lack == "mode" else "json_schema")
     assert (roles(first), roles(last)) == (["system", "user"], ["user"] if lack == "system" else ["system", "user"])
@@ -152,10 +152,12 @@ def test_a_server_that_wants_marks_gets_them_where_the_next_prompt_goes_on(
         server.plan(refuse(400, "system role not supported"))
     model = model_at(server, endpoint={"cache": "marks"})
     asking.one(dataclasses.replace(question(model), messages=CHAIN))
-    told = [part for message in server.bodies[-1]["messages"] for part in message["content"]]
-    marked = [part["text"] for part in told if part.get("cache_control") == {"type": "ephemeral"}]
+    parts = [part for message in server.bodies[-1]["messages"] for part in message["content"]]
+    marked = [part["text"] for part in parts if part.get("cache_control") == {"type": "ephemeral"}]
     assert marked == (["You play a game.", "It is day."] if system else ["You play a game.\n\nIt is day."])
-    assert "".join(part["text"] for part in told) == "You play a game." + "\n\n" * (not system) + "It is day. What now?"
+    assert (
+        "".join(part["text"] for part in parts) == "You play a game." + "\n\n" * (not system) + "It is day. What now?"
+    )
 
 
 @pytest.mark.parametrize("cache", ["auto", "key"])

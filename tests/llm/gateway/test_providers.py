@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,27 @@ def test_a_provider_that_is_not_there_is_named(make_gateway: MakeGateway, name: 
     gateway = make_gateway(environment={}).gateway
     with pytest.raises(PlayerError, match=f'^there is no provider "{name}": no module [a-z.]+$'):
         gateway.check([Model(model="x", endpoint=Endpoint(provider=name))])
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import parrot", "importing parrots.mine failed: ModuleNotFoundError: No module named 'parrot'"),
+        ("1 / 0", "importing parrots.mine failed: ZeroDivisionError: division by zero"),
+        ("open_provider = None", r"parrots.mine has no function open_provider\(endpoint, keys\)"),
+    ],
+)
+def test_a_provider_whose_module_cannot_be_used_is_named_with_the_reason(
+    make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, why: str
+) -> None:
+    (tmp_path / "parrots").mkdir()
+    (tmp_path / "parrots" / "mine.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("parrots", "parrots.mine"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    gateway = make_gateway(environment={}).gateway
+    with pytest.raises(PlayerError, match=f'^provider "parrots.mine": {why}$'):
+        gateway.check([Model(model="x", endpoint=Endpoint(provider="parrots.mine"))])
 
 
 def test_a_game_of_models_is_played_without_a_server_as_their_tables_say(tmp_path: Path) -> None:

@@ -28,10 +28,10 @@ def test_a_redirect_to_another_origin_is_refused_in_one_line_that_names_both_and
 ) -> None:
     server.plan(default=to(f"{elsewhere.url}/chat/completions", status))
     came = asking.one(question(model_at(server)))
-    there = origin(elsewhere)
+    target = origin(elsewhere)
     assert came.error == (
-        f"{server.url}: {status}: {origin(server)} redirects to another origin, {there}, and nothing was sent there; "
-        f'to let prompts go there, write follow_redirects = "{there}" into the [endpoints] table'
+        f"{server.url}: {status}: {origin(server)} redirects to another origin, {target}, and nothing was sent there; "
+        f'to let prompts go there, write follow_redirects = "{target}" into the [endpoints] table'
     )
     assert (came.attempts, len(server.bodies)) == (1, 1)
     assert elsewhere.paths == []

@@ -18,9 +18,9 @@ TABLES = tables(__file__)
 def refused(folder: Path, text: str) -> str:
     """What the command says of a file."""
     (folder / "game.toml").write_text(text, "utf-8")
-    said = wolfbus(folder, "play", "--config", "game.toml")
-    assert said.code != 0
-    return said.err.removeprefix("wolfbus: ").removesuffix("\n")
+    result = wolfbus(folder, "play", "--config", "game.toml")
+    assert result.code != 0
+    return result.err.removeprefix("wolfbus: ").removesuffix("\n")
 
 
 def model_of(words: str, models: dict[str, Model]) -> Model:
@@ -44,8 +44,8 @@ def test_urls_that_hold_secrets_or_are_none_are_refused_without_showing_secrets(
     assert of_table.startswith("game.toml: [endpoints.x] url: ")
     with pytest.raises(ConfigError, match=r"^llm:") as of_spec:
         model_of(f"tiny@{url}", {})
-    said = f"{of_table} {of_spec.value}"
-    assert not [word for word in ("#secret", "key=", "me:", "token") if word in said]
+    errors = f"{of_table} {of_spec.value}"
+    assert not [word for word in ("#secret", "key=", "me:", "token") if word in errors]
 
 
 def test_addresses_are_kept_in_one_form() -> None:
@@ -62,9 +62,11 @@ def test_words_behind_llm_name_models() -> None:
     assert model_of("a@b@https://host/v1/", models) == Model(model="a@b", endpoint=Endpoint(url="https://host/v1"))
     assert model_of("org/model:7b@http://localhost:8000/v1", models).model == "org/model:7b"
     assert model_of("mini@http://localhost:8000/v1", models) == models["mini"].model_copy(update={"endpoint": local})
-    own = {"own": Model(model="m", endpoint=Endpoint(url="https://host/v1", key_env="MINE", at_once=3))}
-    assert model_of("own@https://host/v2", own).endpoint == Endpoint(url="https://host/v2", key_env="MINE", at_once=3)
-    assert model_of("own@https://other/v1", own).endpoint == Endpoint(url="https://other/v1", at_once=3), "with no key"
+    keyed = {"own": Model(model="m", endpoint=Endpoint(url="https://host/v1", key_env="MINE", at_once=3))}
+    assert model_of("own@https://host/v2", keyed).endpoint == Endpoint(url="https://host/v2", key_env="MINE", at_once=3)
+    assert model_of("own@https://other/v1", keyed).endpoint == Endpoint(url="https://other/v1", at_once=3), (
+        "with no key"
+    )
 
 
 def test_a_name_that_is_nearly_an_alias_is_taken_for_a_slip() -> None:

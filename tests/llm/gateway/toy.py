@@ -14,10 +14,10 @@ class Parrot:
         return Shape(mode="text")
 
     async def ask(self, request: Request, _seconds: float | None) -> ProviderReply:
-        said = request.messages[-1].content
-        if not said:
+        text = request.messages[-1].content
+        if not text:
             raise Failed(Failure("rejected", f"{self.url}: there is nothing to repeat", again=False))
-        return ProviderReply(said[-40:], finish="stop", prompt_tokens=3, completion_tokens=1)
+        return ProviderReply(text[-40:], finish="stop", prompt_tokens=3, completion_tokens=1)
 
     async def close(self) -> None: ...
 

@@ -44,7 +44,7 @@ def play(
     seed: str = "1",
     private: Private = canary,
     say: Callable[[Question], str] = lambda question: f"I am {question.seat}; this is turn {question.turn}.",
-    assess: Callable[[Question, Assessed], Assessed] = lambda _, given: given,
+    assess: Callable[[Question, Assessed], Assessed] = lambda _, content: content,
     missing: float = 0.05,
     events: list[AnyEvent] | None = None,
 ) -> list[AnyEvent]:
@@ -76,31 +76,31 @@ def play(
         return content
 
     events = [] if events is None else events
-    asked: dict[str, list[Ask]] = {}
+    pending: dict[str, list[Ask]] = {}
     table = Hearers()
     for event in driver.play(config, seed, answer).events:
         if isinstance(event, Answered):
-            for seat, asks in asked.items():
+            for seat, asks in pending.items():
                 watch(seat, tuple(asks), table.views[seat])
-            asked.clear()
-            words = {each: private(event.seat, event.kind, each) for each in ("thought", "raw", "note")}
+            pending.clear()
+            words = {name: private(event.seat, event.kind, name) for name in ("thought", "raw", "note")}
             event = event.model_copy(update=words)  # noqa: PLW2901 - with the words that no rule looks at
         events.append(event)
         table.tell(event)
         if isinstance(event, Asked):
             for question, _ in questions(event):
-                asked.setdefault(question.seat, []).append(ask_of(question))
+                pending.setdefault(question.seat, []).append(ask_of(question))
     return events
 
 
 def view_of(seat: str, events: Iterable[AnyEvent]) -> SeatView:
     """What a seat knows after these events, told as a catch-up does: first all that is public."""
     audiences, view = AudienceFilter(), SeatView(me=seat)
-    told = [audiences.feed(event) for event in events]
-    for news in (news for each in told for news in each.public):
+    parts = [audiences.feed(event) for event in events]
+    for news in (news for part in parts for news in part.public):
         view.hear_public(news)
-    for own in (own for each in told for name, own in each.private if name == seat):
-        view.hear_private(own)
+    for private in (private for part in parts for name, private in part.private if name == seat):
+        view.hear_private(private)
     return view
 
 
@@ -108,17 +108,17 @@ def view_of(seat: str, events: Iterable[AnyEvent]) -> SeatView:
 class Calls:
     """Writes a prompt for every call; one question a call, or as the compact protocol has it."""
 
-    made: list[tuple[str, tuple[Ask, ...], Prompt]] = field(default_factory=list)
+    written: list[tuple[str, tuple[Ask, ...], Prompt]] = field(default_factory=list)
     writers: dict[str, PromptWriter] = field(default_factory=dict)
 
     def __call__(self, seat: str, asks: tuple[Ask, ...], view: SeatView) -> None:
         writer = self.writers.setdefault(seat, PromptWriter())
         for group, labels in groups(asks, view):
-            self.made.append((seat, group, writer.write(group, view, with_label=labels)))
+            self.written.append((seat, group, writer.write(group, view, with_label=labels)))
 
     @property
     def prompts(self) -> list[Prompt]:
-        return [prompt for _, _, prompt in self.made]
+        return [prompt for _, _, prompt in self.written]
 
 
 def groups(asks: Iterable[Ask], view: SeatView) -> list[tuple[tuple[Ask, ...], bool]]:

@@ -53,7 +53,7 @@ def private(seat: str, kind: str, field: str) -> str:
 @cache
 def prompts() -> dict[str, str]:
     """The last prompt of each kind, the question again after a fault, and the calls of the compact protocol."""
-    found: dict[str, str] = {}
+    prompts_found: dict[str, str] = {}
 
     def watching(config: GameConfig):
         writers: dict[str, PromptWriter] = {}
@@ -65,18 +65,18 @@ def prompts() -> dict[str, str]:
                 prompt = writer.write(group, view, with_label=labels)
                 name = f"compact_{prompt.form.name}" if compact else prompt.form.name
                 if name in KEPT:
-                    found[name] = prompt.messages[1].content
+                    prompts_found[name] = prompt.messages[1].content
                 if not compact:
-                    found["system"] = prompt.messages[0].content
+                    prompts_found["system"] = prompt.messages[0].content
                     again = writer.reask(prompt, 'Well, {"bid": "high', 'the reply was cut off in "bid"')
                     if prompt.form.name == "bid":
-                        found["reask"] = "".join(f"--- {m.role}\n{m.content}\n" for m in again.messages[2:])
+                        prompts_found["reask"] = "".join(f"--- {m.role}\n{m.content}\n" for m in again.messages[2:])
 
         return watch
 
     for config in (LONE, CONFIG, COMPACT):
         play(watching(config), config, "golden 5", private, say, missing=0)
-    return found
+    return prompts_found
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -40,7 +40,7 @@ UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 SMALL = GameConfig(villagers=3, werewolves=2, doctors=1, seers=0, debate_turns=1, max_rounds=1)
 
 
-def shown(text: str) -> tuple[str, str]:
+def displayed(text: str) -> tuple[str, str]:
     """What a prompt shows of a statement, and what stands behind that on its line."""
     view = SeatView(me="Ada", names=("Ada", "Raj"), config=GameConfig())
     fact = Statement(statement=12, round=1, phase="debate", turn=3, speaker="Raj", text=text)
@@ -48,14 +48,14 @@ def shown(text: str) -> tuple[str, str]:
     ask = Ask(id="g/1/debate/4/bid/Ada", kind="bid", round=1, phase="debate", turn=4, deadline_s=60.0)
     prompt = PromptWriter().write((ask,), view).messages[1].content
     (line,) = [line for line in prompt.splitlines() if line.startswith("[12] ")]
-    said, end = json.JSONDecoder().raw_decode(line, len("[12] Raj: "))
-    return said, line[end:]
+    text_shown, end = json.JSONDecoder().raw_decode(line, len("[12] Raj: "))
+    return text_shown, line[end:]
 
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS)
 def test_nothing_unseen_is_left_but_joiners_between_characters_that_they_join(text: str) -> None:
-    clean, rest = shown(text)
+    clean, rest = displayed(text)
     assert rest == ""
     assert clean == text or not (text.isascii() and text.isprintable())
     for place, character in enumerate(clean):
@@ -65,12 +65,12 @@ def test_nothing_unseen_is_left_but_joiners_between_characters_that_they_join(te
             assert not {before, after} & {"\u200c", "\u200d"}
         else:
             assert unicodedata.category(character) not in UNSEEN
-    assert shown(clean) == (clean, "")
+    assert displayed(clean) == (clean, "")
 
 
 def test_every_format_character_that_python_knows_is_taken_out() -> None:
     unseen = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in UNSEEN - {"Cs"}]
-    text, rest = shown("".join(f"é{character}é" for character in unseen))
+    text, rest = displayed("".join(f"é{character}é" for character in unseen))
     assert (set(text), rest) == ({"é", " ", "\u200c", "\u200d"}, "")
 
 
@@ -79,11 +79,11 @@ def test_every_format_character_that_python_knows_is_taken_out() -> None:
 )
 def test_long_texts_take_time_by_their_length_only_and_are_cut(text: str) -> None:
     start = time.perf_counter()
-    said, rest = shown(text)
+    text_shown, rest = displayed(text)
     assert time.perf_counter() - start < 0.5
-    assert len(said) <= 2000
+    assert len(text_shown) <= 2000
     assert not rest or rest.startswith(" [+")
-    assert shown("x" * 2007) == ("x" * 2000, " [+7 characters]")
+    assert displayed("x" * 2007) == ("x" * 2000, " [+7 characters]")
 
 
 def prompts(words: str) -> list[list[str]]:
@@ -107,7 +107,7 @@ plain = cache(prompts)
 def test_hostile_words_change_nothing_of_a_prompt_but_their_own_quotation(text: str) -> None:
     """The same game with plain words and with hostile ones: line by line the same, but for the quotations."""
     text = f"a{text}"
-    said = json.dumps(shown(text)[0], ensure_ascii=False)
+    text_shown = json.dumps(displayed(text)[0], ensure_ascii=False)
     for one, other in zip(plain("plain words"), prompts(text), strict=True):
         assert len("\n".join(other).splitlines()) == len(one)
-        assert [line.replace('"plain words"', said) for line in one] == other
+        assert [line.replace('"plain words"', text_shown) for line in one] == other

@@ -26,29 +26,29 @@ def game(request):
 def test_a_prompt_holds_only_its_seats_canaries_and_its_partners_words(game):
     calls, opened = game
     roles = {seat.name: seat.role for seat in opened.seats}
-    own = 0
-    for seat, _, prompt in calls.made:
+    own_canaries = 0
+    for seat, _, prompt in calls.written:
         texts = [whole(prompt), *(text.text for text in prompt.fresh), repr(prompt.form)]
         for author, kind, field in {match for text in texts for match in CANARY.findall(text)}:
             partners = roles[seat] == roles[author] == "Werewolf"
             assert author == seat or (partners and (kind, field) == ("whisper", "word")), (seat, author, kind, field)
             assert field not in {"raw", "note"}
             assert (kind, field) != ("bid", "thought")
-            own += author == seat
-    assert own > 20
+            own_canaries += author == seat
+    assert own_canaries > 20
 
 
 def test_the_system_message_and_public_lines_hold_no_canary_and_no_role(game):
     calls, opened = game
-    for seat, _, prompt in calls.made:
+    for seat, _, prompt in calls.written:
         system, user = prompt.messages
         assert not CANARY.search(system.content)
         assert not re.search(r"[Yy]ou(?:r role is|'re| are) an? (?:Villager|Werewolf|Seer|Doctor)", system.content)
         public = [line for line in user.content[: user.prefix_length].split("\n")[3:] if not line.startswith("- ")]
         assert not CANARY.search("\n".join(public))
         if opened.config.reveal_on_death == "none":
-            told = "\n".join(public).replace("as the Seer", "")
-            assert not re.search(r"Villager|Werewolf|Seer|Doctor", told), seat
+            lines = "\n".join(public).replace("as the Seer", "")
+            assert not re.search(r"Villager|Werewolf|Seer|Doctor", lines), seat
 
 
 def test_no_prompt_holds_the_seed_an_id_or_a_hash(game):
@@ -64,23 +64,23 @@ def test_no_prompt_holds_the_seed_an_id_or_a_hash(game):
 def test_prompts_do_not_change_with_what_other_seats_keep_to_themselves(name):
     config = CONFIGS[name].model_copy(update={"max_rounds": 2})
 
-    def prompts(mine: str | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    def prompts(kept_seat: str | None) -> list[tuple[str, list[tuple[str, str]]]]:
         def private(seat, kind, field):
             # what wolves tell each other is known to both
-            if seat == mine or field == "word" or mine is None:
+            if seat == kept_seat or field == "word" or kept_seat is None:
                 return canary(seat, kind, field)
             return f"Something else altogether, {len(seat)} {field}!"
 
-        def assess(question, given):
-            if question.seat == mine or mine is None:
-                return given
-            more = {"suspicion": 0.01 * len(question.seat)} if isinstance(given, Judgement) else {}
-            return given.model_copy(update={"deceptive": not given.deceptive, "confidence": 0.9, **more})
+        def assess(question, content):
+            if question.seat == kept_seat or kept_seat is None:
+                return content
+            more = {"suspicion": 0.01 * len(question.seat)} if isinstance(content, Judgement) else {}
+            return content.model_copy(update={"deceptive": not content.deceptive, "confidence": 0.9, **more})
 
         calls = Calls()
         play(calls, config, "same", private, assess=assess)
-        return [(seat, contents(prompt)) for seat, _, prompt in calls.made]
+        return [(seat, contents(prompt)) for seat, _, prompt in calls.written]
 
     as_it_was = prompts(None)
-    for mine in {seat for seat, _ in as_it_was}:
-        assert [p for p in prompts(mine) if p[0] == mine] == [p for p in as_it_was if p[0] == mine]
+    for kept_seat in {seat for seat, _ in as_it_was}:
+        assert [p for p in prompts(kept_seat) if p[0] == kept_seat] == [p for p in as_it_was if p[0] == kept_seat]

@@ -16,9 +16,9 @@ SMALL = CONFIGS["small"]
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def calls(request):
-    made = Calls()
-    play(made, CONFIGS[request.param], "writer")
-    return made
+    written = Calls()
+    play(written, CONFIGS[request.param], "writer")
+    return written
 
 
 def story_of(prompt: Prompt) -> str:
@@ -29,7 +29,7 @@ def story_of(prompt: Prompt) -> str:
 
 def test_a_story_only_grows_within_a_day_and_a_day_past_is_told_in_brief_once(calls):
     for seat in calls.writers:
-        stories = [story_of(prompt) for name, _, prompt in calls.made if name == seat]
+        stories = [story_of(prompt) for name, _, prompt in calls.written if name == seat]
         before, cuts = "", 0
         for story in stories:
             if not story.startswith(before):
@@ -43,7 +43,7 @@ def test_a_story_only_grows_within_a_day_and_a_day_past_is_told_in_brief_once(ca
 
 def test_questions_put_at_once_have_everything_but_the_question_in_common(calls):
     at_once: dict[tuple[str, str], set[str]] = {}
-    for seat, _, prompt in calls.made:
+    for seat, _, prompt in calls.written:
         at_once.setdefault((seat, prompt.heads[0]), set()).add(story_of(prompt))
         assert ([message.role for message in prompt.messages], len(prompt.heads)) == (["system", "user"], 3)
     assert all(len(stories) == 1 for stories in at_once.values())
@@ -57,12 +57,12 @@ def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
 
     def watch(seat, asks, view):
         nonlocal compared
-        made = len(calls.made)
+        before = len(calls.written)
         calls(seat, asks, view)
         if next(deliveries) % 7:
             return
         caught_up = view_of(seat, events)
-        for (group, labels), (_, _, prompt) in zip(groups(asks, view), calls.made[made:], strict=True):
+        for (group, labels), (_, _, prompt) in zip(groups(asks, view), calls.written[before:], strict=True):
             again = PromptWriter().write(group, caught_up, with_label=labels)
             assert contents(again) == contents(prompt)
             assert (again.heads, again.chain, again.form) == (prompt.heads, prompt.chain, prompt.form)
@@ -75,7 +75,7 @@ def test_a_writer_made_anew_on_a_view_that_caught_up_writes_the_same(name):
 def test_several_requests_become_one_object_with_the_bid_last():
     calls = Calls()
     play(calls, CONFIGS["compact"])
-    several = [(group, prompt) for _, group, prompt in calls.made if len(group) > 1]
+    several = [(group, prompt) for _, group, prompt in calls.written if len(group) > 1]
     assert several
     for group, prompt in several:
         names = list(prompt.form.schema["properties"])
@@ -86,7 +86,7 @@ def test_several_requests_become_one_object_with_the_bid_last():
             assert names[-1] == "bid"
         for name in names:
             assert f"\n{name}: " in prompt.messages[-1].content
-    spoken = [prompt.form for _, group, prompt in calls.made if group[0].kind in {"speak", "vote"}]
+    spoken = [prompt.form for _, group, prompt in calls.written if group[0].kind in {"speak", "vote"}]
     assert {tuple(form.schema["properties"]) for form in spoken} == {("speech", "label"), ("vote", "label")}
 
 
@@ -109,14 +109,14 @@ def test_requests_that_cannot_go_together_are_refused():
 def test_a_second_question_shows_the_reply_names_the_fault_and_repeats_the_form():
     calls = Calls()
     play(calls, SMALL)
-    seat, _, prompt = next(each for each in calls.made if each[1][0].kind == "assess_other")
+    seat, _, prompt = next(call for call in calls.written if call[1][0].kind == "assess_other")
     fault = ('I think {"deceptive"', 'the reply was cut off in "deceptive"')
     again = calls.writers[seat].reask(prompt, *fault)
     assert again.messages[:2] == prompt.messages
-    (assistant, shown), (user, asked) = contents(again)[2:]
-    assert (assistant, shown, user) == ("assistant", fault[0], "user")
-    assert f"{fault[1]}.\n" in asked
-    assert asked.endswith("\n".join(prompt.messages[1].content.split("\n")[-2:]))
+    (assistant, reply), (user, request) = contents(again)[2:]
+    assert (assistant, reply, user) == ("assistant", fault[0], "user")
+    assert f"{fault[1]}.\n" in request
+    assert request.endswith("\n".join(prompt.messages[1].content.split("\n")[-2:]))
     assert (again.form, again.chain, again.heads[:3]) == (prompt.form, prompt.chain, prompt.heads)
     # the same again is nothing new
     assert calls.writers[seat].reask(prompt, *fault).fresh == ()
@@ -146,7 +146,7 @@ def strict(schema, depth=1):
 
 
 def test_every_form_is_within_strict_mode_and_offers_null_exactly_where_it_is_legal(calls):
-    for _, (ask, *others), prompt in calls.made:
+    for _, (ask, *others), prompt in calls.written:
         strict(prompt.form.schema)
         assert re.fullmatch(r"\w{1,64}", prompt.form.name, re.ASCII)
         target = prompt.form.schema["properties"].get("target")

@@ -71,8 +71,8 @@ def play(
     lines += ["[endpoints.here]", where, endpoint, "[models.m]", 'endpoint = "here"', model]
     (folder / "game.toml").write_text("\n".join(lines))
     names = ["--players", players, "--seed", "5", "--game", game, "--out", str(folder)]
-    said = wolfbus(folder, "play", "--config", "game.toml", *names, "--quiet", "--no-probe", *words)
-    return said, folder / f"{game}.ndjson"
+    result = wolfbus(folder, "play", "--config", "game.toml", *names, "--quiet", "--no-probe", *words)
+    return result, folder / f"{game}.ndjson"
 
 
 def proven(record: Path) -> Proof:
@@ -83,8 +83,8 @@ def proven(record: Path) -> Proof:
 
 def played(folder: Path, *words: str, **more: Any) -> Proof:
     """Play a game to its end, and prove its record."""
-    said, record = play(folder, *words, **more)
-    assert said.code == 0, said.err
+    result, record = play(folder, *words, **more)
+    assert result.code == 0, result.err
     return proven(record)
 
 

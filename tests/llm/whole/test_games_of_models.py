@@ -28,41 +28,41 @@ BABBLE = ProviderReply("<html>502</html>")
 
 def test_the_command_line_plays_models_puts_every_call_into_the_record_and_tells_what_they_took(tmp_path: Path) -> None:
     with ModelServer() as server:
-        said, record = play(tmp_path, "--json", url=server.url, model=PRICED)
+        result, record = play(tmp_path, "--json", url=server.url, model=PRICED)
         stats = server.stats()
-        shown = wolfbus(tmp_path, "play", "--config", "game.toml", "--players", "llm:m", "--seed", "5", "--plain")
+        plain = wolfbus(tmp_path, "play", "--config", "game.toml", "--players", "llm:m", "--seed", "5", "--plain")
     proof = proven(record)
     calls = of(proof, "model_call")
     assert (len(calls), set(readings(proof))) == (stats.calls, {"clean"})
     assert sum(call.prompt_tokens for call in calls) == stats.prompt_tokens
     assert all(call.attempts == 1 and call.latency_s >= 0 and call.finish == "stop" for call in calls)
-    assert json.loads(said.out)["calls"]["total"]["calls"] == len(calls)
+    assert json.loads(result.out)["calls"]["total"]["calls"] == len(calls)
     # the other command asked first whether the model answers
-    assert re.search(rf"^m: {len(calls)} calls and 1 probe, .*\$0\.\d", shown.out, re.MULTILINE)
+    assert re.search(rf"^m: {len(calls)} calls and 1 probe, .*\$0\.\d", plain.out, re.MULTILINE)
     replayed = wolfbus(tmp_path, "replay", str(record), "--calls", "--json")
     assert replayed.code == 0, replayed.err
 
 
 def test_what_a_game_is_told_to_take_is_what_one_of_middling_length_takes(tmp_path, monkeypatch) -> None:
-    told = []
+    expected = []
     # nothing is asked, for no call fits the budget
     words = ["run", "--games", "1", "--players", "llm:m@http://127.0.0.1:9/v1", "--no-probe", "--budget-tokens", "1"]
     for seed in (None, *"abcdef"):
         if seed is not None:
             monkeypatch.setattr("wolfbus.cli.brains._SEED", seed)
-        said = wolfbus(tmp_path, *words, "--out", str(seed))
-        told.append(int(re.search(r"expect about (\d+) calls", said.err)[1]))
-    assert sorted(told).index(told[0]) in range(2, 5), told
+        result = wolfbus(tmp_path, *words, "--out", str(seed))
+        expected.append(int(re.search(r"expect about (\d+) calls", result.err)[1]))
+    assert sorted(expected).index(expected[0]) in range(2, 5), expected
 
 
 @pytest.mark.parametrize("protocol", ["paper", "compact"])
 def test_half_of_all_replies_ugly_breaks_no_game(tmp_path: Path, protocol: str) -> None:
     with ModelServer(ugly=0.5, seed=2) as server:
-        found = readings(
+        counts = readings(
             played(tmp_path, url=server.url, model='model = "double"', debate_turns=3, max_rounds=2, protocol=protocol)
         )
-    assert set(found) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
-    assert found["defaulted"] < found.total() / 10
+    assert set(counts) >= {"clean", "extracted", "repaired", "coerced", "reasked"}
+    assert counts["defaulted"] < counts.total() / 10
 
 
 def test_a_fifth_of_requests_failing_costs_time_and_not_the_game(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
         return replace(obliging(request), prompt_tokens=prompt, completion_tokens=50)
 
     with scripted(script) as provider:
-        said, record = play(tmp_path, "--budget", "0.1", model=PRICED)
-    assert said.code == 1
+        result, record = play(tmp_path, "--budget", "0.1", model=PRICED)
+    assert result.code == 1
     proof = prove(record)
     (stopped,) = of(proof, "stopped")
     assert len(proof.problems) == 1
@@ -120,10 +120,10 @@ def test_a_budget_stops_the_game_before_it_is_spent_and_leaves_a_readable_record
     assert 0.05 < sum(paid) <= 0.1
 
 
-def without_waiting(said: str) -> list[str]:
+def without_waiting(text: str) -> list[str]:
     """Lines but the one that tells, first, who takes long."""
     return [
-        line for line in said.strip().splitlines() if "waiting for double to answer a first small question" not in line
+        line for line in text.strip().splitlines() if "waiting for double to answer a first small question" not in line
     ]
 
 
@@ -167,17 +167,17 @@ def test_a_dead_endpoint_is_one_clear_line_before_the_first_night(tmp_path: Path
 def test_a_model_without_a_price_and_a_cassette_that_is_not_there_are_told(
     tmp_path: Path, players: str, words: list[str], why: str
 ) -> None:
-    said = wolfbus(tmp_path, "play", "--players", players, *words)
-    assert (said.code != 0, why in said.err) == (True, True), said
+    result = wolfbus(tmp_path, "play", "--players", players, *words)
+    assert (result.code != 0, why in result.err) == (True, True), result
 
 
 def test_a_game_of_which_nothing_can_be_read_ends_with_the_reason_in_its_record(tmp_path: Path) -> None:
     with scripted(lambda _request: BABBLE) as provider:
-        said, record = play(tmp_path)
-    (reason,) = [line for line in said.err.splitlines() if "given up" in line]
+        result, record = play(tmp_path)
+    (reason,) = [line for line in result.err.splitlines() if "given up" in line]
     why = "30 replies in a row could not be read, and none before (the last: the reply is a web page, not an answer)"
     assert reason == f"wolfbus: m at {URL} is given up: {why}; --give-up 0 plays on all the same"
-    assert (said.code, said.out) == (1, "")
+    assert (result.code, result.out) == (1, "")
     last = json.loads(record.read_text().splitlines()[-1])
     assert (last["type"], f"wolfbus: {last['reason']}") == ("stopped", reason)
     # those that were under way with the thirtieth, and no others
@@ -196,9 +196,9 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
     assert "wolfbus: 4 of 4 games failed; try them again with: wolfbus run --resume --out" in came.stderr
     assert came.stderr.rstrip().endswith(" --give-up 25")
     assert "25 replies in a row could not be read" in came.stdout
-    told = manifest(out)
-    assert [game["state"] for game in told["games"]] == ["failed"] * 4
-    assert all("given up" in game["error"] for game in told["games"])
+    failed = manifest(out)
+    assert [game["state"] for game in failed["games"]] == ["failed"] * 4
+    assert all("given up" in game["error"] for game in failed["games"])
     with scripted(obliging):
         again = run_here("--resume", "--out", out, "--no-probe")
     assert (again.returncode, [game["state"] for game in manifest(out)["games"]]) == (0, ["ended"] * 4)

@@ -43,7 +43,9 @@ def test_every_call_in_the_record_rebuilds_its_prompt_without_what_servers_show_
             rebuilt[tuple(book.messages(recorded.event))] += 1
         elif recorded.event.type != "prompt_text":
             digest.feed(recorded.event)
-    sent = Counter(tuple((each.role, each.content) for each in request.messages) for request in provider.requests)
+    sent = Counter(
+        tuple((message.role, message.content) for message in request.messages) for request in provider.requests
+    )
     assert rebuilt == sent
     assert "hidden reasoning" not in str(sent)
     assert {call.reasoning for call in of(proof, "model_call")} == {"hidden reasoning"}
@@ -115,9 +117,9 @@ def test_a_compact_label_is_that_of_the_words_it_came_with(tmp_path: Path, kind:
 
     with scripted(script):
         proof = played(tmp_path, protocol="compact")
-    said = {event.statement: event for event in of(proof, "statement")}
-    own = [event for event in of(proof, "answered") if event.kind == "assess_own"]
-    labels = [event for event in own if (said[event.about].phase == "vote") is (kind == "vote")]
+    statements = {event.statement: event for event in of(proof, "statement")}
+    own_labels = [event for event in of(proof, "answered") if event.kind == "assess_own"]
+    labels = [event for event in own_labels if (statements[event.about].phase == "vote") is (kind == "vote")]
     assert {(event.content.deceptive, event.reading) for event in labels} == {(False, "reasked")}
     assert all(call.labels for call in of(proof, "model_call") if call.kind in {"speak", "vote"})
 

@@ -198,10 +198,8 @@ class RedisBus:
     def _call_owner(self, house: str, doing: str, *words: Word) -> list[str]:
         key = streams.owner(house)
         action = f"{doing} house {house} ({key})"
-        (reply,) = self._links.run(key, lambda link: self._ownership.run(link, [(1, key, *words)]))
-        if isinstance(reply, ResponseError):
-            raise refusal(reply, action) from reply
-        answer = [word.decode(errors="replace") for word in cast("list[bytes]", reply)]
+        reply: list[bytes] = self._links.call(self._ownership, [key], words, action)
+        answer = [word.decode(errors="replace") for word in reply]
         if answer[0] == "refused":
             raise BusError(f"{action}: {answer[1]}")
         return answer
@@ -267,11 +265,8 @@ class RedisBus:
     def expire(self, house: str, game: str, after_s: float, head: str | None = None) -> bool:
         """Forget a game's head now and its record and table in `after_s` seconds; see `Bus.expire`."""
         keys = (streams.heads(house), streams.record(house, game), streams.table(house, game))
-        call: tuple[Word, ...] = (len(keys), *keys, game, head or "", milliseconds(after_s))
-        (reply,) = self._links.run(keys[0], lambda link: self._expiry.run(link, [call]))
-        if isinstance(reply, ResponseError):
-            raise refusal(reply, f"expiring game {game} of house {house}") from reply
-        return bool(reply)
+        words = (game, head or "", milliseconds(after_s))
+        return bool(self._links.call(self._expiry, keys, words, f"expiring game {game} of house {house}"))
 
     def reader(self) -> RedisReader:
         """Open a reading session with a connection of its own."""

@@ -11,14 +11,14 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from redis.crc import key_slot
 from redis.exceptions import AskError, MovedError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, UnsavedError, refusal
+from wolfbus.bus.redis.connection import BROKEN, REPLY_TIMEOUT_S, RedisLink, Script, UnsavedError, Word, refusal
 from wolfbus.bus.redis.trouble import is_lasting, unreachable
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError, BusUnsaved
@@ -229,6 +229,27 @@ class Links:
             BusDown: no connection held long enough within the patience, or `close` was called.
         """
         return self._retry(lambda: self._run_at_owner(key, work), patience_s)
+
+    def call(
+        self, script: Script, keys: Sequence[str], words: Sequence[Word], doing: str, patience_s: float | None = None
+    ) -> Any:
+        """Return what a script replies to one call; see `run`.
+
+        Args:
+            script: the script.
+            keys: its keys, of one house.
+            words: its arguments.
+            doing: what is done, for the line of an error.
+            patience_s: how long to try again after a break, in seconds; None for the address's.
+
+        Raises:
+            BusDown: as `run` does.
+            BusError: the server refuses it.
+        """
+        (reply,) = self.run(keys[0], lambda link: script.run(link, [(len(keys), *keys, *words)]), patience_s)
+        if isinstance(reply, ResponseError):
+            raise refusal(reply, doing) from reply
+        return reply
 
     def try_once(self, key: str, work: Callable[[RedisLink], T], within_s: float) -> T:
         """Return what `work` returns, on a connection that stands already, if no reply takes longer than `within_s`.

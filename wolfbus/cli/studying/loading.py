@@ -1,6 +1,6 @@
 """`LoadedStudy`: a study ready to be planned, from its file, a config file and the command line's options.
 
-`RunOptions` is how it is played, which its folder does not tell.
+`RunOptions` is how it is played, which its folder does not say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.brains import brains_of_seats, load_config, models_of_tables, take_models
@@ -23,8 +23,8 @@ from wolfbus.study.settings import StudySettings, rules_from_table, settings_fro
 if TYPE_CHECKING:
     from players.llm.settings import Model
 
-_ANSWERS = {"url"}
-"""Members of an endpoint that say who answers; the others say how hard it may be pressed, and by what key."""
+_ANSWERING: Final = {"url"}
+"""Members of an endpoint that say who answers; the others are limits and keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class LoadedStudy:
         settings: everything but rules and models.
         config: the rules.
         models: language models by alias.
-        tables: the models' and endpoints' tables as they were told.
+        tables: the models' and endpoints' tables as the file has them.
         seats: a brain per seat; None where agents take turns.
         seed: the settings' seed, or a fresh one.
     """
@@ -55,26 +55,22 @@ class LoadedStudy:
 
     def used_models(self, brains: tuple[str, ...]) -> dict[str, Any]:
         """Return the models that some brains name, by what they name them by, without secrets."""
-        from players.llm.settings import model_of
+        from players.spec import named_models
 
-        found = {}
-        for brain in brains:
-            if brain.startswith("llm:"):
-                words = brain.removeprefix("llm:")
-                found[words] = model_of(words, self.models).model_dump(mode="json")
-                endpoint = found[words]["endpoint"]
-                found[words]["endpoint"] = {name: endpoint[name] for name in _ANSWERS}
-        return found
+        used = {name: model.model_dump(mode="json") for name, model in named_models(brains, self.models).items()}
+        for model in used.values():
+            model["endpoint"] = {member: model["endpoint"][member] for member in _ANSWERING}
+        return used
 
     def text(self) -> str:
         """Return the study as TOML that says the same."""
         import tomli_w
 
-        told = self.settings.model_dump(exclude={"players"}, exclude_none=True)
-        told["seed"], told["design"] = self.seed, self.settings.kind
+        members = self.settings.model_dump(exclude={"players"}, exclude_none=True)
+        members["seed"], members["design"] = self.seed, self.settings.kind
         players = {"players": self.seats} if self.seats is not None else {}
-        report = {"report": told.pop("report")} if "report" in told else {}
-        return tomli_w.dumps({**told, **players, **report, "rules": self._rules(), **self.tables})
+        report = {"report": members.pop("report")} if "report" in members else {}
+        return tomli_w.dumps({**members, **players, **report, "rules": self._rules(), **self.tables})
 
     def rules_text(self) -> str:
         """Return the rules and models as a config file of `wolfbus play`."""
@@ -83,7 +79,7 @@ class LoadedStudy:
         return tomli_w.dumps({**self._rules(), **self.tables})
 
     def _rules(self) -> dict[str, Any]:
-        # TOML has no word for what is left open
+        # TOML has no null
         return self.config.model_dump(mode="json", exclude_none=True)
 
 
@@ -95,12 +91,12 @@ def load_study(
     house: bool = False,
     config_first: bool = False,
 ) -> LoadedStudy:
-    """Return the study that a file and options tell.
+    """Return the study that a file and options describe.
 
     Args:
         file: the study's TOML file; None for none.
         config_file: rules, players and models as `wolfbus play` takes them, where the study's file has none.
-        options: fields of `StudySettings` from the command line, which come before the file's; None for not told.
+        options: fields of `StudySettings` from the command line, which come before the file's; None for not given.
         house: whether agents of a house play: their brains may be called anything, and without any whoever has joined.
         config_first: whether rules and models of the config file come before the study's.
 
@@ -109,11 +105,11 @@ def load_study(
     """
     table = {} if file is None else read_toml_file(file)
     if config_first:
-        told = load_config(config_file)
-        # a rule that is told counts where it is the default, too
+        loaded = load_config(config_file)
+        # a rule that the file states counts where it is the default, too
         hidden = [
-            *(("models", "endpoints") if told.tables else ()),
-            *(("rules",) if told.config.model_fields_set else ()),
+            *(("models", "endpoints") if loaded.tables else ()),
+            *(("rules",) if loaded.config.model_fields_set else ()),
         ]
         table = {name: value for name, value in table.items() if name not in hidden}
     source = "the study" if file is None else str(file)
@@ -121,7 +117,7 @@ def load_study(
 
 
 def study_of_text(text: str, source: str) -> LoadedStudy:
-    """Return the study that `LoadedStudy.text` has told; raises ConfigError, which names the source."""
+    """Return the study that `LoadedStudy.text` wrote; raises ConfigError, which names the source."""
     return _study_of(read_toml(text, source), source, None, {}, house=False)
 
 
@@ -137,18 +133,17 @@ def _study_of(
     models = models_of_tables(tables, source)
     if not tables:
         models, tables = loaded.models, loaded.tables
-    given = {name: value for name, value in options.items() if value is not None}
-    if "players" in given:
+    options = {name: value for name, value in options.items() if value is not None}
+    if "players" in options:
         table.pop("agents", None)
-    settings = settings_from_table({**table, **given}, source)
+    settings = settings_from_table({**table, **options}, source)
     if settings.players is None and settings.agents is None:
         settings = _without_players(settings, loaded.players, source, house=house)
-    chosen = settings.players
     seats: tuple[str, ...] | None = None
-    if isinstance(chosen, str):
-        seats = expand(chosen, config.seats, buildable=not house)
-    elif chosen is not None:
-        seats = brains_of_seats(chosen, config, source, " under [rules]")
+    if isinstance(settings.players, str):
+        seats = expand(settings.players, config.seats, buildable=not house)
+    elif settings.players is not None:
+        seats = brains_of_seats(settings.players, config, source, " under [rules]")
     brains = seats if seats is not None else settings.agents or ()
     _check(settings, brains, source, house=house)
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
@@ -166,7 +161,7 @@ def _check(settings: StudySettings, brains: tuple[str, ...], source: str, *, hou
         raise ConfigError(f'{source}: design = "mirrored": agents of a house may know the second deal from the first')
     if settings.kind == "mirrored" and len(set(brains)) < 2:
         raise ConfigError(f'{source}: design = "mirrored": one agent plays against another; name two at least')
-    if house and ((settings.workers or 1) > 1 or settings.budget is not None or settings.budget_tokens is not None):
+    if house and ((settings.workers or 1) > 1 or settings.has_budget):
         raise ConfigError(f"{source}: a house's agents are processes with budgets of their own: no workers, no budget")
     if "human" in brains and not house:
         raise ConfigError(f"{source}: players: a study has no seats for people at its terminal; take `wolfbus play`")
@@ -192,25 +187,25 @@ class HouseAddress:
     Attributes:
         name: its name.
         url: its bus, a Redis.
-        told: how it is told on a command line, NAME or NAME@URL, without a password.
+        option: how it is given on a command line, NAME or NAME@URL, without a password.
     """
 
     name: str
     url: str = field(repr=False)
-    told: str
+    option: str
 
     def __str__(self) -> str:
-        return self.told
+        return self.option
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a study is played, which its folder does not tell.
+    """How a study is played, which its folder does not say.
 
     Attributes:
         url: the bus.
-        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if brains of our own do.
-        tickets: hear holders of a ticket only, each as its ticket says.
+        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if this run's own brains play.
+        tickets: let in holders of a ticket only, each as its ticket says.
         share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
         resume: go on with what is in the folder.
         probe: ask each model something small first.
@@ -235,18 +230,18 @@ class RunOptions:
 
     def addresses(self) -> list[HouseAddress]:
         """Return where the houses are whose agents play."""
-        parted = [words.partition("@") for words in self.houses]
         return [
-            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name) for name, at, url in parted
+            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name)
+            for name, at, url in (house.partition("@") for house in self.houses)
         ]
 
-    def again(self) -> str:
-        """Return them as they are told on a command line to go on; each bus as `shown_url` shows it."""
-        told = [word for address in self.addresses() for word in ("--house", address.told)]
-        told += ["--tickets"] if self.tickets else []
-        told += [] if self.share is None else ["--share", self.share]
-        told += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
-        told += [] if self.cassette is None else ["--cassette", str(self.cassette)]
-        told += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
-        told += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
-        return "".join(f" {shlex.quote(word)}" for word in told)
+    def resume_options(self) -> str:
+        """Return them as they are given on a command line to go on; each bus as `shown_url` shows it."""
+        words = [word for address in self.addresses() for word in ("--house", address.option)]
+        words += ["--tickets"] if self.tickets else []
+        words += [] if self.share is None else ["--share", self.share]
+        words += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]
+        words += [] if self.cassette is None else ["--cassette", str(self.cassette)]
+        words += [] if self.replay_cassette is None else ["--replay-cassette", str(self.replay_cassette)]
+        words += [] if self.give_up == GIVE_UP else ["--give-up", str(self.give_up)]
+        return "".join(f" {shlex.quote(word)}" for word in words)

@@ -20,18 +20,17 @@ import click
 import wolfbus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli.brains import open_brain_context, print_estimate, quiet_brains, rehearse
-from wolfbus.cli.studying.agenda_player import Orders
+from wolfbus.cli.studying.agenda_worker import WorkerSettings
 from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
-from wolfbus.cli.studying.reading import take_stock
-from wolfbus.cli.studying.workers import LocalPlayers, divided, workers_for
+from wolfbus.cli.studying.local_executor import LocalExecutor, divide_limits, workers_for
+from wolfbus.cli.studying.results import find_pending
 from wolfbus.errors import BudgetSpent, ConfigError, reason_of
-from wolfbus.study.folder import Manifest, StudyFolder, differences, utc_now
+from wolfbus.study.folder import Manifest, StudyFolder, first_difference, utc_now
 from wolfbus.study.journal import Spent
 from wolfbus.study.manifest import FILE, FORMAT, VERSION
 from wolfbus.study.plan import Plan, PlannedGame
-from wolfbus.study.progress import StudyProgress
-from wolfbus.study.scheduler import Forecast, Halt, StudyNews, StudyPlayers, StudyScheduler
-from wolfbus.study.showing import design_lines, design_notes, house_note
+from wolfbus.study.scheduler import Forecast, Halt, StudyExecutor, StudyNews, StudyScheduler
+from wolfbus.study.showing import StudyProgress, design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
     from players.llm.budget import Amount
@@ -81,14 +80,14 @@ def prompts_hash(brains: Iterable[str]) -> str | None:
     if not any(brain.startswith("llm:") for brain in brains):
         return None
     digest = hashlib.sha256()
-    sources = [each for each in resources.files("players.llm.prompts").iterdir() if each.name.endswith(".py")]
-    for source in sorted(sources, key=lambda each: each.name):
+    files = resources.files("players.llm.prompts").iterdir()
+    for source in sorted((file for file in files if file.name.endswith(".py")), key=lambda source: source.name):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
 _SHOWN = 5
-"""Failed games whose errors are told at the end."""
+"""Failed games whose errors are shown at the end."""
 
 Ending = Literal["through", "halted", "interrupted"]
 
@@ -106,7 +105,7 @@ class StudyRun:
         manifest: what is known of the study; from `play` on.
         halted: why no more could be played, if that is so.
         errors: (game, error) of a few games that failed.
-        took: what model calls took in this run, a line each model; none where others made them.
+        usage_lines: what model calls took in this run, a line each model; none where others made them.
         unheard: in how many games of this run none of a brain's answers could be used.
     """
 
@@ -119,7 +118,7 @@ class StudyRun:
         self.options = options
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
-        self.took: list[str] = []
+        self.usage_lines: list[str] = []
         self.unheard: Counter[str] = Counter()
 
     def play(self) -> Ending:
@@ -131,60 +130,61 @@ class StudyRun:
             OSError: the folder cannot be written.
         """
         with quiet_brains(), StudyFolder(self.folder) as folder:
-            there = folder.manifest() if self.options.resume else None
-            if there is None and (self.folder / FILE).exists():
+            noted = folder.manifest() if self.options.resume else None
+            if noted is None and (self.folder / FILE).exists():
                 raise ConfigError(f"{self.folder}: there is a study already; add --resume to go on with it")
-            head = self._head(there)
-            created = there["created"] if there is not None else utc_now()
+            head = self._head(noted)
+            created = noted["created"] if noted is not None else utc_now()
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
             self.manifest = Manifest(head, planned, created)
-            if there is None:
-                pending, noted = planned, Spent()
+            if noted is None:
+                pending, spent = planned, Spent()
             else:
-                pending, noted = take_stock(folder, there, self.plan, planned, self.manifest)
+                pending, spent = find_pending(folder, noted, self.plan, planned, self.manifest)
             del planned
-            self._tell_who_played(head["design"])
+            self._note_who_played(head["design"])
             if not self.options.quiet:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
-            before = _amount(noted)
+            before = _amount(spent)
             try:
                 with self._brain_context(len(pending), before) as brain_context:
                     folder.write(FILE, self.manifest.pieces(utc_now()))
                     if not pending and not self._is_left_open(folder):
                         return "through"
-                    forecast = self._expect(pending)
+                    forecast = self._forecast_costs(pending)
                     alone = self._workers(len(pending)) == 1
-                    ending = self._conduct(folder, pending, forecast, brain_context, before)
+                    ending = self._run_scheduler(folder, pending, forecast, brain_context, before)
                     if alone and brain_context is not None and brain_context.accounts is not None:
-                        self.took = brain_context.accounts.lines()
+                        self.usage_lines = brain_context.accounts.lines()
                     return ending
-            except BudgetSpent as spent:
+            except BudgetSpent as error:
                 # not even the first small questions could be asked
                 folder.write(FILE, self.manifest.pieces(utc_now()))
-                self.halted = Halt(str(spent), budget=True)
+                self.halted = Halt(str(error), budget=True)
                 return "halted"
 
-    def _expect(self, pending: Sequence[PlannedGame]) -> Forecast | None:
-        """Tell before anything is spent what the games that are missing will about take, and return what is carried."""
+    def _forecast_costs(self, pending: Sequence[PlannedGame]) -> Forecast | None:
+        """Print, before anything is spent, about what the pending games will take; returns what a budget carries."""
         options, settings = self.options, self.study.settings
-        has_budget = settings.budget is not None or settings.budget_tokens is not None
-        if options.houses or options.replay_cassette is not None or not pending or (options.quiet and not has_budget):
+        if options.houses or options.replay_cassette is not None or not pending:
+            return None
+        if options.quiet and not settings.has_budget:
             return None
         took = rehearse(self.study.config, pending[0].brains, self.study.models)
         if not options.quiet:
             print_estimate(took, len(pending))
-        if not has_budget or not took.get("calls"):
+        if not settings.has_budget or not took.get("calls"):
             return None
         tokens = took["prompt_tokens"] + took["completion_tokens"]
         game = Spent(spent_usd=took["cost_usd"] or 0.0, spent_tokens=tokens)
         return Forecast(settings.budget, settings.budget_tokens, game)
 
-    # -- what is there
+    # -- the manifest
 
-    def _head(self, there: dict[str, Any] | None) -> dict[str, Any]:
+    def _head(self, noted: dict[str, Any] | None) -> dict[str, Any]:
         plan, settings = self.plan, self.study.settings
         balance = plan.balance(settings.games)
         design: dict[str, Any] = {"kind": plan.kind, "rotation": plan.design.rotation, "cycle": plan.design.cycle}
@@ -212,61 +212,62 @@ class StudyRun:
             "budget_usd": settings.budget,
             **versions(),
         }
-        if there is None:
+        if noted is None:
             return head
-        if (what := differences(head, there)) is not None:
-            raise ConfigError(f"{self.folder}: {what}")
+        if (difference := first_difference(head, noted)) is not None:
+            raise ConfigError(f"{self.folder}: {difference}")
         playing = {name: head[name] for name in ("wolfbus", "python", "git")}
-        began = {name: there.get(name) for name in playing}
-        others = there.get("continued_with") or []
+        began = {name: noted.get(name) for name in playing}
+        others = noted.get("continued_with") or []
         if playing not in (began, *others):
             others = [*others, playing]
         head |= began
-        head["primary"] = there.get("primary")
+        head["primary"] = noted.get("primary")
         return {**head, "continued_with": others} if others else head
 
-    def _tell_who_played(self, design: dict[str, Any]) -> None:
+    def _note_who_played(self, design: dict[str, Any]) -> None:
         """Put into the manifest who played where the plan does not say, and how even that was."""
         if self.plan.kind == "joined":
             played = self.manifest.played
             design |= self.plan.balance_of(played, self.study.settings.games)
-            brains = sorted({brain for each in played.values() for brain in each})
-            self.manifest.amend(design=design, agents=brains)
+            agents = sorted({brain for brains in played.values() for brain in brains})
+            self.manifest.amend(design=design, agents=agents)
 
     def _is_left_open(self, folder: StudyFolder) -> bool:
         if not self.options.houses:
             return False
-        from wolfbus.cli.studying.elsewhere import is_left_open
+        from wolfbus.cli.studying.house_executor import is_left_open
 
-        return any(is_left_open(address, folder.sessions()) for address in self.options.addresses())
+        sessions = folder.sessions()
+        return any(is_left_open(address, sessions) for address in self.options.addresses())
 
     # -- playing
 
     @contextlib.contextmanager
     def _brain_context(self, left: int, before: Amount) -> Iterator[BrainContext | None]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
-        how, brains, settings = self.options, self.plan.agents, self.study.settings
-        if how.houses:
+        options, brains, settings = self.options, self.plan.agents, self.study.settings
+        if options.houses:
             yield None
-        elif how.share is not None:
+        elif options.share is not None:
             from players.llm.budget import Budget
             from players.spec import BrainContext
 
             # workers have the brains, and see whether theirs can be made
-            with BrainContext(self.study.models) as unasked:
-                Budget(settings.budget, settings.budget_tokens).check(unasked.tables_of(brains))
+            with BrainContext(self.study.models) as unchecked:
+                Budget(settings.budget, settings.budget_tokens).check(unchecked.tables_of(brains))
             yield None
         else:
-            calls = self._calls()
+            calls = self._call_options()
             if self._workers(left) > 1:
                 # each worker records into a file of its own
                 calls["cassette"] = None
             with open_brain_context(
-                brains, self.study.models, before=before, probe=how.probe, **calls
+                brains, self.study.models, before=before, probe=options.probe, **calls
             ) as brain_context:
                 yield brain_context
 
-    def _conduct(
+    def _run_scheduler(
         self,
         folder: StudyFolder,
         pending: list[PlannedGame],
@@ -282,7 +283,7 @@ class StudyRun:
             hasty = True
             interrupted = False
             try:
-                scheduler.run(self._players(scheduler, folder, left, brain_context, before, news))
+                scheduler.run(self._executor(scheduler, folder, left, brain_context, before, news))
                 hasty = scheduler.halted is not None
                 if scheduler.halted is not None:
                     scheduler.break_off(scheduler.halted.why)
@@ -297,14 +298,14 @@ class StudyRun:
                 scheduler.close(hasty=hasty)
                 self.halted, self.errors = scheduler.halted, scheduler.errors[:_SHOWN]
                 self.unheard = scheduler.unheard
-            self._tell_who_played(self.manifest.design)
+            self._note_who_played(self.manifest.design)
             try:
                 scheduler.write()
             except OSError as error:
                 self.halted = self.halted or _no_room(error)
         return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
 
-    def _players(
+    def _executor(
         self,
         scheduler: StudyScheduler,
         folder: StudyFolder,
@@ -312,45 +313,42 @@ class StudyRun:
         brain_context: BrainContext | None,
         before: Amount,
         news: queue.SimpleQueue[StudyNews],
-    ) -> StudyPlayers:
-        """Return those who play what is left: agents of a house, workers anywhere, or this machine."""
-        how, say = self.options, scheduler.say
-        if how.houses:
-            addresses, settings = how.addresses(), self.study.settings
-            if len(addresses) == 1:
-                from wolfbus.cli.studying.elsewhere import HousePlayers
+    ) -> StudyExecutor:
+        """Return what has the games played that are left: houses, an agenda, or this machine."""
+        options, say = self.options, scheduler.say
+        if options.houses:
+            from wolfbus.cli.studying.house_executor import HouseExecutor, MultiHouseExecutor
 
-                return HousePlayers(addresses[0], self.plan, settings, folder, news.put, say, tickets=how.tickets)
-            from wolfbus.cli.studying.houses import ManyHouses
+            addresses, study, tickets = options.addresses(), self.study.settings, options.tickets
+            if len(addresses) > 1:
+                return MultiHouseExecutor(addresses, self.plan, study, folder, news, say, tickets=tickets)
+            return HouseExecutor(addresses[0], self.plan, study, folder, news.put, say, tickets=tickets)
+        if options.share is not None:
+            from wolfbus.cli.studying.agenda_executor import AgendaExecutor
 
-            return ManyHouses(addresses, self.plan, settings, folder, news, say, tickets=how.tickets)
-        if how.share is not None:
-            from wolfbus.cli.studying.elsewhere import SharedPlayers
-
-            where = f"--bus {shlex.quote(shown_url(how.url))} --agenda {how.share}"
-            shared = SharedPlayers(how.url, how.share, self.study, self.folder, before, news)
-            say(f"the games are on agenda {how.share}; on any machine, play them with: wolfbus worker {where}")
-            return shared
-        return LocalPlayers(self._orders(folder, left, brain_context), brain_context, scheduler.clear, news)
+            address = f"--bus {shlex.quote(shown_url(options.url))} --agenda {options.share}"
+            executor = AgendaExecutor(options.url, options.share, self.study, self.folder, before, news)
+            say(f"the games are on agenda {options.share}; on any machine, play them with: wolfbus worker {address}")
+            return executor
+        settings = self._worker_settings(folder, left, brain_context)
+        return LocalExecutor(settings, brain_context, scheduler.set_aside, news)
 
     def _workers(self, pending: int) -> int:
-        """Return how many processes play: as many as was told, or else as many as play soonest."""
+        """Return how many processes play: as many as were asked for, or else as many as are done first."""
         settings = self.study.settings
-        told = settings.workers
-        if told is None:
-            told = workers_for(self.plan.agents, pending, settings.at_once)
-        return min(told, max(pending, 1), settings.at_once)
+        workers = settings.workers or workers_for(self.plan.agents, pending, settings.at_once)
+        return min(workers, max(pending, 1), settings.at_once)
 
-    def _orders(self, folder: StudyFolder, pending: int, brain_context: BrainContext | None) -> Orders:
+    def _worker_settings(self, folder: StudyFolder, pending: int, brain_context: BrainContext | None) -> WorkerSettings:
         models = {}
-        if brain_context is not None and any(brain.startswith("llm:") for brain in self.plan.agents):
-            from players.llm.settings import model_of
+        if brain_context is not None:
+            from players.spec import named_models
 
-            words = [brain.removeprefix("llm:") for brain in self.plan.agents if brain.startswith("llm:")]
-            models = {each: brain_context.settled(model_of(each, self.study.models)) for each in words}
+            used = named_models(self.plan.agents, self.study.models)
+            models = {name: brain_context.settled(model) for name, model in used.items()}
         settings, workers = self.study.settings, self._workers(pending)
-        brains = {"brains": self.plan.agents, "models": divided(models, workers), **self._calls()}
-        return Orders(
+        brains = {"brains": self.plan.agents, "models": divide_limits(models, workers), **self._call_options()}
+        return WorkerSettings(
             url=self.options.url,
             config=self.plan.config,
             folder=self.folder,
@@ -360,7 +358,7 @@ class StudyRun:
             lock_fd=folder.lock_fd,
         )
 
-    def _calls(self) -> dict[str, Any]:
+    def _call_options(self) -> dict[str, Any]:
         """Return how models are called, as `open_brain_context` takes it."""
         return {
             "budget": self.study.settings.budget,
@@ -373,9 +371,9 @@ class StudyRun:
 
 
 def _amount(spent: Spent) -> Amount:
-    from players.llm.budget import Amount as Of
+    from players.llm.budget import Amount
 
-    return Of(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
+    return Amount(Decimal(repr(spent.spent_usd)), spent.spent_tokens)
 
 
 def _no_room(error: OSError) -> Halt:

@@ -24,7 +24,7 @@ LINES: Final = 25
 """Lines that an ending takes at most."""
 _WIDTH: Final = 118
 _REASON: Final = 160
-"""Characters of a reason that are told."""
+"""Characters of a reason that are printed."""
 _BUILT_IN: Final = SCRIPTS | {"llm"}
 _COLUMNS: Final = (
     *(TableColumn(name, wide=True) for name in ("", "Role", "In the end")),
@@ -56,7 +56,7 @@ class GameEnding:
         self.judgements = 0
         self.brains: dict[str, dict[str, Any]] = {}
         if beats:
-            # lies are those of the measurements: what can be heard in the words
+            # lies are those of the measurements: found in the words of statements
             find_claims_with(WordClaims)
         self._feed = GameFeed(EVERYTHING) if beats else None
         self._requests: Counter[str] = Counter()

@@ -127,7 +127,7 @@ def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
 
 
 def _quoted(word: str | None, before: str) -> str:
-    """Return a word that was said, in quotes behind what stands before it; "" for none."""
+    """Return a word in quotes after `before`; "" for no word."""
     text = printable(word or "")
     return f"{before}“{text}”" if text else ""
 

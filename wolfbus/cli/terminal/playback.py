@@ -118,7 +118,7 @@ def key_presses() -> Iterator[Wait]:
                 return None
             pressed = os.read(descriptor, 16)
             if not pressed:
-                # the terminal is gone
+                # the terminal was closed
                 return "quit"
             if pressed in _KEYS:
                 return _KEYS[pressed]

@@ -191,15 +191,15 @@ _EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
 }
 
 _WITHOUT_WORDS: Final = (PUBLIC_TYPES | PRIVATE_TYPES) - _EVENTS.keys() - {"statement", "dawn"}
-"""Types of event that the table is told of and that have no words; a statement is quoted, and what a dawn tells stands
-in the outcome of the night.
+"""Types of event that seats may see and that have no words here; a statement is quoted, and a dawn is part of the
+night's outcome.
 """
 
 
 def event_in_words(state: GameState, event: AnyEvent) -> str:
     """Return what happened: "Ada (Seer) sees that Wim is a Werewolf", "nobody is exiled"; "" where nothing is seen.
 
-    An event that has no words here gives its bare values if somebody at the table is told of it.
+    An event that has no words here gives its bare values if a seat may see it.
     """
     words = _EVENTS.get(event.type)
     if words is not None:
@@ -274,7 +274,7 @@ _PLACES: Final = {
 
 
 class Failures:
-    """Failed model calls, told so that a server that died does not drown the game: of each sort (the same words up to
+    """Failed model calls, printed so that a dead server does not drown the game: of each sort (the same words up to
     digits) the first one at once, then the tenth, the hundredth and so on.
     """
 
@@ -297,7 +297,7 @@ class Failures:
         return f"no reply of models: {self._words[sort]} … {count - 1} more like this"
 
     def total(self) -> str:
-        """Return how many calls failed in all and of what, "" if no more did than were told."""
+        """Return how many calls failed in all and of what, "" if no more did than were printed."""
         if all(count == 1 for count in self._counts.values()):
             return ""
         sorts = sorted(self._counts.items(), key=lambda item: -item[1])

@@ -1,9 +1,9 @@
 // Two studies beside each other: their differences, and games of the same seed.
 import { h, fill } from "./dom.js";
-import { asked } from "./feed.js";
+import { fetchJson } from "./feed.js";
 import { beatElement } from "./transcript.js";
 import { title } from "./terms.js";
-import { frame, gameLink, rangeOf, forest, told } from "./sheets.js";
+import { frame, gameLink, rangeOf, forest, estimateCell } from "./sheets.js";
 
 export function openComparison(root, { a, b, comparison, pairs }) {
   const rows = Object.entries(comparison.metrics).filter(([name]) => !name.includes("/"));
@@ -18,7 +18,7 @@ export function openComparison(root, { a, b, comparison, pairs }) {
         h(
           "tbody",
           some.map(([, { label, unit, a: one, b: other, n_a: n, n_b: m, difference, p_adjusted: p }]) =>
-            h("tr", h("th", { scope: "row" }, title(label)), h("td", told({ value: one, n }, unit)), h("td", told({ value: other, n: m }, unit)), h("td", forest(difference, range(unit)), h("div", told(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
+            h("tr", h("th", { scope: "row" }, title(label)), h("td", estimateCell({ value: one, n }, unit)), h("td", estimateCell({ value: other, n: m }, unit)), h("td", forest(difference, range(unit)), h("div", estimateCell(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
           ),
         ),
       ),
@@ -34,6 +34,6 @@ export function openComparison(root, { a, b, comparison, pairs }) {
 
 async function twins(box) {
   const { a, b } = box.dataset;
-  const games = await Promise.all([a, b].map((game) => asked(`/g/${encodeURIComponent(game)}/data.json`)));
+  const games = await Promise.all([a, b].map((game) => fetchJson(`/g/${encodeURIComponent(game)}/data.json`)));
   fill(box.querySelector(".pair"), games.map((data, place) => h("div", h("h3", h("a", { href: gameLink([a, b][place]) }, data.game.id)), data.beats.map((beat, n) => beatElement(beat, data.beats[n - 1], data)))));
 }

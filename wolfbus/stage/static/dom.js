@@ -95,22 +95,22 @@ export function words(text, what = "p.text") {
 }
 
 // Words for those who do not see the picture.
-export function aside(...said) {
-  return h("span.unseen", said);
+export function aside(...text) {
+  return h("span.unseen", text);
 }
 
 // Says why there is no page, and what there is.
-export function failed(root, { message, data = {} }) {
+export function showError(root, { message, data = {} }) {
   const links = (ids, base) => ids?.map((id) => h("li", h("a", { href: `${base}${encodeURIComponent(id)}` }, id)));
   fill(root, h("main.wait", h("h1", h("a", { href: "/" }, "wolfbus")), h("p.problem", `${message[0].toUpperCase()}${message.slice(1)}`), h("ul", links(data.studies, "/s/"), links(data.games, "/g/"))));
 }
 
 export function dialog(name, title, ...parts) {
-  const made = h("dialog", { id: name, "aria-label": title }, h("form", { method: "dialog" }, h("h2", title), h("button", "Close")), parts);
+  const node = h("dialog", { id: name, "aria-label": title }, h("form", { method: "dialog" }, h("h2", title), h("button", "Close")), parts);
   document.getElementById(name)?.remove();
-  document.body.append(made);
-  made.addEventListener("close", () => made.remove());
-  made.addEventListener("click", (event) => event.target === made && made.close());
-  made.showModal();
-  return made;
+  document.body.append(node);
+  node.addEventListener("close", () => node.remove());
+  node.addEventListener("click", (event) => event.target === node && node.close());
+  node.showModal();
+  return node;
 }

@@ -1,7 +1,7 @@
 // Where a game's data comes from: a server, or the file that the page is.
 import { title } from "./terms.js";
 
-export async function asked(url, options) {
+export async function fetchJson(url, options) {
   const answer = await fetch(url, options);
   const data = await answer.json().catch(() => ({}));
   if (!answer.ok) throw Object.assign(new Error(data.error ?? `The server answers ${answer.status}.`), { data, status: answer.status });
@@ -9,10 +9,10 @@ export async function asked(url, options) {
 }
 
 // The data in this file; null when the page is served.
-export async function filed() {
-  const held = document.getElementById("wolfbus-data");
-  if (!held) return null;
-  const bytes = Uint8Array.from(atob(held.textContent), (sign) => sign.charCodeAt(0));
+export async function fileData() {
+  const element = document.getElementById("wolfbus-data");
+  if (!element) return null;
+  const bytes = Uint8Array.from(atob(element.textContent), (sign) => sign.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
@@ -32,20 +32,20 @@ export function fileFeed({ heads, beats, prompts }) {
 }
 
 export function servedFeed(base) {
-  let eyes = "";
+  let query = "";
   return {
     load(as) {
-      eyes = as ? `as=${encodeURIComponent(as)}` : "";
-      return asked(`${base}/data.json?${eyes}`);
+      query = as ? `as=${encodeURIComponent(as)}` : "";
+      return fetchJson(`${base}/data.json?${query}`);
     },
-    call: (line) => asked(`${base}/call/${line}.json`),
+    call: (line) => fetchJson(`${base}/call/${line}.json`),
     // Follows a game that goes on; returns what stops it. `gone` is told why nothing comes, null when it comes again.
     follow({ line }, { step, reload, gone }) {
-      const events = new EventSource(`${base}/events?${eyes}&after=${line}`);
+      const events = new EventSource(`${base}/events?${query}&after=${line}`);
       const on = (name, act) => events.addEventListener(name, (event) => act(event.data ? JSON.parse(event.data) : {}));
-      on("step", (made) => {
-        step(made);
-        if (made.over) events.close();
+      on("step", (data) => {
+        step(data);
+        if (data.over) events.close();
       });
       on("reload", () => (events.close(), reload()));
       on("gone", ({ words }) => (events.close(), gone(title(words), true)));
@@ -62,28 +62,28 @@ export function servedFeed(base) {
 }
 
 // The data after a live event; null when events were lost and it must be loaded anew.
-export function stepped(data, { from, beats, ...changed }) {
+export function withStep(data, { from, beats, ...changed }) {
   if (from > data.beats.length) return null;
   return { ...data, ...changed, beats: [...data.beats.slice(0, from), ...beats] };
 }
 
 // What is left for those who do not want to know the roles: what everybody at the table hears, and how they judge it.
-export function veiled(data) {
+export function withoutRoles(data) {
   const open = (beat) => beat.kind === "ended";
   const bare = ({ role, team, ...seat }) => seat;
   const unread = ({ reasoning, thought, kind, ...judged }) => judged;
   const cover = (beat) => {
     if (open(beat)) return beat;
     const { marks = [], spoken, night, tally, unsaid, ...rest } = beat;
-    const made = { ...rest, seats: beat.seats.map(bare), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
+    const covered = { ...rest, seats: beat.seats.map(bare), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
     if (spoken) {
       const { thought, label, claims, call, ...said } = spoken;
-      made.spoken = { ...said, judgements: said.judgements?.map(unread) };
+      covered.spoken = { ...said, judgements: said.judgements?.map(unread) };
     }
-    if (night) made.night = { died: night.died, role: night.role, team: night.team };
-    if (tally) made.tally = { ...tally, ballots: [] };
-    if (unsaid) made.unsaid = { seat: unsaid.seat };
-    return made;
+    if (night) covered.night = { died: night.died, role: night.role, team: night.team };
+    if (tally) covered.tally = { ...tally, ballots: [] };
+    if (unsaid) covered.unsaid = { seat: unsaid.seat };
+    return covered;
   };
   const live = data.live && { ...data.live, waiting: [], pending: data.live.pending.map(cover) };
   return { ...data, live, moments: [], beats: data.beats.map(cover) };

@@ -1,6 +1,6 @@
 // The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
 import { h, fill, dialog, isolated, isolatedText } from "./dom.js";
-import { stepped, veiled } from "./feed.js";
+import { withStep, withoutRoles } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
 import { track, phaseFrom } from "./timeline.js";
@@ -18,21 +18,21 @@ const narrow = () => matchMedia("(max-width: 47.5rem)").matches;
 export class GamePage {
   constructor(root, feed, { home = null, call = null, game = null } = {}) {
     Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
-    Object.assign(this, { wantedCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
+    Object.assign(this, { openCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
     this.loaded = new Map();
   }
 
   async open() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
-    await this.load(wanted.get("as")).catch(async (error) => {
+    const params = new URLSearchParams(location.hash.slice(1));
+    await this.load(params.get("as")).catch(async (error) => {
       if (error.status !== 400) throw error;
       await this.load(null);
       this.notice = title(error.message);
     });
-    if (this.data.viewer !== wanted.get("as") && wanted.get("as")) this.notice ??= "This page does not show that player's view.";
-    this.n = wanted.has("n") ? this.within(Number(wanted.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
-    if (this.wantedCall != null) {
-      const at = this.all.find(({ spoken }) => spoken?.call === this.wantedCall || spoken?.judgements?.some((each) => each.call === this.wantedCall));
+    if (this.data.viewer !== params.get("as") && params.get("as")) this.notice ??= "This page does not show that player's view.";
+    this.n = params.has("n") ? this.within(Number(params.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
+    if (this.openCall != null) {
+      const at = this.all.find(({ spoken }) => spoken?.call === this.openCall || spoken?.judgements?.some((each) => each.call === this.openCall));
       this.n = at?.n ?? this.n;
     }
     fill(this.root, this.skeleton());
@@ -41,13 +41,13 @@ export class GamePage {
     this.listen();
     setInterval(() => this.data.live?.waiting.length && this.drawPlayers(), 1000);
     this.draw();
-    if (this.wantedCall != null) this.prompt(this.wantedCall);
+    if (this.openCall != null) this.prompt(this.openCall);
   }
 
   async load(as) {
-    this.asked = as;
+    this.requestedViewer = as;
     const data = this.loaded.get(as) ?? (await this.feed.load(as));
-    if (this.asked !== as) return;
+    if (this.requestedViewer !== as) return;
     data.viewers ??= [data.viewer];
     this.loaded.set(data.viewer, data);
     this.data = data;
@@ -61,21 +61,21 @@ export class GamePage {
     if (this.data.over || !this.feed.follow) return;
     this.loaded.clear();
     const { viewer } = this.data;
-    const anew = async () => {
+    const reload = async () => {
       await this.load(viewer);
       this.draw();
     };
     this.stop = this.feed.follow(this.data, {
-      step: (made) => {
+      step: (event) => {
         const atEnd = this.atEnd;
-        const next = stepped(this.data, made);
-        if (!next) return anew();
+        const next = withStep(this.data, event);
+        if (!next) return reload();
         this.data = next;
         if (atEnd) this.n = this.all.length - 1;
         this.draw();
         if (next.over) this.load(viewer).then(() => this.draw());
       },
-      reload: anew,
+      reload,
       gone: (words, forGood) => {
         this.notice = words;
         if (forGood) this.stop = null;
@@ -86,7 +86,7 @@ export class GamePage {
 
   get shown() {
     if (this.seen?.data !== this.data || this.seen.hide !== this.hide) {
-      this.seen = { data: this.data, hide: this.hide, made: this.hide ? veiled(this.data) : this.data };
+      this.seen = { data: this.data, hide: this.hide, made: this.hide ? withoutRoles(this.data) : this.data };
       this.version += 1;
     }
     return this.seen.made;
@@ -147,7 +147,7 @@ export class GamePage {
   }
 
   next() {
-    const said = this.all[this.n]?.spoken?.text.length ?? 40;
+    const length = this.all[this.n]?.spoken?.text.length ?? 40;
     this.timer = setTimeout(() => {
       this.timer = null;
       if (!this.atEnd) {
@@ -155,7 +155,7 @@ export class GamePage {
         this.next();
       } else if (!this.data.over) this.next();
       this.draw();
-    }, (900 + Math.min(said, 600) * 28) / this.speed);
+    }, (900 + Math.min(length, 600) * 28) / this.speed);
   }
 
   async prompt(line) {
@@ -225,16 +225,16 @@ export class GamePage {
     });
     document.addEventListener("keydown", (event) => this.key(event));
     addEventListener("hashchange", () => {
-      const wanted = new URLSearchParams(location.hash.slice(1));
-      this.n = this.within(Number(wanted.get("n")) || 0);
-      if (wanted.get("as") && wanted.get("as") !== this.data.viewer) this.seeAs(wanted.get("as"));
+      const params = new URLSearchParams(location.hash.slice(1));
+      this.n = this.within(Number(params.get("n")) || 0);
+      if (params.get("as") && params.get("as") !== this.data.viewer) this.seeAs(params.get("as"));
       else this.draw();
     });
     addEventListener("beforeprint", () => {
-      this.held = this.n;
+      this.placeBeforePrint = this.n;
       this.act("end");
     });
-    addEventListener("afterprint", () => this.go(this.held));
+    addEventListener("afterprint", () => this.go(this.placeBeforePrint));
   }
 
   key(event) {
@@ -350,10 +350,10 @@ export class GamePage {
   }
 }
 
-let keeping;
+let addressTimer;
 
 // The address follows a moment later: browsers refuse many changes at once.
 function keepPlace(hash) {
-  clearTimeout(keeping);
-  keeping = setTimeout(() => location.hash !== hash && window.history.replaceState(null, "", hash), 200);
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => location.hash !== hash && window.history.replaceState(null, "", hash), 200);
 }

@@ -10,9 +10,9 @@ export async function inspect(feed, line, done) {
   box.addEventListener("close", done);
   const body = box.querySelector(".call");
   let call = null;
-  const show = async (wanted) => {
+  const show = async (line) => {
     try {
-      call = await feed.call(wanted);
+      call = await feed.call(line);
       fill(body, callParts(call));
     } catch (error) {
       fill(body, h("p.problem", error.message));

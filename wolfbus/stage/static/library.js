@@ -1,12 +1,12 @@
 // What there is: live games, studies, games.
 import { h, fill } from "./dom.js";
-import { asked } from "./feed.js";
+import { fetchJson } from "./feed.js";
 import { counted, whenIs } from "./terms.js";
 import { frame, gamesTable, gameLink, shares } from "./sheets.js";
 
 export async function openLibrary(root) {
-  const found = h("div");
-  const look = async (words) => fill(found, listing(await asked(`/library.json?q=${encodeURIComponent(words)}`), words));
+  const results = h("div");
+  const look = async (words) => fill(results, listing(await fetchJson(`/library.json?q=${encodeURIComponent(words)}`), words));
   const search = h("input.search", { type: "search", placeholder: "Games, names, models, words", "aria-label": "Search" });
   let waiting;
   search.addEventListener("input", () => {
@@ -14,7 +14,7 @@ export async function openLibrary(root) {
     waiting = setTimeout(() => look(search.value), 200);
   });
   await look("");
-  frame(root, "wolfbus", search, found);
+  frame(root, "wolfbus", search, results);
   addEventListener("visibilitychange", () => document.hidden || look(search.value));
 }
 

@@ -1,6 +1,6 @@
 // Looks at the address and opens the page that belongs there.
-import { asked, servedFeed } from "./feed.js";
-import { failed } from "./dom.js";
+import { fetchJson, servedFeed } from "./feed.js";
+import { showError } from "./dom.js";
 import { GamePage } from "./game.js";
 import { openLibrary } from "./library.js";
 import { StudyPage } from "./study.js";
@@ -13,13 +13,13 @@ async function openPage(root) {
   switch (kind) {
     case "": return openLibrary(root);
     case "g": return new GamePage(root, servedFeed(`/g/${id}`), { home: "/", call: sub === "call" ? Number(line) : null }).open();
-    case "s": return new StudyPage(root, await asked(`/s/${id}.json`)).open();
-    case "c": return openComparison(root, await asked(`/c.json${location.search}`));
-    case "learn": return openLearn(root, await asked("/learn.json"));
+    case "s": return new StudyPage(root, await fetchJson(`/s/${id}.json`)).open();
+    case "c": return openComparison(root, await fetchJson(`/c.json${location.search}`));
+    case "learn": return openLearn(root, await fetchJson("/learn.json"));
     case "seat": return openSeat(root);
     default: throw new Error("there is no such page");
   }
 }
 
 const pageRoot = document.getElementById("page");
-openPage(pageRoot).catch((error) => failed(pageRoot, error));
+openPage(pageRoot).catch((error) => showError(pageRoot, error));

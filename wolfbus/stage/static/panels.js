@@ -6,12 +6,12 @@ import { pct, whenIs, title, MARKS } from "./terms.js";
 
 const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_other: "judges", vote: "votes" };
 
-const seen = new Map();
+const waitingSince = new Map();
 
 // "12 s": how long this page has seen that somebody is waited for.
 function since(what) {
-  if (!seen.has(what)) seen.set(what, Date.now());
-  const seconds = Math.round((Date.now() - seen.get(what)) / 1000);
+  if (!waitingSince.has(what)) waitingSince.set(what, Date.now());
+  const seconds = Math.round((Date.now() - waitingSince.get(what)) / 1000);
   return seconds ? `${seconds} s` : "";
 }
 
@@ -20,7 +20,7 @@ export function cards({ beat, game, viewer, live, viewers }) {
   return beat.seats.map((seat, place) => {
     const { brain, model } = game.seats[place] ?? {};
     const as = `seat:${seat.name}`;
-    const more = (seat.left && `${seat.left === "night" ? "✝ night" : "× day"} ${seat.left_round}`) || (seat.absent && "absent") || model || brain;
+    const detail = (seat.left && `${seat.left === "night" ? "✝ night" : "× day"} ${seat.left_round}`) || (seat.absent && "absent") || model || brain;
     const speaks = beat.spoken?.speaker === seat.name;
     return h(
       "li",
@@ -28,7 +28,7 @@ export function cards({ beat, game, viewer, live, viewers }) {
         "button.player",
         { class: `player${seat.left ? " gone" : ""}${speaks ? " speaks" : ""}`, "data-as": viewers.includes(as) && as, disabled: !viewers.includes(as), "aria-pressed": String(viewer === as), title: "see as this player" },
         face(beat.seats, seat.name),
-        h("span.name", h("b", seat.name), h("small", seat.role, more && h("span", seat.role && " · ", more))),
+        h("span.name", h("b", seat.name), h("small", seat.role, detail && h("span", seat.role && " · ", detail))),
         waiting.has(seat.name) && h("small.wait", `${WAITS[waiting.get(seat.name)] ?? "thinks"} … ${since(`${live.round} ${live.turn} ${waiting.get(seat.name)} ${seat.name}`)}`),
         seat.suspected != null && !seat.left && meter("suspected", seat.suspected, pct(seat.suspected), "mean suspicion"),
         seat.bid != null && !seat.left && meter("bid", seat.bid / game.config.bid_max, seat.bid, "bid"),
@@ -37,8 +37,8 @@ export function cards({ beat, game, viewer, live, viewers }) {
   });
 }
 
-function meter(kind, share, said, label) {
-  return h(`span.meter.${kind}`, { "--v": share }, h("em", label), h("i"), h("b", said));
+function meter(kind, share, value, label) {
+  return h(`span.meter.${kind}`, { "--v": share }, h("em", label), h("i"), h("b", value));
 }
 
 export function heat({ beat, game, pair }) {
@@ -145,12 +145,12 @@ export function votes({ beats, beat }) {
 
 const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops: "↘", one_vote: "½", special_exiled: "×", kill_blocked: "✚" };
 
-export function moments({ moments: found, n, hide, all }) {
+export function moments({ moments: items, n, hide, all }) {
   if (hide) return h("p.soft", "Hidden with the roles.");
-  if (!found.length) return h("p.soft", "None yet.");
+  if (!items.length) return h("p.soft", "None yet.");
   return h(
     "ol.moments",
-    found.map((moment) =>
+    items.map((moment) =>
       h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", isolated(title(moment.words))), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
     ),
   );

@@ -1,6 +1,6 @@
 // A person's seat: what they see, and what they are asked, by sliders and buttons.
 import { h, fill, isolatedText } from "./dom.js";
-import { asked, servedFeed, stepped } from "./feed.js";
+import { fetchJson, servedFeed, withStep } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards } from "./panels.js";
 import { listed, title, whenIs } from "./terms.js";
@@ -19,12 +19,12 @@ export async function openSeat(root) {
 }
 
 function post(url, body) {
-  return asked(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  return fetchJson(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
 export class SeatPage {
   constructor(root, base) {
-    Object.assign(this, { root, base, feed: servedFeed(base), forms: new Map(), late: 0 });
+    Object.assign(this, { root, base, feed: servedFeed(base), forms: new Map(), clockOffset: 0 });
   }
 
   async open() {
@@ -44,7 +44,7 @@ export class SeatPage {
     if (this.data.over && !this.data.asks?.length) return;
     this.stop = this.feed.follow(this.data, {
       step: (made) => {
-        const next = stepped(this.data, made);
+        const next = withStep(this.data, made);
         if (next) this.take(next);
         else this.load(as);
         if (next?.over) this.load(as);
@@ -64,7 +64,7 @@ export class SeatPage {
 
   take(data) {
     this.data = data;
-    if (data.now) this.late = data.now - Date.now() / 1000;
+    if (data.now) this.clockOffset = data.now - Date.now() / 1000;
     this.draw();
   }
 
@@ -75,10 +75,10 @@ export class SeatPage {
     const beat = all.at(-1);
     // a bus that lost what it told tells it anew
     if (!beat) return;
-    const mine = beat.seats.find((seat) => seat.name === me) ?? {};
+    const ownSeat = beat.seats.find((seat) => seat.name === me) ?? {};
     document.title = isolatedText(`${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`);
     fill(this.topPart, [
-      h("h1", `You are ${me}`, h("small", [data.role ?? mine.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && [" · with ", listed(data.partners)])),
+      h("h1", `You are ${me}`, h("small", [data.role ?? ownSeat.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && [" · with ", listed(data.partners)])),
       h("small.soft", title(over || !(live?.phase || asks.length) ? whenIs(beat) : whenIs({ ...beat, ...live, ...asks.at(-1), kind: "" }))),
       watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),
@@ -99,15 +99,15 @@ export class SeatPage {
     for (const ask of asks) {
       if (!this.forms.has(ask.id)) this.forms.set(ask.id, this.form(ask));
       const form = this.forms.get(ask.id);
-      const beside = ask.about != null && this.logPart.querySelector(`[data-statement="${Number(ask.about)}"] .bubble`);
-      const home = beside || this.asksPart;
-      if (form.parentNode !== home) {
-        home.append(form);
+      const bubble = ask.about != null && this.logPart.querySelector(`[data-statement="${Number(ask.about)}"] .bubble`);
+      const parent = bubble || this.asksPart;
+      if (form.parentNode !== parent) {
+        parent.append(form);
         form.scrollIntoView({ block: "nearest" });
       }
     }
     const { over, alive = true } = this.data;
-    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
+    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is fetchJson of you now."));
   }
 
   ending() {
@@ -117,14 +117,14 @@ export class SeatPage {
   }
 
   tick() {
-    const now = Date.now() / 1000 + this.late;
+    const now = Date.now() / 1000 + this.clockOffset;
     for (const ask of this.data.asks ?? []) {
       const left = Math.max(0, Math.round(ask.due - now));
-      const shown = this.forms.get(ask.id)?.querySelector(".left");
-      if (!shown) continue;
+      const countdown = this.forms.get(ask.id)?.querySelector(".left");
+      if (!countdown) continue;
       const late = now > ask.due;
-      shown.classList.toggle("late", late);
-      shown.textContent = late ? "Time is up; any answer makes the game wait for you again." : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
+      countdown.classList.toggle("late", late);
+      countdown.textContent = late ? "Time is up; any answer makes the game wait for you again." : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
     }
   }
 
@@ -140,9 +140,9 @@ export class SeatPage {
         this.data.asks = this.data.asks.filter((each) => each.id !== ask.id);
         this.place(this.data.asks);
       } catch (error) {
-        const told = form.querySelector(".problem");
-        told.hidden = false;
-        told.textContent = title(error.message);
+        const problem = form.querySelector(".problem");
+        problem.hidden = false;
+        problem.textContent = title(error.message);
         buttons.forEach((button) => (button.disabled = error.status === 409));
       }
     };
@@ -152,9 +152,9 @@ export class SeatPage {
     });
     form.addEventListener("click", ({ target }) => target.dataset.skip && send(null));
     for (const range of form.querySelectorAll("input[type=range]")) {
-      const say = () => (range.nextSibling.textContent = range.value);
-      range.addEventListener("input", say);
-      say();
+      const showValue = () => (range.nextSibling.textContent = range.value);
+      range.addEventListener("input", showValue);
+      showValue();
     }
     return form;
   }
@@ -187,8 +187,8 @@ function contentOf(kind, form, pressed) {
     case "assess_own": return { deceptive: value("kind") !== "none", confidence: share("confidence"), kind: value("kind"), ...why("reasoning") };
     case "assess_other": {
       const deceptive = share("suspicion") > 0.5;
-      const said = value("kind");
-      return { deceptive, suspicion: share("suspicion"), confidence: share("confidence"), kind: !deceptive ? "none" : said === "none" ? "unspecified" : said, ...why("reasoning") };
+      const kindChosen = value("kind");
+      return { deceptive, suspicion: share("suspicion"), confidence: share("confidence"), kind: !deceptive ? "none" : kindChosen === "none" ? "unspecified" : kindChosen, ...why("reasoning") };
     }
     default: return { target: pressed?.value || null, ...(kind === "vote" ? why("reason") : kind === "whisper" ? why("word") : {}) };
   }

@@ -60,8 +60,8 @@ export function picture({ beat, game }) {
   rows.forEach((row, line) => fill("#23201c", "fillText", row, 100, 180 + line * 48, 1000));
   font(22);
   fill("#6b645b", "fillText", `${judged ? `${flagged} of ${judged} call it a lie, mean ${pct(mean)} · ` : ""}${game.id} · wolfbus`, 100, canvas.height - 40, 1000);
-  canvas.toBlob((made) => {
-    const link = h("a", { href: URL.createObjectURL(made), download: `${game.id}-${beat.n}.png` });
+  canvas.toBlob((blob) => {
+    const link = h("a", { href: URL.createObjectURL(blob), download: `${game.id}-${beat.n}.png` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   });

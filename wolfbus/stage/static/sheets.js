@@ -52,36 +52,36 @@ export function ticks(low, high, least = 0) {
   const rough = Math.max((high - low) / 4 || 1, least);
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
-  const found = [];
-  for (let at = Math.ceil(low / step); at * step <= high; at++) found.push(Number((at * step).toPrecision(6)));
-  return found;
+  const steps = [];
+  for (let at = Math.ceil(low / step); at * step <= high; at++) steps.push(Number((at * step).toPrecision(6)));
+  return steps;
 }
 
-export function rangeOf(found, ...always) {
-  const values = [...always, ...found.flatMap((each) => (each ? [each.value, each.low, each.high] : [])).filter((each) => each != null)];
+export function rangeOf(estimates, ...always) {
+  const values = [...always, ...estimates.flatMap((each) => (each ? [each.value, each.low, each.high] : [])).filter((each) => each != null)];
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low || 1) * 0.06;
   return [low - room, high + room];
 }
 
 // A value with its interval on a common axis; the line is `zero`.
-export function forest(found, [low, high], zero = 0) {
+export function forest(estimate, [low, high], zero = 0) {
   const x = (value) => (((value - low) / (high - low)) * 200).toFixed(1);
   return h(
     "svg.forest",
     { viewBox: "0 0 200 24", preserveAspectRatio: "none", "aria-hidden": "true" },
     h("line.zero", { x1: x(zero), x2: x(zero), y1: 0, y2: 24 }),
-    found?.low != null && h("line.interval", { x1: x(found.low), x2: x(found.high), y1: 12, y2: 12 }),
-    found?.value != null && h("line.value", { x1: x(found.value), x2: x(found.value), y1: 5, y2: 19 }),
+    estimate?.low != null && h("line.interval", { x1: x(estimate.low), x2: x(estimate.high), y1: 12, y2: 12 }),
+    estimate?.value != null && h("line.value", { x1: x(estimate.value), x2: x(estimate.value), y1: 5, y2: 19 }),
   );
 }
 
 // A value with its interval and n; the way to the statements behind it, if there is one.
-export function told(found, unit, href) {
+export function estimateCell(estimate, unit, href) {
   const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2).replace(/^-(?=[0.]+$)/, ""));
-  if (found?.value == null) return h("span.soft", { title: found?.reason }, "–");
-  const n = `n ${found.n}`;
-  return [h("b", form(found.value)), h("small", found.low == null ? " " : ` ${form(found.low)} to ${form(found.high)}, `, href ? h("a", { href }, n) : n)];
+  if (estimate?.value == null) return h("span.soft", { title: estimate?.reason }, "–");
+  const n = `n ${estimate.n}`;
+  return [h("b", form(estimate.value)), h("small", estimate.low == null ? " " : ` ${form(estimate.low)} to ${form(estimate.high)}, `, href ? h("a", { href }, n) : n)];
 }
 
 // Who won, as a bar.

@@ -1,7 +1,7 @@
 // A study: who deceives and who detects, with intervals; and its games, to be watched.
 import { h } from "./dom.js";
 import { counted } from "./terms.js";
-import { frame, gamesTable, gameLink, outcome, shares, rangeOf, forest, told, ticks } from "./sheets.js";
+import { frame, gamesTable, gameLink, outcome, shares, rangeOf, forest, estimateCell, ticks } from "./sheets.js";
 
 const BASES = { role: "Statements of Werewolves", truth: "Claims known to be false", label: "Statements called deceptive by their speakers" };
 const COLUMNS = [["sensitivity", "Detects lies"], ["concealment", "Hides lies"], ["balanced_accuracy", "Balanced accuracy"], ["vote_hit", "Votes that hit a Werewolf"]];
@@ -63,9 +63,9 @@ export class StudyPage {
   }
 
   leaderboard(agents) {
-    const found = this.abilities();
+    const abilities = this.abilities();
     const chances = { balanced_accuracy: 0.5, vote_hit: this.data.findings.votes?.hits?.chance };
-    const of = (agent, name) => (name === "sensitivity" || name === "concealment" ? found[agent]?.[name] : agents[agent]?.[name]);
+    const of = (agent, name) => (name === "sensitivity" || name === "concealment" ? abilities[agent]?.[name] : agents[agent]?.[name]);
     const names = Object.keys(agents).sort((a, b) => (of(b, this.order)?.value ?? -9) - (of(a, this.order)?.value ?? -9));
     return [
       h(
@@ -82,7 +82,7 @@ export class StudyPage {
                 h("th", { scope: "row" }, h("button.link", { "data-agent": agent, "aria-pressed": String(agent === this.agent), title: "its games" }, agent), h("small", counted(agents[agent].games, "game"))),
                 COLUMNS.map(([name]) => {
                   const chance = chances[name] ?? 0;
-                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", told(of(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
+                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", estimateCell(of(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
                 }),
               ),
             ),
@@ -95,8 +95,8 @@ export class StudyPage {
 }
 
 // Every agent with its intervals: to the right it detects, upwards it hides.
-function plane(found) {
-  const agents = Object.entries(found).filter(([, each]) => each.sensitivity.value != null && each.concealment.value != null);
+function plane(abilities) {
+  const agents = Object.entries(abilities).filter(([, each]) => each.sensitivity.value != null && each.concealment.value != null);
   if (!agents.length) return h("p.soft", "There are no two agents to compare.");
   // at least so wide that what is next to nothing looks it
   const xs = rangeOf(agents.map(([, each]) => each.sensitivity), -0.1, 0.1);

@@ -3,15 +3,15 @@ import { h, aside } from "./dom.js";
 import { whenIs, what, title, MARKS } from "./terms.js";
 
 export function bands(all) {
-  const found = [];
+  const result = [];
   all.forEach((beat, n) => {
     const kind = beat.kind === "ended" || beat.kind === "stopped" || !beat.round ? null : beat.phase === "night" ? "N" : "D";
     const name = kind && `${kind}${beat.round}`;
-    const last = found.at(-1);
+    const last = result.at(-1);
     if (last && (last.name === name || !name)) last.to = n;
-    else found.push({ name: name ?? "", from: n, to: n, night: kind === "N" });
+    else result.push({ name: name ?? "", from: n, to: n, night: kind === "N" });
   });
-  return found;
+  return result;
 }
 
 export function track({ all, n, hide }) {

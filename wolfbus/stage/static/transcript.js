@@ -122,18 +122,18 @@ function listeners({ seats, spoken }) {
 
 function reasons({ seats, spoken }) {
   const { label, judgements = [] } = spoken;
-  const line = (name, said, own) => {
-    const sure = said.confidence == null ? "" : `, ${pct(said.confidence)} sure`;
-    const moved = said.after == null ? "" : `; suspicion ${pct(said.before)} → ${pct(said.after)}`;
+  const line = (name, assessment, own) => {
+    const sure = assessment.confidence == null ? "" : `, ${pct(assessment.confidence)} sure`;
+    const moved = assessment.after == null ? "" : `; suspicion ${pct(assessment.before)} → ${pct(assessment.after)}`;
     return h(
       "li",
       face(seats, name),
       h(
         "div",
         h("b", name),
-        h("small", ` ${own ? "of itself: " : ""}${verdict(said, own)}${sure}${moved} `, said.call != null && h("button.link", { "data-call": said.call }, "prompt")),
-        said.reasoning && words(said.reasoning, "p"),
-        said.thought && words(said.thought, "p.thought"),
+        h("small", ` ${own ? "of itself: " : ""}${verdict(assessment, own)}${sure}${moved} `, assessment.call != null && h("button.link", { "data-call": assessment.call }, "prompt")),
+        assessment.reasoning && words(assessment.reasoning, "p"),
+        assessment.thought && words(assessment.thought, "p.thought"),
       ),
     );
   };
@@ -234,8 +234,8 @@ function exile({ seats, exile: { seat, votes, needed, role } }) {
   return h("p.event", face(seats, seat), h("span", h("b", seat), ` is exiled by ${counted(votes, "vote")}${role ? `: a ${role}` : ""}.`));
 }
 
-function news({ news: told }) {
-  return h("p.event", `${title(told)}.`);
+function news({ news: text }) {
+  return h("p.event", `${title(text)}.`);
 }
 
 function over({ seats, over: end }) {

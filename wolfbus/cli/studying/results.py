@@ -1,13 +1,12 @@
-"""What a record on disk says of its game: whether it is whole, and the result that it comes to.
-
-`bring_home` fetches a record from a bus; `take_stock` sees which games of a resumed study are played, by their records
-and its notes.
+"""Results of games by their records: `fetch_result` fetches a record from a bus, `find_pending` finds which games of a
+resumed study are not played, by their records and its notes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,34 +16,24 @@ import click
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, every_entry
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusError, RecordError, WolfError
+from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.codec import unpack
 from wolfbus.printable import NOTE_SHOWN, printable
-from wolfbus.record.line import check_seal, line_of
-from wolfbus.record.reader import LINE_LIMIT, Prover, open_lines, read_checked, read_record
-from wolfbus.study.agenda import Finished
+from wolfbus.record.line import line_of
+from wolfbus.record.reader import Prover, check_seals, open_lines, read_checked, read_record
+from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.folder import Manifest, StudyFolder
 from wolfbus.study.journal import GameCounts, GameResult, Spent
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
 
+_WHY_SHOWN: Final = 500
+
 
 def is_whole(path: Path, head: str) -> bool:
-    """Return whether all seals of a record hold, up to one that was noted when its game had ended.
-
-    The seals are checked, not what the lines say: this takes about a millisecond a game.
-    """
-    try:
-        with path.open("rb") as file:
-            stated, number = "", 0
-            while line := file.readline(LINE_LIMIT):
-                number += 1
-                if line[-1:] != b"\n":
-                    return False
-                stated = check_seal(stated, line[:-1], number)
-    except (OSError, RecordError):
-        return False
-    return bool(stated) and stated == head
+    """Return whether all seals of a record hold, up to one that was noted when its game had ended."""
+    is_sealed, _, seal, _ = check_seals(path)
+    return is_sealed and bool(seal) and seal == head
 
 
 def result_of(
@@ -71,11 +60,11 @@ def result_of(
         return f"others play in it: {printable(', '.join(brains), NOTE_SHOWN)}"
     if noted is not None and (difference := noted.difference(checked)) is not None:
         return difference
-    result = ended(planned, counts, checked.digest, end.rounds, checked.seconds, checked.head)
+    result = ended_result(planned, counts, checked.digest, end.rounds, checked.seconds, checked.head)
     return result if planned.brains else result.model_copy(update={"brains": brains})
 
 
-def ended(
+def ended_result(
     planned: PlannedGame, counts: GameCounts, digest: str, rounds: int | None, seconds: float, head: str
 ) -> GameResult:
     """Return the result of a game that has ended."""
@@ -96,7 +85,7 @@ def ended(
     )
 
 
-def spent_in(path: Path, since: float = 0.0) -> Spent:
+def _spent_in(path: Path, since: float = 0.0) -> Spent:
     """Return what the model calls of a record took from a Unix time on, as far as it can be read and says so."""
     from wolfbus.usage import Usage
 
@@ -114,17 +103,15 @@ def spent_in(path: Path, since: float = 0.0) -> Spent:
 def _spent_since(folder: StudyFolder, at: float) -> Spent:
     """Return what was spent after the last note of it, up to a kill, by records of games, broken off or not."""
     since = Spent()
-    for each in (folder.records, folder.aside):
-        for entry in os.scandir(each) if each.is_dir() else ():
+    for path in (folder.records, folder.aside):
+        for entry in os.scandir(path) if path.is_dir() else ():
             if entry.is_file() and entry.stat().st_mtime >= at:
-                since += spent_in(Path(entry.path), at)
+                since += _spent_in(Path(entry.path), at)
     return since
 
 
 def head_of(path: Path) -> str:
     """Return the hash on the last line of a record; "" if there is none."""
-    import re
-
     try:
         with path.open("rb") as file:
             end = file.seek(0, 2)
@@ -133,23 +120,25 @@ def head_of(path: Path) -> str:
             last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
     except OSError:
         return ""
-    found = re.search(rb'"hash":"([0-9a-f]{64})"', last)
-    return found.group(1).decode() if found else ""
+    match = re.search(rb'"hash":"([0-9a-f]{64})"', last)
+    return match.group(1).decode() if match else ""
 
 
-def failed(planned: PlannedGame, why: str, seconds: float) -> GameResult:
+def failed_result(planned: PlannedGame, why: str, seconds: float) -> GameResult:
     """Return the result of a game that failed, with why in one line."""
     return GameResult(
         number=planned.number,
         game=planned.game,
         state="failed",
-        error=" ".join(why.split())[:500],
+        error=" ".join(why.split())[:_WHY_SHOWN],
         seconds=round(seconds, 3),
     )
 
 
-def bring_home(bus: Bus, planned: PlannedGame, finished: Finished, folder: Path, config: GameConfig) -> GameResult:
-    """Bring a game's record from the bus to a study's folder; returns its result.
+def fetch_result(
+    bus: Bus, planned: PlannedGame, finished: FinishedGame, folder: Path, config: GameConfig
+) -> GameResult:
+    """Fetch a game's record from the bus into a study's folder; returns its result.
 
     Args:
         bus: where the record is.
@@ -163,44 +152,41 @@ def bring_home(bus: Bus, planned: PlannedGame, finished: Finished, folder: Path,
         OSError: it cannot be written.
     """
     # under the record's own name there is never less than all that the bus has of it
-    aside = folder / f".{planned.game}.new"
+    partial = folder / f".{planned.game}.new"
     try:
-        with aside.open("wb") as file:
+        with partial.open("wb") as file:
             for entry in every_entry(bus, streams.record(finished.house, planned.game)):
                 file.write(line_of(unpack(entry.body)) + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        result = result_of(aside, planned, config)
-        if aside.stat().st_size:
-            aside.replace(folder / planned.record)
+        result = result_of(partial, planned, config)
+        if partial.stat().st_size:
+            partial.replace(folder / planned.record)
     except BusError:
         raise
     except WolfError as error:
         result = str(error)
     finally:
         with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
     if isinstance(result, GameResult):
         return result
     why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-    return failed(planned, why, finished.seconds)
+    return failed_result(planned, why, finished.seconds)
 
 
-_WHY_SHOWN: Final = 500
-
-
-def take_stock(
+def find_pending(
     folder: StudyFolder,
-    there: Mapping[str, Any],
+    noted_manifest: Mapping[str, Any],
     plan: Plan,
     games: list[PlannedGame],
     manifest: Manifest,
 ) -> tuple[list[PlannedGame], Spent]:
-    """See which games are played, and move what is not whole or not as noted out of the way.
+    """Find which games are not played, and move records that are not whole or not as noted out of the way.
 
     Args:
         folder: the study's.
-        there: the manifest that is in it.
+        noted_manifest: the manifest that is in it.
         plan: the study.
         games: its games.
         manifest: takes in the results of those that are played.
@@ -215,7 +201,7 @@ def take_stock(
     from moderator.engine.reexecution import Verifier
 
     results, spent = folder.read_journal()
-    notes = notes_of(folder.path, there, plan.study)
+    notes = notes_of(folder.path, noted_manifest, plan.study)
     if notes.fault is not None:
         click.echo(f"wolfbus: {folder.path / FILE}: {notes.fault}", err=True)
     records = {entry.name for entry in os.scandir(folder.records)}
@@ -227,7 +213,7 @@ def take_stock(
         has_ended = noted is not None and noted.state == "ended"
         if path.name not in records:
             if has_ended:
-                _void(folder, game, "missing, though its game was played to its end")
+                _note_lost(folder, game, "missing, though its game was played to its end")
             pending.append(game)
             continue
         result = results.get(game.number)
@@ -237,27 +223,27 @@ def take_stock(
             # a run that was killed leaves records of whose end nobody has noted anything: they count as played, and are
             # not paid twice, if the rules give every derived event in them
             prover, expected = (None, noted) if has_ended else (Verifier(), None)
-            found = result_of(path, game, plan.config, prover, expected)
-            if isinstance(found, str):
+            checked = result_of(path, game, plan.config, prover, expected)
+            if isinstance(checked, str):
                 if spent.at is None:
-                    lost += spent_in(path)
+                    lost += _spent_in(path)
                 aside = folder.set_aside(path)
                 if has_ended:
                     # once it is moved: a kill in between must not leave it to be taken over
-                    _void(folder, game, f"{found}; it is now {aside}")
+                    _note_lost(folder, game, f"{checked}; it is now {aside}")
                 pending.append(game)
                 continue
-            if result is None or result.head != found.head or result.state != found.state:
-                folder.note(found)
-            result = found
+            if result is None or result.head != checked.head or result.state != checked.state:
+                folder.note(checked)
+            result = checked
         manifest.put(result)
-    known = spent + lost
+    total = spent + lost
     # without a budget nothing was noted
-    least = (manifest.cost_usd or 0.0) + (lost.spent_usd if spent.at is None else 0.0)
-    return pending, known.model_copy(update={"spent_usd": max(known.spent_usd, least)})
+    usd = (manifest.cost_usd or 0.0) + (lost.spent_usd if spent.at is None else 0.0)
+    return pending, total.model_copy(update={"spent_usd": max(total.spent_usd, usd)})
 
 
-def _void(folder: StudyFolder, game: PlannedGame, why: str) -> None:
+def _note_lost(folder: StudyFolder, game: PlannedGame, why: str) -> None:
     """Say that the record of a game that had ended is not to be had, and note it.
 
     What was noted of the game's end is of another play: the record to come is not to be measured by

@@ -1,4 +1,4 @@
-"""`AgendaPlayer`: takes games from an agenda and plays them in a house of this process; the same for any agenda."""
+"""`AgendaWorker`: takes games from an agenda and plays them in a house of this process; the same for any agenda."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.protocol import Bus
 from wolfbus.cli.embedded import EmbeddedHouse, Game
-from wolfbus.cli.studying.reading import ended, failed, head_of
+from wolfbus.cli.studying.results import ended_result, failed_result, head_of
 from wolfbus.config import GameConfig
 from wolfbus.errors import BudgetSpent, BusError, GivenUp, WolfError
 from wolfbus.record.publish import append_record
 from wolfbus.service.lifecycle import drain
-from wolfbus.study.agenda import StudyAgenda, Taken
+from wolfbus.study.agenda import ClaimedGame, StudyAgenda
 from wolfbus.study.journal import GameResult
 from wolfbus.study.plan import PlannedGame
 from wolfbus.study.scheduler import KEPT_S, Halt
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DEATHS: Final = 3
-"""Players that may die under a game before it counts as failed."""
+"""Workers that may die under a game before it counts as failed."""
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 """What makes every further record impossible."""
 
 _GLANCE_S: Final = 0.1
-_HOLDS: Final = 3
-"""How often a player says that it lives in the time after which it counts as dead."""
+_RENEWALS: Final = 3
+"""How often a worker renews its lease in the time that it lasts."""
 _BREAK_S: Final = 5.0
 _OVERTAKEN: Final = "another worker plays it"
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class WorkerSettings:
     """How games are played.
 
     Attributes:
@@ -73,8 +73,8 @@ class Orders:
         """Return where a game's record is written; None for nowhere."""
         return self.folder / game.record if self.folder is not None else None
 
-    def share(self, key: int) -> Orders:
-        """Return the orders of one of the workers, counted from 0."""
+    def share(self, key: int) -> WorkerSettings:
+        """Return the settings of one of the workers, counted from 0."""
         share = self.at_once // self.workers + (key < self.at_once % self.workers)
         return replace(self, at_once=max(share, 1))
 
@@ -84,47 +84,48 @@ class AgendaBus:
     """The bus of an agenda that is shared, where whoever runs the study looks for records.
 
     Attributes:
-        bus: that bus.
+        bus: that bus; None where the agenda is not shared, and nothing is done.
         near: the bus that games are played on, where it is another; None where it is the same.
     """
 
-    bus: Bus
+    bus: Bus | None = None
     near: Bus | None = None
 
-    def look(self, house: str) -> None:
-        """See that the bus which a house plays on is there; raises BusError where it is not."""
+    def check(self, house: str) -> None:
+        """Check that the bus which a house plays on is there; raises BusError where it is not."""
         if self.near is not None:
             self.near.owner(house)
 
-    def bring(self, house: str, game: str, path: Path) -> None:
-        """Bring the record of a game that is over, where it is not there already; raises BusError."""
-        if self.near is not None:
+    def upload(self, house: str, game: str, path: Path) -> None:
+        """Put the record of a game that is over on the bus, where it is not there already; raises BusError."""
+        if self.bus is not None and self.near is not None:
             append_record(self.bus, house, game, path)
             path.unlink()
 
-    def forget(self, house: str, game: str) -> None:
-        """Forget, after a while, a game that nobody wants from this house any more.
+    def expire(self, house: str, game: str) -> None:
+        """Have the bus forget, after a while, a game that nobody wants from this house any more.
 
         A worker that was only slow may be the first to finish yet, and its record is wanted then.
         """
-        self.bus.expire(house, game, KEPT_S)
+        if self.bus is not None:
+            self.bus.expire(house, game, KEPT_S)
 
-    def drop(self, house: str, game: str, path: Path | None) -> None:
-        """Forget what there is of a game that was broken off, which this worker may take again."""
-        self.forget(house, game)
-        if path is not None:
+    def discard(self, house: str, game: str, path: Path | None) -> None:
+        """Discard what there is of a game that was broken off, which this worker may take again."""
+        self.expire(house, game)
+        if self.bus is not None and path is not None:
             path.unlink(missing_ok=True)
 
 
-class AgendaPlayer:
-    """Plays what it takes from an agenda, and tells what came of it.
+class AgendaWorker:
+    """Plays the games that it takes from an agenda, and reports their results.
 
     Args:
         agenda: where games are.
-        orders: how it plays.
+        settings: how it plays.
         brain_context: what the brains share; None for a fresh one.
-        bus: the agenda's bus, where whoever runs the study looks for records; None where it needs none.
-        lease_s: seconds after which the agenda takes a silent player for dead, > 0.
+        bus: the agenda's bus.
+        lease_s: seconds after which the agenda takes a silent worker for dead, > 0.
 
     Raises:
         WolfError: the bus cannot be used.
@@ -133,31 +134,31 @@ class AgendaPlayer:
     def __init__(
         self,
         agenda: StudyAgenda,
-        orders: Orders,
+        settings: WorkerSettings,
         brain_context: BrainContext | None,
-        bus: AgendaBus | None = None,
+        bus: AgendaBus = AgendaBus(),
         lease_s: float = 15.0,
     ) -> None:
         self._agenda = agenda
-        self._orders = orders
+        self._settings = settings
         self._brain_context = brain_context
         self._bus = bus
         self._lease_s = lease_s
-        self._held: dict[str, Taken] = {}
+        self._playing: dict[str, ClaimedGame] = {}
         self._news: queue.SimpleQueue[Game | WolfError | None] = queue.SimpleQueue()
         self._halt: Halt | None = None
         self._open_house()
 
     def _open_house(self) -> None:
-        orders = self._orders
+        settings = self._settings
         self._ending = False
         self._overtaken: list[str] = []
         self._house = EmbeddedHouse(
-            orders.url,
-            threads=orders.threads,
+            settings.url,
+            threads=settings.threads,
             brain_context=self._brain_context,
             done=self._news.put,
-            keep_s=orders.keep_s,
+            keep_s=settings.keep_s,
         )
         self._name = self._house.name
         if self._brain_context is not None:
@@ -185,110 +186,107 @@ class AgendaPlayer:
 
     def _play(self, stopping: Stopping) -> None:
         """Play in one house."""
-        hold_at = time.monotonic()
+        next_renewal = time.monotonic()
         hasty = True
         try:
             while not stopping.requested and self._halt is None and not self._overtaken:
-                if not self._held and not self._agenda.is_open:
+                if not self._playing and not self._agenda.is_open:
                     break
-                if time.monotonic() >= hold_at:
+                if time.monotonic() >= next_renewal:
                     try:
-                        if self._bus is not None:
-                            self._bus.look(self._name)
+                        self._bus.check(self._name)
                     except BusError as error:
                         self._give_up(error)
                         break
-                    if not self._hold():
+                    if not self._renew():
                         break
-                    hold_at = time.monotonic() + self._lease_s / _HOLDS
+                    next_renewal = time.monotonic() + self._lease_s / _RENEWALS
                 self._take()
-                self._hear()
+                self._process_news()
             self._break_off(self._halt.why if self._halt is not None else stopping.why or _OVERTAKEN)
-            hasty = self._halt is not None or bool(self._held)
+            hasty = self._halt is not None or bool(self._playing)
         finally:
             if hasty:
                 self._house.abandon()
             self._house.close()
-        self._hear()
+        if self._playing:
+            # games that took longer than that to be broken off
+            self._process_news()
 
-    def _hold(self) -> bool:
-        """Say that this worker lives; returns whether all that it plays is still its own."""
-        lost = self._agenda.hold(self._name, [taken.entry for taken in self._held.values()])
-        self._overtaken += [game for game, taken in self._held.items() if taken.entry in lost]
+    def _renew(self) -> bool:
+        """Renew the lease; returns whether all that this worker plays is still its own."""
+        lost = self._agenda.hold(self._name, [claimed.entry for claimed in self._playing.values()])
+        self._overtaken += [game for game, claimed in self._playing.items() if claimed.entry in lost]
         return not self._overtaken
 
     def _take(self) -> None:
-        room = self._orders.at_once - len(self._held)
-        for taken in self._agenda.take(self._name, room) if room else ():
-            game = taken.game
-            if game.game in self._held:
+        room = self._settings.at_once - len(self._playing)
+        for claimed in self._agenda.take(self._name, room) if room else ():
+            game = claimed.game
+            if game.game in self._playing:
                 # silent for so long that it was thought dead, and quick enough to take it again
                 continue
-            if taken.house not in {"", self._name}:
-                self._forget_at(taken.house, game.game)
-            if taken.times >= DEATHS:
+            if claimed.house not in {"", self._name}:
+                self._bus.expire(claimed.house, game.game)
+            if claimed.times >= DEATHS:
                 error = f"{DEATHS} workers died while they played it"
-                self._agenda.finish(taken, self._name, failed(game, error, 0.0))
+                self._agenda.finish(claimed, self._name, failed_result(game, error, 0.0))
                 continue
-            self._held[game.game] = taken
+            self._playing[game.game] = claimed
             try:
-                self._house.open(self._orders.config, game.seed, game.brains, self._orders.record(game), game.game)
+                self._house.open(self._settings.config, game.seed, game.brains, self._settings.record(game), game.game)
             except WolfError as error:
-                self._lose(game, error, 0.0)
+                self._fail(game, error, 0.0)
 
-    def _hear(self) -> None:
-        """Take in what has happened; wait a moment for something."""
+    def _process_news(self) -> None:
+        """Process what has happened; wait a moment for something."""
         for news in drain(self._news, _GLANCE_S):
             if isinstance(news, Game):
-                self._over(news)
+                self._collect(news)
             elif news is not None:
                 self._give_up(news)
 
-    def _over(self, game: Game) -> None:
-        planned = self._held[game.opened.game].game
+    def _collect(self, game: Game) -> None:
+        """Report the result of a game that is over."""
+        planned = self._playing[game.opened.game].game
         over = game.over
         if over is None or over.error is not None or over.ended is None:
             error = over.error if over is not None and over.error is not None else WolfError("it did not finish")
-            self._lose(planned, error, game.seconds)
+            self._fail(planned, error, game.seconds)
             return
-        path = self._orders.record(planned)
+        path = self._settings.record(planned)
         head = head_of(path) if path is not None else ""
         if path is not None and not head:
-            self._lose(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
+            self._fail(planned, WolfError(f"{path}: the record is not whole"), game.seconds)
             return
-        if self._bus is not None and path is not None:
-            self._bus.bring(self._name, planned.game, path)
-        self._finish(planned, ended(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
+        if path is not None:
+            self._bus.upload(self._name, planned.game, path)
+        self._finish(planned, ended_result(planned, game.counts, over.digest, over.ended.rounds, game.seconds, head))
 
     def _finish(self, game: PlannedGame, result: GameResult) -> None:
-        taken = self._held.pop(game.game)
-        if not self._agenda.finish(taken, self._name, result):
+        claimed = self._playing.pop(game.game)
+        if not self._agenda.finish(claimed, self._name, result):
             logger.info("another worker was first", extra={"game": game.game})
-            self._forget_at(self._name, game.game)
+            self._bus.expire(self._name, game.game)
 
-    def _forget_at(self, house: str, game: str) -> None:
-        if self._bus is not None:
-            self._bus.forget(house, game)
-
-    def _lose(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
-        """Tell that a game failed; or leave it to others, if that is no fault of its own."""
+    def _fail(self, game: PlannedGame, error: WolfError, seconds: float) -> None:
+        """Report that a game failed; or leave it to others, if that is no fault of its own."""
         cause = error.__context__
         no_room = isinstance(cause, OSError) and cause.errno in _NO_ROOM
         if isinstance(error, BusError | BudgetSpent) or no_room or self._house.is_over:
             self._give_up(error)
         if not (self._ending or self._overtaken or self._halt):
-            self._finish(game, failed(game, str(error), seconds))
+            self._finish(game, failed_result(game, str(error), seconds))
             return
-        taken = self._held.pop(game.game)
-        if self._bus is not None:
-            self._bus.drop(self._name, game.game, self._orders.record(game))
-        self._agenda.give_back(self._name, taken.entry)
+        claimed = self._playing.pop(game.game)
+        self._bus.discard(self._name, game.game, self._settings.record(game))
+        self._agenda.give_back(self._name, claimed.entry)
 
     def _give_up(self, reason: WolfError) -> None:
         if self._ending or self._overtaken:
             return
         # a game that another has taken is refused on the bus
-        if not isinstance(reason, BusError) or self._hold():
+        if not isinstance(reason, BusError) or self._renew():
             self._halt = self._halt or Halt(str(reason), isinstance(reason, BudgetSpent))
 
     def _fatal(self, reason: WolfError) -> None:
@@ -302,8 +300,8 @@ class AgendaPlayer:
     def _break_off(self, reason: str) -> None:
         """Give back what is under way."""
         self._ending = True
-        if self._held:
+        if self._playing:
             self._house.end(WolfError(reason))
         until = time.monotonic() + _BREAK_S
-        while self._held and time.monotonic() < until:
-            self._hear()
+        while self._playing and time.monotonic() < until:
+            self._process_news()

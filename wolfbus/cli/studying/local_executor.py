@@ -1,4 +1,4 @@
-"""Who plays a study's games on one machine: this process itself, or workers that it starts, from one agenda."""
+"""A study's games, played on this machine: by this process itself, or by workers that it starts, from one agenda."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from functools import partial
 from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, Final
 
-from wolfbus.cli.studying.agenda_player import AgendaPlayer, Orders
-from wolfbus.cli.studying.own_worker import WorkerLine
+from wolfbus.cli.studying.agenda_worker import AgendaWorker, WorkerSettings
+from wolfbus.cli.studying.child_worker import WorkerPipe
 from wolfbus.errors import WolfError
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import LocalAgenda
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 _START_S: Final = 120.0
 _CLOSE_S: Final = 10.0
+_END: Final = "the study ends"
 
 _WORTH_A_WORKER: Final = 25
 """Scripted games that take about as long as a process takes to start."""
@@ -42,8 +43,8 @@ def workers_for(brains: Iterable[str], games: int, at_once: int) -> int:
     # their games take a processor's time and nothing else's
     if not SCRIPTS.issuperset(brains):
         return 1
-    count = getattr(os, "process_cpu_count", None) or _usable_cores
-    return max(1, min(count() or 1, games // _WORTH_A_WORKER, at_once))
+    count_cores = getattr(os, "process_cpu_count", None) or _usable_cores
+    return max(1, min(count_cores() or 1, games // _WORTH_A_WORKER, at_once))
 
 
 def _usable_cores() -> int:
@@ -53,8 +54,8 @@ def _usable_cores() -> int:
         return os.cpu_count() or 1
 
 
-def divided(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
-    """Return models whose endpoints may be pressed by one of several workers as hard as its share allows."""
+def divide_limits(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
+    """Return models whose endpoints are limited to the share of one of several workers."""
     return {name: _share(model, workers) for name, model in models.items()}
 
 
@@ -67,14 +68,14 @@ def _share(model: Any, workers: int) -> Any:
     return model.model_copy(update={"endpoint": endpoint.model_copy(update=limits)})
 
 
-class LocalPlayers:
-    """Plays the games of a study on this machine, in this process or in several.
+class LocalExecutor:
+    """Plays the games of a study on this machine, in this process or in several; a `StudyExecutor`.
 
     Args:
-        orders: how.
+        settings: how.
         brain_context: what the brains of this process share, and what is spent so far; None for a fresh one.
-        back: called with a game that was broken off, before anybody plays it again.
-        news: where all that happens is told.
+        set_aside: called with a game that was broken off, before anybody plays it again.
+        news: takes all that happens.
 
     Raises:
         WolfError: the bus cannot be used, or a worker does not start.
@@ -82,31 +83,31 @@ class LocalPlayers:
 
     def __init__(
         self,
-        orders: Orders,
+        settings: WorkerSettings,
         brain_context: BrainContext | None,
-        back: Callable[[PlannedGame], None],
+        set_aside: Callable[[PlannedGame], None],
         news: queue.SimpleQueue[StudyNews],
     ) -> None:
-        self._orders = orders
+        self._settings = settings
         self._brain_context = brain_context
         self._news = news
         self._closing = threading.Event()
-        self._agenda = LocalAgenda(news.put, back)
+        self._agenda = LocalAgenda(news.put, set_aside)
         self._workers: dict[int, _WorkerProcess] = {}
-        self._player: _OwnPlayer | None = None
+        self._thread: _WorkerThread | None = None
         self._budget: LocalBudget | None = None
-        if orders.workers == 1:
-            self._player = _OwnPlayer(orders, brain_context, self._agenda, news)
+        if settings.workers == 1:
+            self._thread = _WorkerThread(AgendaWorker(self._agenda, settings, brain_context), news)
             return
-        usd, tokens = orders.brains.get("budget"), orders.brains.get("budget_tokens")
+        usd, tokens = settings.brains.get("budget"), settings.brains.get("budget_tokens")
         if usd is not None or tokens is not None:
             from players.llm.budget import NOTHING, LocalBudget
 
             before = brain_context.spent if brain_context is not None else None
             self._budget = LocalBudget(usd, tokens, before or NOTHING)
         try:
-            for key in range(orders.workers):
-                self._workers[key] = _WorkerProcess(key, orders, self)
+            for key in range(settings.workers):
+                self._workers[key] = _WorkerProcess(key, settings, self)
             for worker in list(self._workers.values()):
                 worker.wait_ready()
         except BaseException:
@@ -116,8 +117,8 @@ class LocalPlayers:
     @property
     def spent(self) -> Spent | None:
         """What is spent of the study's budget; None where there is none."""
-        own = self._brain_context.spent if self._brain_context is not None else None
-        amount = self._budget.spent if self._budget is not None else own
+        by_brains = self._brain_context.spent if self._brain_context is not None else None
+        amount = self._budget.spent if self._budget is not None else by_brains
         return None if amount is None else Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens)
 
     @property
@@ -130,113 +131,105 @@ class LocalPlayers:
         """How many games are under way."""
         return self._agenda.under_way
 
-    def post(self, games: Iterable[PlannedGame]) -> None:
+    def submit(self, games: Iterable[PlannedGame]) -> None:
         """Have games played."""
         self._agenda.post(games)
-        if self._player is not None:
-            self._player.player.wake()
+        if self._thread is not None:
+            self._thread.worker.wake()
 
-    def end(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         """Break off all games; nothing more is begun."""
         self._agenda.close()
-        if self._player is not None:
-            self._player.end(reason)
+        if self._thread is not None:
+            self._thread.cancel(reason)
         for worker in list(self._workers.values()):
-            worker.line.say("end", reason)
+            worker.pipe.send("end", reason)
 
     def close(self, *, hasty: bool) -> None:
-        """Be through; in haste, without waiting for the bus."""
+        """End the workers; in haste, without waiting for the bus."""
         self._closing.set()
         self._agenda.close()
-        if self._player is not None:
-            self._player.close(hasty=hasty)
+        if self._thread is not None:
+            self._thread.close(hasty=hasty)
         for worker in list(self._workers.values()):
-            worker.line.say("close")
+            worker.pipe.send("close")
             if hasty:
-                worker.line.say("end", "the study ends")
+                worker.pipe.send("end", _END)
         for worker in list(self._workers.values()):
             worker.close(hasty=hasty)
-        self._agenda.lose()
+        self._agenda.release()
 
     # -- for workers, each from a thread of its own
 
     def services(self, worker: int) -> dict[str, Callable[..., Any]]:
-        """Return what a worker may have done here, by the verbs that it says."""
+        """Return what a worker may request, by the verbs that it sends."""
         name, agenda, budget = str(worker), self._agenda, self._budget
-        found: dict[str, Callable[..., Any]] = {
+        services: dict[str, Callable[..., Any]] = {
             "take": partial(agenda.take, name),
             "give back": partial(agenda.give_back, name),
-            "finish": lambda taken, result: agenda.finish(taken, name, result),
+            "finish": lambda claimed, result: agenda.finish(claimed, name, result),
         }
         if budget is not None:
-            found |= {
-                "reserve": partial(budget.reserve, holder=worker),
-                "settle": partial(budget.settle, holder=worker),
-            }
-        return found
+            services["reserve"] = partial(budget.reserve, holder=worker)
+            services["settle"] = partial(budget.settle, holder=worker)
+        return services
 
     def halt(self, halt: Halt) -> None:
-        """Tell that no more can be played."""
+        """Report that no more can be played."""
         self._news.put(halt)
 
-    def lose(self, worker: int) -> None:
+    def release(self, worker: int) -> None:
         """Have others play what a worker held that is gone, and count as spent what it had set aside."""
         if self._budget is not None:
             self._budget.lose(worker)
-        self._agenda.lose(str(worker))
+        self._agenda.release(str(worker))
 
-    def replace(self, lost: int) -> None:
+    def replace(self, key: int) -> None:
         """Have a new worker play in the place of one that is gone."""
-        self._workers.pop(lost, None)
+        self._workers.pop(key, None)
         if self._closing.is_set():
             return
         try:
-            worker = self._workers[lost] = _WorkerProcess(lost, self._orders, self)
+            worker = self._workers[key] = _WorkerProcess(key, self._settings, self)
             if self._closing.is_set():
                 # whoever closes may not have seen it
-                worker.line.say("end", "the study ends")
+                worker.pipe.send("end", _END)
             worker.wait_ready()
         except (WolfError, OSError) as error:
-            self._workers.pop(lost, None)
+            self._workers.pop(key, None)
             if self._workers:
                 logger.warning("the others play on with one worker less: %s", error)
             else:
                 self._news.put(Halt(str(error)))
 
 
-class _OwnPlayer:
-    """The very process that holds the agenda plays, in a thread of its own."""
+class _WorkerThread:
+    """Has a worker play in a thread of this process, which has the agenda."""
 
-    def __init__(
-        self,
-        orders: Orders,
-        brain_context: BrainContext | None,
-        agenda: LocalAgenda,
-        news: queue.SimpleQueue[StudyNews],
-    ) -> None:
+    def __init__(self, worker: AgendaWorker, news: queue.SimpleQueue[StudyNews]) -> None:
+        self.worker = worker
         self._news = news
         self._stopping = Stopping()
-        self.player = AgendaPlayer(agenda, orders, brain_context)
         self._thread = threading.Thread(target=self._play, name="player")
         self._thread.start()
 
-    def end(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         """Break off all games."""
         self._stopping.ask(reason)
-        self.player.wake()
+        self.worker.wake()
 
     def close(self, *, hasty: bool) -> None:
-        """Be through once the agenda is closed; in haste, now."""
+        """Wait until it ends, since the agenda is closed; in haste, end it now."""
         if hasty:
-            self._stopping.ask("the study ends")
-        self.player.wake()
+            self._stopping.ask(_END)
+        self.worker.wake()
         self._thread.join()
 
     def _play(self) -> None:
         try:
-            halt = self.player.play(self._stopping)
+            halt = self.worker.play(self._stopping)
         except Exception as error:
-            halt = Halt(f"the games cannot be played: {' '.join(str(error).split())}")
+            halt = Halt(f"the games cannot be played: {error}")
             if not isinstance(error, WolfError):
                 logger.exception("playing failed")
         if halt is not None:
@@ -247,35 +240,34 @@ class _WorkerProcess:
     """A process that plays.
 
     Args:
-        key: which it is, counted from 0.
-        orders: what it is told.
-        players: to whom it belongs.
+        key: its number, counted from 0.
+        settings: how all workers play.
+        executor: whose it is.
 
     Attributes:
-        key: as told.
-        line: the line to it.
+        pipe: the pipe to it.
         cpu_s: seconds of CPU that it took to play, once it has ended by itself.
     """
 
-    def __init__(self, key: int, orders: Orders, players: LocalPlayers) -> None:
-        self.key = key
-        self._players = players
+    def __init__(self, key: int, settings: WorkerSettings, executor: LocalExecutor) -> None:
+        self._key = key
+        self._executor = executor
         self.cpu_s = 0.0
         self._ready: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        ours, its = Pipe()
-        lock = () if orders.lock_fd is None else (orders.lock_fd,)
-        with its:
+        end, child_end = Pipe()
+        lock = () if settings.lock_fd is None else (settings.lock_fd,)
+        with child_end:
             # a session of its own: Ctrl-C ends the parent's games first, which then ends the workers
             self._process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
-                [sys.executable, "-m", "wolfbus", "worker", "--parent", str(its.fileno())],
-                pass_fds=(its.fileno(), *lock),
+                [sys.executable, "-m", "wolfbus", "worker", "--parent", str(child_end.fileno())],
+                pass_fds=(child_end.fileno(), *lock),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self.line = WorkerLine(ours)
-        self.line.say("orders", orders.share(key))
-        self._listener = threading.Thread(target=self._listen, name=f"worker {key}", daemon=True)
-        self._listener.start()
+        self.pipe = WorkerPipe(end)
+        self.pipe.send("settings", settings.share(key))
+        self._receiver = threading.Thread(target=self._receive, name=f"worker {key}", daemon=True)
+        self._receiver.start()
 
     def wait_ready(self) -> None:
         """Return once it can play.
@@ -290,50 +282,50 @@ class _WorkerProcess:
             raise WolfError(trouble)
 
     def close(self, *, hasty: bool) -> None:
-        """See that it ends, and that all was heard that it has said."""
+        """Wait until it has ended, or kill it, and until all that it has sent is processed."""
         try:
             self._process.wait(1.0 if hasty else _CLOSE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-        self._listener.join()
+        self._receiver.join()
 
-    def _listen(self) -> None:
-        services = self._players.services(self.key)
+    def _receive(self) -> None:
+        services = self._executor.services(self._key)
         is_playing = False
         try:
-            for verb, *what in self.line.heard():
+            for verb, *arguments in self.pipe.receive():
                 if verb == "ready":
                     is_playing = True
                     self._ready.put(None)
                 elif verb == "error":
-                    (trouble,) = what
+                    (trouble,) = arguments
                     if is_playing:
-                        self._players.halt(Halt(trouble))
+                        self._executor.halt(Halt(trouble))
                     else:
                         self._ready.put(trouble)
                     is_playing = False
                 elif verb == "closed":
                     is_playing = False
-                    halt, self.cpu_s = what
+                    halt, self.cpu_s = arguments
                     if halt is not None:
-                        self._players.halt(halt)
+                        self._executor.halt(halt)
                 else:
-                    self.line.say("answer", _answer(services[verb], what))
+                    self.pipe.send("answer", _answer(services[verb], arguments))
         except Exception:
-            # it speaks another language than we do: it is of no use, and its games are played again
+            # what it sends cannot be understood: it is of no use, and its games are played again
             logger.exception("a worker cannot be understood")
             self._process.kill()
         self._process.wait()
-        self.line.close()
-        self._players.lose(self.key)
+        self.pipe.close()
+        self._executor.release(self._key)
         # one that never played is not replaced: another would fare no better
         self._ready.put("a worker ended before it could play")
         if is_playing:
-            self._players.replace(self.key)
+            self._executor.replace(self._key)
 
 
-def _answer(service: Callable[..., Any], what: Iterable[Any]) -> Any:
+def _answer(service: Callable[..., Any], arguments: Iterable[Any]) -> Any:
     try:
-        return service(*what)
+        return service(*arguments)
     except WolfError as error:
         return error

@@ -1,0 +1,72 @@
+"""Brains for tests of runs: one that waits, so that a run is in the middle of its study whenever a test says so, on any
+machine; and brains that end, or break, the process that plays them, or its moderator.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from pathlib import Path
+
+from players.scripted import RandomBrain
+
+GATE = "WOLFBUS_TEST_GATE"
+"""Names a file; until it is there, those of a process's brains that are not among its first ones wait."""
+FREE = 13
+"""Brains of a process that never wait: three games' of four seats, and one that is made to see that it can be."""
+
+_numbers = itertools.count()
+
+
+class Gated(RandomBrain):
+    """Answers as `RandomBrain` does, but perhaps later."""
+
+    quick = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waits = next(_numbers) >= FREE
+
+    def answer(self, ask, view, /):
+        """Answer, once the gate is open."""
+        gate = os.environ.get(GATE)
+        while gate is not None and self._waits and not Path(gate).exists():
+            threading.Event().wait(0.005)
+        return super().answer(ask, view)
+
+
+class Dies(RandomBrain):
+    """Ends its process with its first answer; from then on a process that is to make one ends at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        if Path(os.environ[GATE]).exists():
+            os._exit(1)
+
+    def answer(self, ask, view, /):
+        """Leave the file that ends the others, and die."""
+        Path(os.environ[GATE]).touch()
+        os._exit(1)
+
+
+class Breaks(RandomBrain):
+    """Has its process find an error of its own when it begins its next game."""
+
+    def answer(self, ask, view, /):
+        """Answer, once that is done."""
+        from wolfbus.cli.embedded import EmbeddedHouse
+
+        EmbeddedHouse.open = lambda *_: 1 / 0
+        return super().answer(ask, view)
+
+
+class Upsets(RandomBrain):
+    """Has the moderator find an error of its own at its next look around."""
+
+    def answer(self, ask, view, /):
+        """Answer, once that is done."""
+        from wolfbus.service.lifecycle import Health
+
+        Health.set = lambda *_, **__: 1 / 0
+        return super().answer(ask, view)
