@@ -254,6 +254,8 @@ def _quoted(words: list[str], speaker: str) -> Iterator[int]:
     """Yield the places of a line's words that another player says under its name, "Tom: I am the Seer": up to the next
     name or the end of the line, for nothing marks where it ends. "Tom: I checked Tom" is none.
     """
+    if ":" not in words:
+        return
     code, is_quoted = coded(words), False
     for place, word in enumerate(words):
         if (place == 0 or words[place - 1] in STOPS) and match_from(code, place, "line_of"):
