@@ -28,13 +28,13 @@ def look(findings: Any, *path: str) -> Any:
     return findings
 
 
-def at(found: Any, path: str) -> Any:
+def value_at(findings: Any, path: str) -> Any:
     """Return what stands at a dotted path, or of ``a / b`` the share of the numbers at two of them.
 
     A dot within a step is written as a null character.
     """
     first, ratio, second = path.partition(" / ")
     if ratio:
-        part, whole = at(found, first), at(found, second)
+        part, whole = value_at(findings, first), value_at(findings, second)
         return part / whole if part is not None and whole else None
-    return look(found, *(step.replace("\0", ".") for step in path.split("."))) if path else found
+    return look(findings, *(step.replace("\0", ".") for step in path.split("."))) if path else findings

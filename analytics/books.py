@@ -49,10 +49,10 @@ class NightBook:
 
     def informed(self, observer: SeatName, target: SeatName) -> bool:
         """Return whether what the observer knows entails whether the target is a Werewolf, now."""
-        known = self._entailed.get(observer)
-        if known is None:
-            known = self._entailed[observer] = entailed(self.facts, observer)
-        return target in known
+        entailed_targets = self._entailed.get(observer)
+        if entailed_targets is None:
+            entailed_targets = self._entailed[observer] = entailed(self.facts, observer)
+        return target in entailed_targets
 
     def unknown(self, observer: SeatName) -> list[SeatRow]:
         """Return the living others of whom an observer cannot tell whether they are Werewolves."""
@@ -100,13 +100,13 @@ class NightBook:
         nothing until dawn; a name that nobody has counts for nobody.
         """
         seats = self.seats
-        known = seats.get(target) if target is not None else None
+        attacked = seats.get(target) if target is not None else None
         self.nights.append(
             NightRow(
                 game=self.game,
                 round=round_,
-                target=None if known is None else known.name,
-                target_role=None if known is None else known.role,
+                target=None if attacked is None else attacked.name,
+                target_role=None if attacked is None else attacked.role,
                 protected=protected,
                 died=died if died in seats else None,
             )
@@ -139,13 +139,13 @@ class RoundSuspicion:
 
     def __init__(self, alpha: float, prior: float) -> None:
         self.now = Suspicion(alpha, prior)
-        self._gone: set[SeatName] = set()
+        self._departed: set[SeatName] = set()
         self._rounds: dict[int, dict[Pair, float]] = {}
         self._open_round: int | None = None
 
     def judge(self, round_: int, observer: SeatName, target: SeatName, suspicion: float) -> float:
         """Take in a usable judgement of a statement of this round, and return D with it."""
-        if observer in self._gone or target in self._gone:
+        if observer in self._departed or target in self._departed:
             return self.now.of(observer, target)
         if self._open_round != round_:
             self._close()
@@ -155,7 +155,7 @@ class RoundSuspicion:
     def leave(self, seat: SeatName) -> None:
         """Freeze all D to and from a player."""
         self._close()
-        self._gone.add(seat)
+        self._departed.add(seat)
 
     def by_round(self) -> dict[int, dict[Pair, float]]:
         """Return D of pairs that were alive when a round's last judgement was joined, by round."""
@@ -171,8 +171,7 @@ class RoundSuspicion:
             self._open_round = None
 
     def _living(self) -> dict[Pair, float]:
-        gone = self._gone
-        return {pair: value for pair, value in self.now.pairs().items() if pair[0] not in gone and pair[1] not in gone}
+        return {pair: value for pair, value in self.now.pairs().items() if self._departed.isdisjoint(pair)}
 
 
 class VoteBook:
@@ -207,10 +206,10 @@ class VoteBook:
     def exile(self, living: Sequence[SeatName], *, of_all: bool) -> float | None:
         """Return the share of Werewolves among those whom suspicion would exile; see `VotingRow`."""
         watchers = [name for name in living if self._seats[name].role != "Werewolf"]
-        known = frozenset() if of_all else self._knowing
+        informed_pairs = frozenset() if of_all else self._knowing
         judged, met = False, {}
         for target in living:
-            pairs = [(name, target) for name in watchers if name != target and (name, target) not in known]
+            pairs = [(name, target) for name in watchers if name != target and (name, target) not in informed_pairs]
             if pairs:
                 judged = judged or not self._judged.isdisjoint(pairs)
                 met[target] = sum(self._suspicion.now.of(*pair) for pair in pairs) / len(pairs)
@@ -262,8 +261,8 @@ class CallBook:
             sums = self._sums[key] = Usage()
         sums.add(event, len(event.requests), reask=event.reask)
         # a request that was not asked yet is answered ahead of its time, which holds up nothing
-        asked = {name: self._began.get("/".join(name.split("/", 4)[:4])) for name in event.requests}
-        starts = [max(began, self._through.get(name, 0)) for name, began in asked.items() if began is not None]
+        starts_of = {name: self._began.get("/".join(name.split("/", 4)[:4])) for name in event.requests}
+        starts = [max(began, self._through.get(name, 0)) for name, began in starts_of.items() if began is not None]
         through = 1 + max(starts, default=self.path)
         for name in event.requests:
             self._through[name] = through

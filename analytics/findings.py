@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from analytics import Result
-from analytics.columns import Columns, ColumnsBuilder
 from analytics.gather import Gathered, StudySource, processes
 from analytics.gather.reading import study_check
+from analytics.measures.columns import Columns, ColumnsBuilder
 from analytics.measures.ledger import Ledger
 from analytics.measures.primary import PRIMARY, primary, primary_of
 from analytics.measures.rounds import events, figure1, trends, votes
@@ -130,8 +130,8 @@ class Metrics:
     def sections(self, *names: str) -> Result:
         """Return some of the tables only."""
         self._sum_up()
-        held = Estimates(self._sums)
-        return {name: TABLES[name](held) for name in names}
+        estimates = Estimates(self._sums)
+        return {name: TABLES[name](estimates) for name in names}
 
     def _sum_up(self) -> None:
         if len(self._waiting):
@@ -139,19 +139,19 @@ class Metrics:
             self._waiting = ColumnsBuilder()
 
 
-def tables(held: Estimates) -> Result:
+def tables(estimates: Estimates) -> Result:
     """Return all tables of the games by name."""
-    return {name: table(held) for name, table in TABLES.items()}
+    return {name: table(estimates) for name, table in TABLES.items()}
 
 
-def paper_tables(held: Estimates, ledger: Ledger) -> Result:
+def paper_tables(estimates: Estimates, ledger: Ledger) -> Result:
     """Return the sections that live and finished games have alike: ``definitions``, the version of
     what the numbers mean, ``settings``, `tables`, ``repair`` and ``cost``.
     """
     return {
         "definitions": DEFINITIONS,
         "settings": ledger.settings(),
-        **tables(held),
+        **tables(estimates),
         "repair": ledger.repair(),
         "cost": ledger.cost(),
     }
@@ -164,10 +164,10 @@ def tables_of(gathered: Gathered) -> Result:
 
 def metrics(games: Iterable[GameRows]) -> Result:
     """Return all figures of `games`; see `Metrics.result`."""
-    found = Metrics()
+    summary = Metrics()
     for game in games:
-        found.add(game)
-    return found.result()
+        summary.add(game)
+    return summary.result()
 
 
 def findings(gathered: Gathered) -> Result:
@@ -181,21 +181,21 @@ def findings(gathered: Gathered) -> Result:
     ``files`` says what was read and what was wrong with it, ``studies`` what the studies' manifests
     say, and what was checked of their records.
     """
-    study, wanted = Study(gathered.columns), primary_of(each.manifest for each in gathered.studies)
+    study, judged_by = Study(gathered.columns), primary_of(source.manifest for source in gathered.studies)
     if len(gathered.columns.judgements["d"]) < LARGE:
-        return _together(gathered, _of_agents(study, wanted), _of_tables(study, gathered.ledger))
+        return _together(gathered, _of_agents(study, judged_by), _of_tables(study, gathered.ledger))
     # numpy's work is divided: the two halves take about as long, and share nothing but the columns
     with processes(1) as pool:
-        others = pool.submit(_of_agents_in, gathered.columns, wanted)
-        ours = _of_tables(study, gathered.ledger)
-        return _together(gathered, others.result(), ours)
+        others = pool.submit(_of_agents_in, gathered.columns, judged_by)
+        of_tables = _of_tables(study, gathered.ledger)
+        return _together(gathered, others.result(), of_tables)
 
 
-def sections(wanted: tuple[Sequence[str], bool] = (PRIMARY, False)) -> dict[str, Callable[[Study], Result]]:
+def sections(judged_by: tuple[Sequence[str], bool] = (PRIMARY, False)) -> dict[str, Callable[[Study], Result]]:
     """Return what computes each section that is over all judgements at once, by name.
 
     Args:
-        wanted: names of the primary metrics, and whether the studies declared them.
+        judged_by: names of the primary metrics, and whether the studies declared them.
     """
     from analytics.measures.abilities import abilities
     from analytics.measures.agents import agents, skill
@@ -210,7 +210,7 @@ def sections(wanted: tuple[Sequence[str], bool] = (PRIMARY, False)) -> dict[str,
         "thresholds": thresholds,
         "recalibration": recalibration,
         "intervals": table_intervals,
-        "primary": lambda study: primary(study, wanted[0], declared=wanted[1]),
+        "primary": lambda study: primary(study, judged_by[0], declared=judged_by[1]),
         "truth": lambda study: truth(study.estimates),
         "abilities": abilities,
         "variability": variability,
@@ -233,8 +233,8 @@ def _together(gathered: Gathered, of_agents: Result, of_tables: Result) -> Resul
 
 
 def _of_tables(study: Study, ledger: Ledger) -> Result:
-    of = sections()
-    return {**paper_tables(study.estimates, ledger), **{name: of[name](study) for name in _BESIDE_TABLES}}
+    compute = sections()
+    return {**paper_tables(study.estimates, ledger), **{name: compute[name](study) for name in _BESIDE_TABLES}}
 
 
 def table_intervals(study: Study) -> Result:
@@ -249,21 +249,21 @@ def table_intervals(study: Study) -> Result:
     from analytics.measures.table4 import table4_intervals
     from analytics.measures.tables import intervals_of_tables
 
-    found = intervals_of_tables(study.estimates) | {
+    intervals = intervals_of_tables(study.estimates) | {
         "table4": table4_intervals(study),
         "thresholds": thresholds_intervals(study),
         "recalibration": recalibration_intervals(study),
     }
-    return {name: found[name] for name in _INTERVALS}
+    return {name: intervals[name] for name in _INTERVALS}
 
 
-def _of_agents_in(columns: Columns, wanted: tuple[Sequence[str], bool]) -> Result:
+def _of_agents_in(columns: Columns, judged_by: tuple[Sequence[str], bool]) -> Result:
     """Return the same in a process of its own; a study that is at work cannot be sent there."""
-    return _of_agents(Study(columns), wanted)
+    return _of_agents(Study(columns), judged_by)
 
 
-def _of_agents(study: Study, wanted: tuple[Sequence[str], bool]) -> Result:
-    return {name: of(study) for name, of in sections(wanted).items() if name not in _BESIDE_TABLES}
+def _of_agents(study: Study, judged_by: tuple[Sequence[str], bool]) -> Result:
+    return {name: compute(study) for name, compute in sections(judged_by).items() if name not in _BESIDE_TABLES}
 
 
 def _files(gathered: Gathered) -> Result:
@@ -279,9 +279,9 @@ def _files(gathered: Gathered) -> Result:
 
 
 def _study(study: StudySource, gathered: Gathered) -> Result:
-    told: dict[str, Any] = {name: study.manifest.get(name) for name in _OF_STUDY}
+    fields: dict[str, Any] = {name: study.manifest.get(name) for name in _OF_STUDY}
     states = Counter(str(game.get("state")) for game in study.manifest.get("games", ()))
     checked = study_check(study, gathered.files).as_json()
     del checked["study"]
     complete = study.manifest.get("complete")
-    return {**told, "complete": complete, "games": dict(sorted(states.items())), "checked": checked}
+    return {**fields, "complete": complete, "games": dict(sorted(states.items())), "checked": checked}

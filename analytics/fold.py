@@ -192,8 +192,8 @@ class GameFold:
                 self._floor[event.round, event.turn] = asking.seats[0]
 
     def _keep(self, event: Step | ModelCall) -> None:
-        kept: list[Any] = self._model_calls if event.type == "model_call" else self._course
-        kept.append(TimedEvent(self._line or 0, self._time or 0.0, event))
+        notes: list[Any] = self._model_calls if event.type == "model_call" else self._course
+        notes.append(TimedEvent(self._line or 0, self._time or 0.0, event))
 
     def _bid(self, event: AnsweredBid) -> None:
         place, seat = self._places.get(event.batch), self._book.seats[event.seat]

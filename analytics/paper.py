@@ -58,12 +58,12 @@ def rows_of_paper_log(
         transcript.book.begin(round_)
         if round_ in nights:
             transcript.night(nights[round_])
-        said = [each for each in log.statements if each.round == round_]
-        transcript.statements(round_, (each for each in said if each.phase == "debate"))
+        statements = [statement for statement in log.statements if statement.round == round_]
+        transcript.statements(round_, (statement for statement in statements if statement.phase == "debate"))
         if round_ in days:
             transcript.vote(days[round_])
         # reasons for votes were published when all had voted
-        transcript.statements(round_, (each for each in said if each.phase == "vote"))
+        transcript.statements(round_, (statement for statement in statements if statement.phase == "vote"))
         if round_ in days:
             transcript.leave(round_, days[round_].exiled, "exile")
     if log.ended:
@@ -96,17 +96,21 @@ class _Transcript:
     def statements(self, round_: int, statements: Iterable[PaperStatement]) -> None:
         """Copy a round's statements, those of the vote included, with their labels and judgements."""
         turns: Counter[str] = Counter()
-        for said in statements:
-            turns[said.phase] += 1
-            self.book.state(said.number, round_, said.phase, turns[said.phase], said.speaker, said.text)
-            if said.own_analysis is not None:
-                outcome, reading, label = self.read(said.own_analysis)
-                self.book.reply(said.speaker, "assess_own", outcome, reading, self.fault(said.own_analysis, outcome))
-                self.book.label(said.number, outcome, reading, label)
-            for observer, analysis in said.others.items():
+        for statement in statements:
+            turns[statement.phase] += 1
+            self.book.state(
+                statement.number, round_, statement.phase, turns[statement.phase], statement.speaker, statement.text
+            )
+            if statement.own_analysis is not None:
+                outcome, reading, label = self.read(statement.own_analysis)
+                self.book.reply(
+                    statement.speaker, "assess_own", outcome, reading, self.fault(statement.own_analysis, outcome)
+                )
+                self.book.label(statement.number, outcome, reading, label)
+            for observer, analysis in statement.others.items():
                 outcome, reading, label = self.read(analysis)
                 self.book.reply(observer, "assess_other", outcome, reading, self.fault(analysis, outcome))
-                self.book.judge(said.number, observer, outcome, reading, label)
+                self.book.judge(statement.number, observer, outcome, reading, label)
 
     def vote(self, day: PaperDay) -> None:
         """Copy a vote."""
@@ -122,7 +126,7 @@ class _Transcript:
 
     def leave(self, round_: int, name: SeatName | None, how: Departure) -> None:
         """Copy a departure, if there is one; the paper's code can bury a player twice."""
-        if name is not None and name not in self.book.gone:
+        if name is not None and name not in self.book.departed:
             self.book.leave(round_, name, how)
 
     def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel | None]:
@@ -148,6 +152,6 @@ class _Transcript:
             target = vote.read.content.target
             if target is None:
                 return vote.voter, None, "accepted"
-        if target in self.book.seats and target not in self.book.gone:
+        if target in self.book.seats and target not in self.book.departed:
             return vote.voter, target, "accepted"
         return vote.voter, None, "defaulted"

@@ -55,7 +55,7 @@ class Scorebook:
 
     Attributes:
         round: the highest round seen so far.
-        gone: players who have left.
+        departed: players who have left.
         nights: takes down what is done at night; tell it of these things.
     """
 
@@ -77,14 +77,14 @@ class Scorebook:
         self.protocol: Protocol = protocol
         self.round = 0
         self._suspicion = suspicion
-        self.gone: set[SeatName] = set()
+        self.departed: set[SeatName] = set()
         self.nights = NightBook(game, self.seats, reveal)
         self._statements: dict[int, StatementRow] = {}
         self._given_out: set[int] = set()
         """Statements whose rows somebody has, and which so must not change."""
         self._thoughts: dict[int, str] = {}
         """What was thought before statements; it is searched for claims only where the statement makes one."""
-        self._heard: dict[int, StatedClaims] = {}
+        self._statement_claims: dict[int, StatedClaims] = {}
         self._judgements: list[JudgementRow] = []
         self._ballots = VoteBook(self.seats, suspicion)
         self._votes: list[VoteRow] = []
@@ -114,7 +114,7 @@ class Scorebook:
         """
         seat = self._seat(speaker)
         self.begin(round_)
-        heard = self._heard[number] = StatedClaims(text, speaker, self.nights.facts.roles)
+        statement_claims = self._statement_claims[number] = StatedClaims(text, speaker, self.nights.facts.roles)
         self._statements[number] = StatementRow(
             game=self.game,
             line=beside.line,
@@ -128,7 +128,7 @@ class Scorebook:
             process=seat.process,
             text=text if self.keep_text else None,
             thought=beside.thought,
-            claims=scored(self.nights.facts, speaker, heard.claims),
+            claims=scored(self.nights.facts, speaker, statement_claims.claims),
             length=len(text.split()),
             checksum=crc32(text.encode(errors="surrogatepass")),
         )
@@ -140,7 +140,7 @@ class Scorebook:
         number: int,
         outcome: Outcome,
         reading: Reading | None,
-        given: Label | PaperLabel | None,
+        content: Label | PaperLabel | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Write down the speaker's own label; None where none came.
@@ -149,14 +149,14 @@ class Scorebook:
             RulesError: there is no such statement.
         """
         statement = self._open_statement(number)
-        if given is not None:
-            statement.d, statement.c, statement.kind = given.deceptive, given.confidence, given.kind
+        if content is not None:
+            statement.d, statement.c, statement.kind = content.deceptive, content.confidence, content.kind
         elif self.include_defaulted:
             statement.d, statement.c, statement.kind = False, FILLER_CONFIDENCE, "none"
         else:
             statement.d = statement.c = statement.kind = None
         statement.outcome, statement.fault = outcome, beside.fault
-        statement.reading = None if given is None else reading
+        statement.reading = None if content is None else reading
         statement.stated_kind, statement.reasoning = beside.stated_kind, beside.reasoning
         statement.label_thought = beside.thought
 
@@ -166,7 +166,7 @@ class Scorebook:
         observer: SeatName,
         outcome: Outcome,
         reading: Reading | None,
-        given: Judgement | PaperLabel | None,
+        content: Judgement | PaperLabel | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
         """Write down one judgement; None where none came. A log may have one with a flag and no suspicion.
@@ -178,8 +178,8 @@ class Scorebook:
         target = statement.speaker
         seat = self._seat(observer)
         before = after = self._suspicion.now.of(observer, target)
-        if given is not None:
-            d, s, c, kind = given.deceptive, given.suspicion, given.confidence, given.kind
+        if content is not None:
+            d, s, c, kind = content.deceptive, content.suspicion, content.confidence, content.kind
             if s is not None:
                 after = self._suspicion.judge(statement.round, observer, target, s)
         elif self.include_defaulted:
@@ -209,7 +209,7 @@ class Scorebook:
                 stated_kind=beside.stated_kind,
                 reasoning=beside.reasoning,
                 outcome=outcome,
-                reading=None if given is None else reading,
+                reading=None if content is None else reading,
                 fault=beside.fault,
                 thought=beside.thought,
                 before=before,
@@ -225,12 +225,14 @@ class Scorebook:
             RulesError: there is no such statement.
         """
         statement = self._open_statement(number)
-        borne_out = self._heard[number].bears_out
-        heard = [borne_out(each.claim) for each in claims]
-        given = tuple(compress(claims, heard))
-        found = (each for each in statement.claims if not any(implies(own.claim, each.claim) for own in given))
-        unheard = tuple(each for each, said in zip(claims, heard, strict=True) if not said)
-        statement.claims, statement.unheard = (*given, *found), unheard
+        borne_out = self._statement_claims[number].bears_out
+        audible = [borne_out(claim.claim) for claim in claims]
+        attached = tuple(compress(claims, audible))
+        extracted = (
+            claim for claim in statement.claims if not any(implies(other.claim, claim.claim) for other in attached)
+        )
+        unheard = tuple(claim for claim, is_audible in zip(claims, audible, strict=True) if not is_audible)
+        statement.claims, statement.unheard = (*attached, *extracted), unheard
 
     def reply(
         self, seat: SeatName, kind: Kind, outcome: Outcome, reading: Reading | None, fault: Fault | None = None
@@ -265,7 +267,7 @@ class Scorebook:
         """
         self.begin(round_)
         self._voting_rounds += 1
-        living = [name for name in self.seats if name not in self.gone]
+        living = [name for name in self.seats if name not in self.departed]
         wolves = sum(self.seats[name].role == "Werewolf" for name in living)
         before = len(self._votes)
         for name, named, outcome, reading, beside in ballots:
@@ -308,7 +310,7 @@ class Scorebook:
         """
         role = self._seat(seat).role
         self._suspicion.leave(seat)
-        self.gone.add(seat)
+        self.departed.add(seat)
         self.nights.leave(seat, how)
         self._deaths.append(DeathRow(round_, seat, role, how))
         if how == "exile" and self._votings and self._votings[-1].round == round_:

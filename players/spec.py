@@ -113,14 +113,9 @@ def _item(item: str, spec: str, buildable: bool) -> tuple[str, int | None]:
     return name, int(number)
 
 
-def _model_names(brains: Iterable[str]) -> list[str]:
-    """Return what stands behind ``llm:`` in some brain specs, each once."""
-    return list(dict.fromkeys(brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)))
-
-
 def named_models(brains: Iterable[str], models: Mapping[str, Model]) -> dict[str, Model]:
     """Return the models that some brain specs name, by what stands behind ``llm:``; raises ConfigError."""
-    if not (names := _model_names(brains)):
+    if not (names := [brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)]):
         return {}
     from players.llm.settings import model_of
 
@@ -202,19 +197,15 @@ class BrainContext(Closable):
         return None if self._budget is None else self._budget.spent
 
     def models_of(self, brains: Iterable[str]) -> list[Model]:
-        """Return the different models that some brain specs name.
-
-        Raises:
-            ConfigError: a spec names none.
-        """
+        """Return the different models that some brain specs name; raises ConfigError if one names none."""
         models = list(named_models(brains, self.models).values())
         return [model for index, model in enumerate(models) if model not in models[:index]]
 
     def tables_of(self, brains: Iterable[str]) -> dict[str, Model]:
         """Return the models that some brain specs name, by the ``[models.*]`` table that each has or could have."""
-        from players.llm.settings import model_of, table_of
+        from players.llm.settings import table_of
 
-        return {table_of(name, self.models): model_of(name, self.models) for name in _model_names(brains)}
+        return {table_of(name, self.models): model for name, model in named_models(brains, self.models).items()}
 
     def check(self, brains: Iterable[str]) -> None:
         """See that each model that `brains` name has its key, without asking anybody.
@@ -242,7 +233,7 @@ class BrainContext(Closable):
         try:
             yield
         except PlayerError as error:
-            names = [name for name in _model_names(brains) if "@" not in name]
+            names = [name for name in named_models(brains, self.models) if "@" not in name]
             if self.models or not names:
                 raise
             are = f"{names[0]} is an alias" if len(names) == 1 else f"{', '.join(names)} are aliases"

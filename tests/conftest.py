@@ -102,7 +102,7 @@ LONGEST = (
     "whole/test_command_line.py",
     "report/test_page.py",
     "bus/test_cluster.py",
-    "ops/test_told_addresses.py",
+    "ops/test_secret_addresses.py",
     "stage/test_browsing.py",
     "analytics/test_findings.py",
     "study/test_memory.py",

@@ -60,6 +60,44 @@ def test_every_module_says_what_it_is_and_stays_one_concept():
             assert len(lines) <= 400, f"{path.relative_to(ROOT)} has {len(lines)} lines"
 
 
+VAGUE = {
+    "told", "there", "here", "wanted", "said", "held", "found", "each", "given", "kept", "known", "taken", "gone",
+    "ours", "mine", "own", "around", "early", "office", "made", "heard", "shown", "asked",
+}  # fmt: skip
+"""Words that say nothing of what a variable holds."""
+
+PUBLIC = {("wolfbus/stage/beats.py", "found")} | {
+    (path, "heard") for path in ("wolfbus/agent/agent.py", "players/human/brain.py", "players/program/brain.py")
+}
+"""The page's documents and the agents' hook have been published under these names."""
+
+
+def bound(tree: ast.Module) -> set[str]:
+    """Return the names that a module gives to variables, arguments, attributes and functions."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+    return names
+
+
+def test_names_say_what_they_hold():
+    vague = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for name in bound(ast.parse(path.read_text(encoding="utf-8")))
+        if name.strip("_") in VAGUE
+    }
+    assert vague == PUBLIC
+
+
 def imported(path: Path) -> set[str]:
     """Return the modules of the source that a file imports."""
     found: set[str] = set()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from analytics import Result
 from analytics.compare.written import as_csv, compared_page, render
 from analytics.measures.agents import seats_of
-from analytics.measures.bootstrap import Draws, told
+from analytics.measures.bootstrap import Draws, estimate
 from analytics.measures.formulas import number
 from analytics.measures.frames import HEADLINES, aligned
 from analytics.measures.headlines import MEASURES, Measure, evaluate
@@ -20,7 +20,7 @@ from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements
 from analytics.measures.study import Sheet, Study, describe
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,18 +72,18 @@ def by_seed(a: Columns, b: Columns) -> Units:
     links: list[tuple[int, int]] = []
     for side, columns in enumerate((a, b)):
         for block, seed in zip(columns.blocks.tolist(), columns.seeds, strict=True):
-            own = nodes.setdefault((side, block), len(nodes))
-            links.append((own, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else own))
+            node = nodes.setdefault((side, block), len(nodes))
+            links.append((node, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else node))
     graph = coo_array(([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2)
     label = connected_components(graph.tocsr(), directed=False)[1].tolist()
-    games = [label[own] for own, _ in links]
-    held = games[: len(a.ids)], games[len(a.ids) :]
-    of_a, of_b = map(set, held)
+    games = [label[node] for node, _ in links]
+    units_of = games[: len(a.ids)], games[len(a.ids) :]
+    of_a, of_b = map(set, units_of)
     kinds = {unit: _KINDS[unit in of_a, unit in of_b] for unit in dict.fromkeys(games)}
-    place = {unit: at for at, unit in enumerate(sorted(kinds, key=kinds.__getitem__))}
-    units = [np.array([place[unit] for unit in own], np.int64) for own in held]
-    pairs, only_a, only_b = (sum(kind == each for kind in kinds.values()) for each in range(3))
-    return Units(units[0], units[1], pairs, only_a, only_b, *(int((own < pairs).sum()) for own in units))
+    place = {unit: index for index, unit in enumerate(sorted(kinds, key=kinds.__getitem__))}
+    units = [np.array([place[unit] for unit in side_units], np.int64) for side_units in units_of]
+    pairs, only_a, only_b = (sum(kind == code for kind in kinds.values()) for code in range(3))
+    return Units(units[0], units[1], pairs, only_a, only_b, *(int((unit < pairs).sum()) for unit in units))
 
 
 _KINDS: Final = {(True, True): 0, (True, False): 1, (False, True): 2}
@@ -103,11 +103,11 @@ def by_agents(columns: Columns, one: int, other: int) -> Units:
 
     agent = columns.seats["agent"]
     games = {code: np.unique(columns.seats["game"][agent == code]) for code in (one, other)}
-    kept = np.unique(columns.blocks[np.concatenate(list(games.values()))])
+    blocks = np.unique(columns.blocks[np.concatenate(list(games.values()))])
     place = np.full(len(columns.block_names), -1)
-    place[kept] = np.arange(len(kept))
+    place[blocks] = np.arange(len(blocks))
     units = place[columns.blocks]
-    return Units(units, units, len(kept), 0, 0, *(len(found) for found in games.values()))
+    return Units(units, units, len(blocks), 0, 0, *(len(ids) for ids in games.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class _ComparedSide:
     """With calibration bins of its own."""
     common: Sheet
     """With calibration bins common to both sides."""
-    about: Result
+    description: Result
 
 
 def compare(
@@ -151,13 +151,14 @@ def compare(
         KeyError: there is no such metric.
     """
     units = by_seed(a, b)
-    own = (Study(a), Study(b))
+    studies = (Study(a), Study(b))
     sides = []
-    for at, unit in enumerate((units.a, units.b)):
-        columns, beside = own[at].columns, own[1 - at]
-        about = {"games": len(columns.ids), "agents": list(columns.agents)}
-        sheet, common = (Sheet(Study(columns, beside, own_bins=kept), unit, units.count) for kept in (True, False))
-        sides.append(_ComparedSide(names[at], sheet, common, about))
+    for index, unit in enumerate((units.a, units.b)):
+        columns, other = studies[index].columns, studies[1 - index]
+        description = {"games": len(columns.ids), "agents": list(columns.agents)}
+        sheet = Sheet(Study(columns, other), unit, units.count)
+        common = Sheet(Study(columns, other, own_bins=False), unit, units.count)
+        sides.append(_ComparedSide(names[index], sheet, common, description))
     by = "seed" if units.pairs else None
     measures = _measures(metrics)
     return _compare("studies", (sides[0], sides[1]), units, by, measures, permutations, set(primary))
@@ -217,13 +218,13 @@ def _compare(
 ) -> Result:
     a, b = sides
     draws = Draws([units.pairs, units.only_a, units.only_b], fewest=units.fewest)
-    held = [side.sheet.held(measures) for side in (a, b)]
+    nonempty = [side.sheet.nonempty(measures) for side in (a, b)]
     drawn = [side.sheet.drawn(measures, draws) for side in (a, b)]
     deals = Rearrangements(units.pairs, units.only_a, units.only_b, permutations)
     rearranged = _rearranged(measures, a.common, b.common, deals)
     values = [side.sheet.pooled(measures) for side in (a, b)]
     totals = [side.sheet.total for side in (a, b)]
-    found: dict[str, Result] = {}
+    rows: dict[str, Result] = {}
     p_values: dict[str, float] = {}
     for measure in measures:
         name = measure.name
@@ -233,7 +234,7 @@ def _compare(
             p_values[name] = p
         difference = values[1][name] - values[0][name]
         reason = _undefined(measure, (a.name, b.name), (values[0][name], values[1][name]))
-        found[name] = {
+        rows[name] = {
             "label": measure.label,
             "unit": measure.unit,
             "better": measure.better,
@@ -244,10 +245,10 @@ def _compare(
             **{
                 f"baseline_{side}": describe(measure, sums)["baseline"] for side, sums in zip("ab", totals, strict=True)
             },
-            "difference": told(
+            "difference": estimate(
                 *(difference, sum(n)),
                 *(
-                    draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in held)),
+                    draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in nonempty)),
                     reason,
                 ),
             ),
@@ -255,12 +256,12 @@ def _compare(
             "p_reason": why,
         }
     adjusted = _adjusted({name: rearranged[name] for name in p_values if name in primary}, deals)
-    for name, row in found.items():
+    for name, row in rows.items():
         row |= {"exploratory": name not in primary, "p_adjusted": adjusted.get(name)}
     return {
         "kind": kind,
-        "a": {"name": a.name, **a.about},
-        "b": {"name": b.name, **b.about},
+        "a": {"name": a.name, **a.description},
+        "b": {"name": b.name, **b.description},
         "pairing": {
             "by": paired_by,
             "pairs": units.pairs,
@@ -269,7 +270,7 @@ def _compare(
             "paired_games_a": units.paired_a,
             "paired_games_b": units.paired_b,
         },
-        "metrics": found,
+        "metrics": rows,
         "draws": draws.draws,
         "permutations": deals.count,
         "exact": deals.exact,
@@ -310,7 +311,7 @@ def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangemen
 
     parts = [values(part) for part in deals.parts()]
     return {
-        measure.name: np.concatenate([found[measure.name][1] - found[measure.name][0] for found in parts])
+        measure.name: np.concatenate([part[measure.name][1] - part[measure.name][0] for part in parts])
         for measure in measures
     }
 

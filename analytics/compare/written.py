@@ -126,13 +126,13 @@ def _tables(result: Result) -> Iterator[TableBlock]:
         "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
         f"{quantity(result['adjusted'], 'primary metric')} together"
     )
-    told = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
+    note = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
     heads = ("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")
     points = "Numbers of one decimal without % are percentage points."
     undefined = f"{UNDEFINED} undefined: see --json for the reason of each."
-    for key, words, names in (("comparison", caption, (*heads, "Adjusted")), ("exploratory", told, heads)):
-        own = {name: row for name, row in result["metrics"].items() if row["exploratory"] == (key == "exploratory")}
-        rows = tuple(_row(name, row) for name, row in own.items())
+    for key, words, names in (("comparison", caption, (*heads, "Adjusted")), ("exploratory", note, heads)):
+        metrics = {name: row for name, row in result["metrics"].items() if row["exploratory"] == (key == "exploratory")}
+        rows = tuple(_row(name, row) for name, row in metrics.items())
         if rows:
             yield TableBlock(
                 key, words, columns(*names), rows, (points, undefined) if any(map(_lacks, rows)) else (points,)
@@ -174,7 +174,7 @@ def as_csv(result: Result) -> str:
     for name, row in result["metrics"].items():
         difference = row["difference"]
         reasons = (difference["reason"], difference.get("interval_reason"), row["p_reason"])
-        told = {
+        cells = {
             "metric": name,
             **{column: row[column] for column in _COLUMNS if column in row and column != "difference"},
             "difference": difference["value"],
@@ -182,7 +182,7 @@ def as_csv(result: Result) -> str:
             "high": difference["high"],
             "reason": "; ".join(dict.fromkeys(reason for reason in reasons if reason)),
         }
-        writer.writerow({column: "" if value is None else value for column, value in told.items()})
+        writer.writerow({column: "" if value is None else value for column, value in cells.items()})
     return out.getvalue()
 
 
@@ -205,10 +205,10 @@ def _pairing(result: Result) -> str:
         return f"no seed in common, so nothing is paired: {against}; {tested}"
     alone = pairing["unpaired_a"] + pairing["unpaired_b"]
     games = f"{quantity(pairing['paired_games_a'], 'game')} of A, {pairing['paired_games_b']} of B"
-    told = f"{quantity(pairing['pairs'], 'pair')} by seed ({games})"
+    pairs = f"{quantity(pairing['pairs'], 'pair')} by seed ({games})"
     left_a, left_b = (result[side]["games"] - pairing[f"paired_games_{side}"] for side in "ab")
     left = f", {left_a} of A and {left_b} of B without a partner" if alone else ""
-    return f"{told}{left}; {tested}"
+    return f"{pairs}{left}; {tested}"
 
 
 def _unpaired(result: Result, side: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from analytics import Result, at
+from analytics import Result, value_at
 from analytics.export.tables import ExportedGame
 from analytics.rows import JudgementRow, StatementRow, Step, TimedEvent
 from analytics.rows.fields import call_id, statement_id
@@ -41,12 +41,12 @@ class InspectMeasure(PackageData):
 
     def value(self, result: Result) -> float | None:
         """Return the score of one game or of many, None where it is undefined."""
-        value: float | None = at(result, self.of)
+        value: float | None = value_at(result, self.of)
         return value
 
     def counted(self, result: Result) -> int:
         """Return how many observations it rests on."""
-        return int(at(result, self.n))
+        return int(value_at(result, self.n))
 
 
 class _Measures(PackageData):

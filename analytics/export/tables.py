@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from analytics.columns import Columns
 from analytics.gather import Collection, Criteria, FileNote, Planned
 from analytics.gather.reading import read_game
+from analytics.measures.columns import Columns
 from analytics.rows import (
     BidRow,
     CallRow,

@@ -13,11 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from analytics.columns import ColumnsBuilder
 from analytics.export.table_files import AtomicFiles, CsvFile, ParquetFile, pyarrow
 from analytics.export.tables import TABLES, ExportTable, read_games, results_of
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
+from analytics.measures.columns import ColumnsBuilder
 from analytics.rows.fields import Column
 from wolfbus import __version__
 from wolfbus.errors import ConfigError

@@ -39,11 +39,11 @@ class Palette(PackageData):
 @functools.cache
 def palette() -> Palette:
     """Return the palette, with the colours of the roles by their names in lower case."""
-    held = read_data("analytics.figures", "palette", Palette)
+    stored = read_data("analytics.figures", "palette", Palette)
     marks = {role.lower(): facts.figure for role, facts in FACTS.items()}
     return Palette(
-        light={**held.light, **{name: mark.light for name, mark in marks.items()}},
-        dark={**held.dark, **{name: mark.dark for name, mark in marks.items()}},
+        light={**stored.light, **{name: mark.light for name, mark in marks.items()}},
+        dark={**stored.dark, **{name: mark.dark for name, mark in marks.items()}},
     )
 
 
@@ -97,7 +97,7 @@ _SHAPES: Final[Mapping[Marker, str]] = {
 
 def width_of(words: str, size: float = SIZE) -> float:
     """Return about how wide words are, in pixels."""
-    return size * sum(1.0 if unicodedata.east_asian_width(each) in {"W", "F"} else _NARROW for each in words)
+    return size * sum(1.0 if unicodedata.east_asian_width(character) in {"W", "F"} else _NARROW for character in words)
 
 
 class Drawing:
@@ -128,9 +128,9 @@ class Drawing:
             upright: whether they run from below upwards.
         """
         wide = width_of(words, size)
-        before = {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+        offset = {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
         if not upright:
-            x = max(before, min(x, WIDTH - wide + before))
+            x = max(offset, min(x, WIDTH - wide + offset))
         self._mark(
             *("text", words),
             x=x, y=y + 0.35 * size, fill=paint(ink), font_size=None if size == SIZE else size,
@@ -177,12 +177,12 @@ class Drawing:
         )
 
     def _mark(self, tag: str, words: str | None = None, **attributes: str | float | None) -> None:
-        given = "".join(
+        written = "".join(
             f' {key.replace("_", "-")}="{value if isinstance(value, str) else _short(value)}"'
             for key, value in attributes.items()
             if value is not None
         )
-        self._marks.append(f"<{tag}{given}/>" if words is None else f"<{tag}{given}>{escape(words)}</{tag}>")
+        self._marks.append(f"<{tag}{written}/>" if words is None else f"<{tag}{written}>{escape(words)}</{tag}>")
 
 
 class KeyEntry(NamedTuple):
@@ -231,9 +231,9 @@ class Axes:
         """Draw the axis below: ticks with their words, and what it is of."""
         left, top, right, bottom = self.box
         for value, words in ticks.items():
-            at = self.x(value)
-            self.drawing.line([(at, top if grid else bottom), (at, bottom + 4)], "grid" if grid else "muted")
-            self.drawing.text(at, bottom + 14, words, "muted", "middle", size=SMALL)
+            x = self.x(value)
+            self.drawing.line([(x, top if grid else bottom), (x, bottom + 4)], "grid" if grid else "muted")
+            self.drawing.text(x, bottom + 14, words, "muted", "middle", size=SMALL)
         self.drawing.line([(left, bottom), (right, bottom)], "muted")
         self.drawing.text((left + right) / 2, bottom + 34, label, anchor="middle")
 
@@ -241,9 +241,9 @@ class Axes:
         """Draw the axis on the left, with lines across: ticks with their words, and what it is of."""
         left, top, right, bottom = self.box
         for value, words in ticks.items():
-            at = self.y(value)
-            self.drawing.line([(left, at), (right, at)], "grid")
-            self.drawing.text(left - 8, at, words, "muted", "end", size=SMALL)
+            y = self.y(value)
+            self.drawing.line([(left, y), (right, y)], "grid")
+            self.drawing.text(left - 8, y, words, "muted", "end", size=SMALL)
         self.drawing.line([(left, top), (left, bottom)], "muted")
         self.drawing.text(left - 56, (top + bottom) / 2, label, anchor="middle", upright=True)
 
@@ -254,10 +254,10 @@ class Axes:
 
     def key(self, entries: Sequence[KeyEntry]) -> None:
         """Write what lines mean above the axes, out of the way of the data."""
-        at, y = self.box[0], self.box[1] - 16
+        x, y = self.box[0], self.box[1] - 16
         for entry in entries:
-            key_entry(self.drawing, at, y, entry)
-            at += 34 + width_of(entry.words, SMALL) + 16
+            key_entry(self.drawing, x, y, entry)
+            x += 34 + width_of(entry.words, SMALL) + 16
 
 
 def key_entry(drawing: Drawing, x: float, y: float, entry: KeyEntry) -> None:

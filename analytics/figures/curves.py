@@ -78,18 +78,19 @@ def figure1(findings: Result) -> str | None:
 def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float | None, rounds: Sequence[int]) -> None:
     drawing, key = axes.drawing, []
     axes.vertical(
-        {at: words for at, words in _TENTHS.items() if axes.up[0] <= at <= axes.up[1]}, "suspicion D, 95 % interval"
+        {tick: words for tick, words in _TENTHS.items() if axes.up[0] <= tick <= axes.up[1]},
+        "suspicion D, 95 % interval",
     )
     if prior is not None:
         axes.level(prior, "muted", "2 4")
         key.append(KeyEntry(f"prior {prior:g}", "muted", "2 4", width=1.2))
-    apart = max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1)))
+    offset = max(0.05, min(0.2, _APART * (rounds[-1] - rounds[0] + 1)))
     for place, role in enumerate(ROLES):
         points, ink, mark = lines[role], role.lower(), FACTS[role].figure
         if not points:
             continue
         key.append(KeyEntry(role, ink, mark.dash, mark.marker))
-        places = axes.points((point["round"] + (place - 1.5) * apart, point["mean"]) for point in points)
+        places = axes.points((point["round"] + (place - 1.5) * offset, point["mean"]) for point in points)
         drawing.line(places, ink, width=2.4, dash=mark.dash)
         for (x, y), point in zip(places, points, strict=True):
             low, high = around_mean(point["mean"], point["sem"], point["n"])
@@ -102,13 +103,13 @@ def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float 
 
 def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tuple[float, float]:
     """Return the ends of the axis of suspicion, never so near that they make a mountain of a molehill."""
-    held = [] if prior is None else [prior]
+    values = [] if prior is None else [prior]
     for point in (point for line in lines.values() for point in line):
-        within = around_mean(point["mean"], point["sem"], point["n"])
-        held += [point["mean"], *(min(1.0, max(0.0, end)) for end in within if end is not None)]
-    if not held:
+        interval = around_mean(point["mean"], point["sem"], point["n"])
+        values += [point["mean"], *(min(1.0, max(0.0, end)) for end in interval if end is not None)]
+    if not values:
         return 0.0, 1.0
-    low, high = min(held) - 0.03, max(held) + 0.03
+    low, high = min(values) - 0.03, max(values) + 0.03
     short = max(0.0, 0.3 - (high - low)) / 2
     low, high = max(0.0, low - short), min(1.0, high + short)
     return (low, high) if high - low >= 0.3 else (min(low, 0.7), max(high, 0.3))
@@ -117,11 +118,11 @@ def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tupl
 def _rounds_described(lines: Mapping[Role, Sequence[Result]], flags: Sequence[Result]) -> str:
     parts = []
     for role, points in lines.items():
-        said = ", ".join(f"round {p['round']} {percent(p['mean'], 0)} (n {p['n']})" for p in points)
-        parts.append(f"Mean suspicion of the {role} role: {said}." if said else f"No judgement of a {role} counts.")
+        words = ", ".join(f"round {p['round']} {percent(p['mean'], 0)} (n {p['n']})" for p in points)
+        parts.append(f"Mean suspicion of the {role} role: {words}." if words else f"No judgement of a {role} counts.")
     if flags:
-        said = ", ".join(f"round {row['round']} {percent(row['share'], 0)} of {row['n']}" for row in flags)
-        parts.append(f"Share of judgements that flag deception: {said}.")
+        words = ", ".join(f"round {row['round']} {percent(row['share'], 0)} of {row['n']}" for row in flags)
+        parts.append(f"Share of judgements that flag deception: {words}.")
     return " ".join(parts)
 
 
@@ -134,7 +135,7 @@ def roc(findings: Result) -> str | None:
     Args:
         findings: its ``curves`` and ``variability`` sections are drawn.
     """
-    drawing, said = Drawing(380), []
+    drawing, areas = Drawing(380), []
     axes = Axes(drawing, (72, 12, 392, 332))
     axes.vertical(_FIFTHS, "deceptive statements flagged")
     axes.horizontal(_FIFTHS, "truthful statements flagged", grid=True)
@@ -147,19 +148,19 @@ def roc(findings: Result) -> str | None:
         drawing.line(axes.points((point[0], point[1]) for point in curve["roc"]), ink, width=2.4, dash=dash)
         key_entry(drawing, 408, 24 + 44 * place, KeyEntry(f"{name}:", ink, dash))
         drawing.text(442, 42 + 44 * place, area, "muted", size=SMALL)
-        said.append(f"{name}: {area}")
-    if not said:
+        areas.append(f"{name}: {area}")
+    if not areas:
         return None
     key_entry(drawing, 408, 112, KeyEntry("guessing: area 0.50", "muted", "2 4", width=1.4))
-    description = f"Deceptive against truthful statements flagged at every threshold. {'; '.join(said)}."
+    description = f"Deceptive against truthful statements flagged at every threshold. {'; '.join(areas)}."
     return drawing.svg("roc", "ROC curves of suspicion", f"{description} Guessing has area 0.50.")
 
 
 def _area(findings: Result, score: Score, curve: Result) -> str:
     name = "auc" if score == "suspicion" else "auc_before"
     metric = findings.get("variability", {}).get("metrics", {}).get(name) or {}
-    found = metric.get("all_observers") or metric
-    interval = "" if found.get("low") is None else f" ({number(found['low'], 2)} to {number(found['high'], 2)})"
+    row = metric.get("all_observers") or metric
+    interval = "" if row.get("low") is None else f" ({number(row['low'], 2)} to {number(row['high'], 2)})"
     return f"area {number(curve['auc'], 2)}{interval}, n {curve['n']:,}"
 
 
@@ -177,7 +178,7 @@ def reliability(findings: Result, score: Score) -> str | None:
         score: which score.
     """
     row = findings["table4"][score]["overall"]
-    bins = [each for each in row["reliability"] if each["n"]]
+    bins = [bin_ for bin_ in row["reliability"] if bin_["n"]]
     if not bins:
         return None
     drawing = Drawing(470)
@@ -192,35 +193,35 @@ def reliability(findings: Result, score: Score) -> str | None:
         upper.level(row["base_rate"], "accent", "2 3", 1.6)
         key.append(KeyEntry(f"base rate {number(row['base_rate'], 2)}", "accent", "2 3", width=1.6))
     upper.key(key)
-    places = upper.points((each["mean_score"], each["share"]) for each in bins)
+    places = upper.points((bin_["mean_score"], bin_["share"]) for bin_ in bins)
     drawing.line(places, "villager", width=2.4)
-    for at in places:
-        drawing.marker("circle", *at, "villager")
+    for point in places:
+        drawing.marker("circle", *point, "villager")
     _counts(lower, bins)
     lower.horizontal(_FIFTHS, SCORE_WORDS[score])
-    said = "; ".join(
-        f"at {number(each['mean_score'], 2)} {percent(each['share'], 0)} deceptive (n {each['n']})" for each in bins
+    shares = "; ".join(
+        f"at {number(bin_['mean_score'], 2)} {percent(bin_['share'], 0)} deceptive (n {bin_['n']})" for bin_ in bins
     )
     return drawing.svg(
         f"reliability-{score}",
         f"Reliability of {SCORE_WORDS[score]}",
-        f"Share of deceptive statements by {SCORE_WORDS[score]}: {said}. Base rate {percent(row['base_rate'], 0)}, "
+        f"Share of deceptive statements by {SCORE_WORDS[score]}: {shares}. Base rate {percent(row['base_rate'], 0)}, "
         f"expected calibration error {number(row['ece'])}, Brier score {number(row['brier'])}.",
     )
 
 
 def _counts(axes: Axes, bins: Sequence[Result]) -> None:
     """Draw how many judgements each bin has, and write it above all bars, neighbours' in different lines."""
-    drawing, most = axes.drawing, max(each["n"] for each in bins)
+    drawing, largest = axes.drawing, max(bin_["n"] for bin_ in bins)
     _, top, _, bottom = axes.box
     free = [0.0, 0.0, 0.0]
-    for each in bins:
-        left, right = axes.x(each["low"]), axes.x(each["high"])
+    for bin_ in bins:
+        left, right = axes.x(bin_["low"]), axes.x(bin_["high"])
         wide = max(8.0, right - left)
         left = min(max(axes.x(0), (left + right - wide) / 2), axes.x(1) - wide)
-        high = (bottom - top - 42) * each["n"] / most
+        high = (bottom - top - 42) * bin_["n"] / largest
         drawing.box(left, bottom - high, wide, high, "heat-4", "muted")
-        words, middle = f"{each['n']}", left + wide / 2
+        words, middle = f"{bin_['n']}", left + wide / 2
         half = width_of(words, SMALL) / 2
         line = next((line for line in range(3) if middle - half >= free[line]), None)
         if line is not None:

@@ -37,7 +37,7 @@ def win_shares(findings: Result) -> str | None:
     drawing = Drawing(178)
     axes = Axes(drawing, (100, 8, 560, 128))
     axes.horizontal(PERCENTS, "share of finished games, 95 % interval", grid=True)
-    said = []
+    sentences = []
     for place, (side, (name, ink)) in enumerate(_SIDES.items()):
         row, middle = winners[side], 28 + 40 * place
         drawing.text(92, middle, name, anchor="end")
@@ -45,10 +45,10 @@ def win_shares(findings: Result) -> str | None:
         _interval(axes, middle, row)
         share = percent(row["share"], 0)
         drawing.text(574, middle, f"{row['k']} of {row['n']}: {share}")
-        known = row["low"] is not None and row["high"] is not None
-        within = f", 95 % interval {percent(row['low'], 0)} to {percent(row['high'], 0)}" if known else ""
-        said.append(f"{name} {row['k']} of {row['n']} ({share}{within})")
-    return drawing.svg("wins", "Who wins", f"Games won: {listed(said)}.")
+        has_interval = row["low"] is not None and row["high"] is not None
+        within = f", 95 % interval {percent(row['low'], 0)} to {percent(row['high'], 0)}" if has_interval else ""
+        sentences.append(f"{name} {row['k']} of {row['n']} ({share}{within})")
+    return drawing.svg("wins", "Who wins", f"Games won: {listed(sentences)}.")
 
 
 def production_by_role(findings: Result) -> str | None:
@@ -67,11 +67,11 @@ def production_by_role(findings: Result) -> str | None:
     intervals = (findings.get("variability") or {}).get("metrics", {})
     drawing = Drawing(240)
     left = Axes(drawing, (84, 34, 400, 186))
-    most = max(rows[role]["statements"] for role in ROLES)
-    right = Axes(drawing, (500, 34, 680, 186), across=(0.0, float(most)))
+    largest = max(rows[role]["statements"] for role in ROLES)
+    right = Axes(drawing, (500, 34, 680, 186), across=(0.0, float(largest)))
     left.horizontal(PERCENTS, "called deceptive by the speaker", grid=True)
     drawing.text(590, 220, "statements", anchor="middle")
-    said = []
+    sentences = []
     for place, role in enumerate(ROLES):
         row, middle, ink = rates["by_role"][role], 54 + 37 * place, role.lower()
         drawing.text(76, middle, role, anchor="end")
@@ -85,13 +85,13 @@ def production_by_role(findings: Result) -> str | None:
         _bar(right, middle, 24, statements, ink)
         drawing.text(right.x(statements) + 6, middle, f"{statements}", size=SMALL)
         share = f"{row['deceptive']} of {row['n']} labelled ones deceptive ({percent(row['rate'], 0)})"
-        said.append(f"{role}: {statements} statements, {share}.")
+        sentences.append(f"{role}: {statements} statements, {share}.")
     base = rates["overall"]["rate"]
     if base is not None:
         drawing.line([(left.x(base), 34), (left.x(base), 186)], "accent", width=1.6, dash="2 3")
         left.key([KeyEntry(f"base rate {percent(base, 0)}", "accent", "2 3")])
-    said.append(f"Base rate over all: {percent(base, 0)}.")
-    return drawing.svg("production", "Statements and deception by role", " ".join(said))
+    sentences.append(f"Base rate over all: {percent(base, 0)}.")
+    return drawing.svg("production", "Statements and deception by role", " ".join(sentences))
 
 
 def confusion(findings: Result) -> str | None:
@@ -113,7 +113,7 @@ def confusion(findings: Result) -> str | None:
     axes = Axes(drawing, (210, 34, 694, bottom))
     axes.horizontal(PERCENTS, "share of judgements", grid=True)
     axes.key([KeyEntry("flagged", "flag", width=10), KeyEntry("not flagged", "pass", width=10)])
-    said = []
+    sentences = []
     for place, name in enumerate(names):
         row, top = table[name], 52 + 68 * place
         drawing.text(0, top + 14, "All" if name == "overall" else name, bold=True)
@@ -122,18 +122,18 @@ def confusion(findings: Result) -> str | None:
         who = "All observers" if name == "overall" else f"{name} observers"
         deceptive, truthful = row["tp"] + row["fn"], row["fp"] + row["tn"]
         caught = f"{row['tp']} of {deceptive} deceptive"
-        said.append(f"{who} flag {caught} and {row['fp']} of {truthful} truthful statements.")
-    return drawing.svg("confusion", "Flags by role of the observer", " ".join(said))
+        sentences.append(f"{who} flag {caught} and {row['fp']} of {truthful} truthful statements.")
+    return drawing.svg("confusion", "Flags by role of the observer", " ".join(sentences))
 
 
 def _bar(axes: Axes, middle: float, high: float, value: float, ink: str, start: float = 0.0) -> None:
     axes.drawing.box(axes.x(start), middle - high / 2, axes.x(value) - axes.x(0), high, ink)
 
 
-def _interval(axes: Axes, middle: float, found: Result) -> None:
-    if found.get("low") is None:
+def _interval(axes: Axes, middle: float, estimate: Result) -> None:
+    if estimate.get("low") is None:
         return
-    low, high = axes.x(found["low"]), axes.x(found["high"])
+    low, high = axes.x(estimate["low"]), axes.x(estimate["high"])
     axes.drawing.line([(low, middle), (high, middle)], "ink", width=1.6)
     for end in (low, high):
         axes.drawing.line([(end, middle - 5), (end, middle + 5)], "ink", width=1.6)
@@ -182,19 +182,19 @@ def suspicion_heatmap(findings: Result) -> str | None:
     drawing = Drawing(_TOP + _HIGH * len(ROLES) + 62)
     drawing.text(_LEFT + _WIDE * len(ROLES) / 2, 10, "target", anchor="middle")
     drawing.text(10, _TOP + _HIGH * len(ROLES) / 2, "observer", anchor="middle", upright=True)
-    said = []
+    sentences = []
     for row, observer in enumerate(ROLES):
         drawing.text(_LEFT + _WIDE * (row + 0.5), 32, observer, anchor="middle")
         drawing.text(_LEFT - 10, _TOP + _HIGH * (row + 0.5), observer, anchor="end")
         for column, target in enumerate(ROLES):
             _cell(drawing, row, column, cells[observer][target], low, high)
-        told = ", ".join(
+        cells_described = ", ".join(
             f"{target} no pair" if cell["mean"] is None else f"{target} {percent(cell['mean'], 0)} (n {cell['n']})"
             for target, cell in ((target, cells[observer][target]) for target in ROLES)
         )
-        said.append(f"{observer} observers suspect: {told}.")
+        sentences.append(f"{observer} observers suspect: {cells_described}.")
     _legend(drawing, low, high)
-    return drawing.svg("heatmap", "Final suspicion by observer and target", " ".join(said))
+    return drawing.svg("heatmap", "Final suspicion by observer and target", " ".join(sentences))
 
 
 def _scale(means: list[float]) -> tuple[float, float]:
@@ -273,35 +273,36 @@ def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
         title: for readers who do not see it.
         panels: from left to right, over the same names.
     """
-    names = [each for each in panels[0].rows if any(_known(panel.rows.get(each)) for panel in panels)]
+    names = [row_name for row_name in panels[0].rows if any(_is_defined(panel.rows.get(row_name)) for panel in panels)]
     if not names:
         return None
     # strangers' names: visible characters only, short, and still told apart
-    labels = {each: label or "?" for each, label in told_apart(names, _NAME).items()}
+    labels = {row_name: label or "?" for row_name, label in told_apart(names, _NAME).items()}
     wide = (WIDTH - _NAMES_WIDE - _BETWEEN * (len(panels) - 1) - 8) / len(panels)
-    most = int(wide / width_of("n", SIZE))
-    headings = [textwrap.wrap(panel.heading, most) for panel in panels]
+    line_length = int(wide / width_of("n", SIZE))
+    headings = [textwrap.wrap(panel.heading, line_length) for panel in panels]
     top = 12 + 16 * max(map(len, headings))
     bottom = top + _LINE * len(names)
     drawing = Drawing(bottom + 46)
-    lines = {each: top + _LINE * (at + 0.5) for at, each in enumerate(names)}
-    for each, middle in lines.items():
-        drawing.text(0, middle, labels[each])
+    lines = {row_name: top + _LINE * (index + 0.5) for index, row_name in enumerate(names)}
+    for row_name, middle in lines.items():
+        drawing.text(0, middle, labels[row_name])
     for place, (panel, heading) in enumerate(zip(panels, headings, strict=True)):
         left = _NAMES_WIDE + place * (wide + _BETWEEN)
-        for at, words in enumerate(heading):
-            drawing.text(left, 8 + 16 * at, words, bold=True)
+        for index, words in enumerate(heading):
+            drawing.text(left, 8 + 16 * index, words, bold=True)
         _panel(Axes(drawing, (left, top, left + wide, bottom), across=_across(panel, names)), panel, lines)
-    told = "; ".join(
-        f"{labels[each]}: " + ", ".join(f"{panel.heading.lower()} {_said(panel, each)}" for panel in panels)
-        for each in names
+    described = "; ".join(
+        f"{labels[row_name]}: "
+        + ", ".join(f"{panel.heading.lower()} {_described(panel, row_name)}" for panel in panels)
+        for row_name in names
     )
-    return drawing.svg(name, title, f"{told}.")
+    return drawing.svg(name, title, f"{described}.")
 
 
 def _across(panel: Panel, names: Sequence[str]) -> tuple[float, float]:
-    known = [row for each in names if (row := panel.rows.get(each)) is not None and _known(row)]
-    ends = [0.0, *(row[end] for row in known for end in ("value", "low", "high") if row.get(end) is not None)]
+    estimates = [row for name in names if (row := panel.rows.get(name)) is not None and _is_defined(row)]
+    ends = [0.0, *(row[end] for row in estimates for end in ("value", "low", "high") if row.get(end) is not None)]
     spare = 0.06 * (max(ends) - min(ends)) or 1.0
     return min(ends) - spare, max(ends) + spare
 
@@ -311,9 +312,9 @@ def _panel(axes: Axes, panel: Panel, lines: Mapping[str, float]) -> None:
     ticks = {tick: in_unit(tick, panel.unit).removesuffix(" points") for tick in _ticks(*axes.across)}
     axes.horizontal(ticks, panel.axis, grid=True)
     drawing.line([(axes.x(0), top), (axes.x(0), bottom)], "muted", dash="2 3")
-    for each, middle in lines.items():
-        row = panel.rows.get(each)
-        if row is None or not _known(row):
+    for name, middle in lines.items():
+        row = panel.rows.get(name)
+        if row is None or not _is_defined(row):
             drawing.text(left + 4, middle, "undefined", "muted", size=SMALL)
             continue
         if row.get("low") is not None:
@@ -321,11 +322,11 @@ def _panel(axes: Axes, panel: Panel, lines: Mapping[str, float]) -> None:
         drawing.marker("circle", axes.x(row["value"]), middle, panel.colour)
 
 
-def _known(row: Mapping[str, Any] | None) -> bool:
+def _is_defined(row: Mapping[str, Any] | None) -> bool:
     return row is not None and row.get("value") is not None
 
 
-def _said(panel: Panel, name: str) -> str:
+def _described(panel: Panel, name: str) -> str:
     row = panel.rows.get(name) or {}
     if row.get("value") is None:
         return "undefined"
@@ -337,4 +338,4 @@ def _ticks(low: float, high: float) -> list[float]:
     rough = (high - low) / _TICKS
     scale = 10.0 ** math.floor(math.log10(rough))
     step = next(scale * times for times in (1, 2, 5, 10) if scale * times >= rough)
-    return [step * at for at in range(-math.floor(-low / step), math.floor(high / step) + 1)]
+    return [step * index for index in range(-math.floor(-low / step), math.floor(high / step) + 1)]

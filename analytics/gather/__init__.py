@@ -17,10 +17,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.gather.cache import Basis, BatchResult, Cache, SourceBatch, cache_beside, hash_of, keep, once, recall
 from analytics.gather.reading import Criteria, checks, read_game
 from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
+from analytics.measures.columns import Columns, ColumnsBuilder, joined
 from analytics.measures.ledger import Ledger
 from analytics.rows import GameRows
 from wolfbus.errors import WolfError

@@ -26,9 +26,9 @@ import msgpack
 
 import analytics
 import wolfbus
-from analytics.columns import Columns, restored
 from analytics.gather.reading import Criteria
 from analytics.gather.sources import FileNote, Source
+from analytics.measures.columns import Columns, restored
 from analytics.measures.ledger import Ledger
 from wolfbus.errors import ConfigError
 from wolfbus.record.published_log import meta_beside

@@ -9,8 +9,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import LIE, MISTAKE, TRUE
-from analytics.measures.bootstrap import Figures, draws_for, linear_figures, told
+from analytics.measures.bootstrap import Figures, draws_for, estimate, linear_figures
+from analytics.measures.columns import LIE, MISTAKE, TRUE
 from analytics.measures.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.measures.likelihood import cells_of
 from analytics.measures.study import Study
@@ -18,7 +18,7 @@ from analytics.measures.truth import confessions
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 GROUNDS: Final = ("role", "truth", "label")
 """What makes a statement deceptive, in order: its speaker is a Werewolf; it is a lie by its
@@ -49,22 +49,22 @@ MODEL: Final[Result] = {
 """The model in words."""
 
 
-def scale_of(found: Fit) -> float:
+def scale_of(model: Fit) -> float:
     """Return what makes d′ of logits: the logistic curve is Φ of a logit over 1.7 within .01, and the
     statement's effect adds its variance to that.
     """
-    return 1 / sqrt(1.7**2 + found.spread**2)
+    return 1 / sqrt(1.7**2 + model.spread**2)
 
 
-def figures_of(found: Fit, weights: Array, *, draws: int | None = None) -> Figures:
+def figures_of(model: Fit, weights: Array, *, draws: int | None = None) -> Figures:
     """Return figures that are sums of parameters, in d′, with 95 % intervals.
 
     Args:
-        found: a fit.
+        model: a fit.
         weights: of the parameters, by figure.
         draws: number of draws; `draws_for` the blocks unless given.
     """
-    return linear_figures(found, weights * scale_of(found), PRIOR_SD, draws=draws)
+    return linear_figures(model, weights * scale_of(model), PRIOR_SD, draws=draws)
 
 
 def ground_of(study: Study, ground: str) -> tuple[Fit | None, Array]:
@@ -73,13 +73,13 @@ def ground_of(study: Study, ground: str) -> tuple[Fit | None, Array]:
     """
     import numpy as np
 
-    def made() -> tuple[Fit | None, Array]:
+    def compute() -> tuple[Fit | None, Array]:
         classes = classes_of(study.columns, ground)
         speakers = np.concatenate([cells.speaker for cells in classes]) // len(ROLES)
-        found = fit(classes) if len(speakers) else None
-        return found, np.bincount(speakers, minlength=len(study.columns.agents))
+        model = fit(classes) if len(speakers) else None
+        return model, np.bincount(speakers, minlength=len(study.columns.agents))
 
-    return study.once(("fit", ground), made)
+    return study.cached(("fit", ground), compute)
 
 
 def classes_of(columns: Columns, ground: str) -> Classes:
@@ -121,15 +121,15 @@ def abilities(study: Study) -> Result:
 
 
 def _section(study: Study, ground: str) -> Result:
-    columns, (found, statements) = study.columns, ground_of(study, ground)
+    columns, (model, statements) = study.columns, ground_of(study, ground)
     blocks = len(columns.block_names)
     shared = {"draws": draws_for(blocks), "blocks": blocks}
     agents: Result = {
         name: {"n_judged": 0, "n_statements": 0, "component": None, **confessions(study.estimates, name)}
         for name in columns.agents
     }
-    if found is None:
-        missing = {name: told(None, 0, None, "no judged statement") for name in (*_AGENT, *_SPEAKER)}
+    if model is None:
+        missing = {name: estimate(None, 0, None, "no judged statement") for name in (*_AGENT, *_SPEAKER)}
         return {
             "agents": {name: {**missing, **row} for name, row in agents.items()},
             "roles": {},
@@ -140,23 +140,23 @@ def _section(study: Study, ground: str) -> Result:
             **shared,
             "reason": "no judged statement",
         }
-    estimates = _estimates(found, statements)
-    for at, name in enumerate(columns.agents):
-        layout = found.layout
-        component = max(int(layout.as_observer[at]), int(layout.as_speaker[at]))
+    estimates = _estimates(model, statements)
+    for index, name in enumerate(columns.agents):
+        layout = model.layout
+        component = max(int(layout.as_observer[index]), int(layout.as_speaker[index]))
         agents[name] |= {
-            **{what: estimates[what][at] for what in (*_AGENT, *_SPEAKER)},
-            "n_judged": int(layout.judged[at].sum()),
-            "n_statements": int(statements[at]),
+            **{what: estimates[what][index] for what in (*_AGENT, *_SPEAKER)},
+            "n_judged": int(layout.judged[index].sum()),
+            "n_statements": int(statements[index]),
             "component": component if component >= 0 else None,
         }
     return {
         "agents": agents,
-        "roles": _roles(found),
-        "components": found.layout.groups,
+        "roles": _roles(model),
+        "components": model.layout.groups,
         "leads": {ability: ability_lead(study, ground, ability) for ability in ABILITIES},
-        "statement_sd": found.spread,
-        "scale": scale_of(found),
+        "statement_sd": model.spread,
+        "scale": scale_of(model),
         **shared,
         "reason": None,
     }
@@ -166,79 +166,79 @@ _AGENT: Final = ("sensitivity", "criterion")
 _SPEAKER: Final = ("concealment", "suspected")
 
 
-def weights_of(found: Fit, what: str) -> Array:
+def weights_of(model: Fit, figure: str) -> Array:
     """Return for each agent the weights of the parameters in one of its figures."""
     import numpy as np
 
-    layout = found.layout
+    layout = model.layout
     agents = len(layout.as_observer)
-    every = np.arange(agents)
-    weights = np.zeros((agents, len(found.at)))
-    if what in ABILITIES:
-        weights[every, layout.place(what) + every] = 1
+    index = np.arange(agents)
+    weights = np.zeros((agents, len(model.parameters)))
+    if figure in ABILITIES:
+        weights[index, layout.place(figure) + index] = 1
         return weights
-    side, sign = (layout.judged, -1) if what == "criterion" else (layout.heard, 1)
+    side, sign = (layout.judged, -1) if figure == "criterion" else (layout.received, 1)
     mean = side[:, 1] / np.maximum(1, side.sum(axis=1))
-    if what == "criterion":
-        there = np.flatnonzero(layout.as_observer >= 0)
-        weights[there, layout.as_observer[there]] = sign
-        weights[every, layout.place("readiness") + every] = sign
-        weights[every, layout.place("sensitivity") + every] = sign * (0.5 - mean)
+    if figure == "criterion":
+        observers = np.flatnonzero(layout.as_observer >= 0)
+        weights[observers, layout.as_observer[observers]] = sign
+        weights[index, layout.place("readiness") + index] = sign
+        weights[index, layout.place("sensitivity") + index] = sign * (0.5 - mean)
     else:
-        weights[every, layout.place("suspected") + every] = sign
-        weights[every, layout.place("concealment") + every] = -sign * (0.5 - mean)
+        weights[index, layout.place("suspected") + index] = sign
+        weights[index, layout.place("concealment") + index] = -sign * (0.5 - mean)
     return weights
 
 
-def _estimates(found: Fit, statements: Array) -> dict[str, list[Result]]:
-    layout = found.layout
+def _estimates(model: Fit, statements: Array) -> dict[str, list[Result]]:
+    layout = model.layout
     estimates: dict[str, list[Result]] = {}
-    for what in (*_AGENT, *_SPEAKER):
-        figures = figures_of(found, weights_of(found, what))
-        side = layout.judged if what in _AGENT else layout.heard
-        estimates[what] = []
-        for at, counts in enumerate(side):
-            n = int(counts.sum() if what in _AGENT else statements[at])
-            reason = why_not(found, what, at)
-            estimates[what].append(told(None, n, None, reason) if reason else figures.estimate(at, n))
+    for name in (*_AGENT, *_SPEAKER):
+        figures = figures_of(model, weights_of(model, name))
+        side = layout.judged if name in _AGENT else layout.received
+        estimates[name] = []
+        for index, counts in enumerate(side):
+            n = int(counts.sum() if name in _AGENT else statements[index])
+            reason = why_not(model, name, index)
+            estimates[name].append(estimate(None, n, None, reason) if reason else figures.estimate(index, n))
     return estimates
 
 
-def why_not(found: Fit, what: str, at: int) -> str | None:
+def why_not(model: Fit, figure: str, agent: int) -> str | None:
     """Return why a figure of an agent is undefined, None if it is not."""
-    layout = found.layout
-    honest, deceptive = (layout.judged if what in _AGENT else layout.heard)[at].tolist()
-    verb = "judged no" if what in _AGENT else "made no judged"
+    layout = model.layout
+    honest, deceptive = (layout.judged if figure in _AGENT else layout.received)[agent].tolist()
+    verb = "judged no" if figure in _AGENT else "made no judged"
     if not honest + deceptive:
         return f"it {verb} statement as to which this is known"
-    if what in ABILITIES and not (honest and deceptive):
+    if figure in ABILITIES and not (honest and deceptive):
         return f"it {verb} {'deceptive' if honest else 'honest'} statement"
-    if what in _SPEAKER and int((layout.as_speaker == layout.as_speaker[at]).sum()) < 2:
+    if figure in _SPEAKER and int((layout.as_speaker == layout.as_speaker[agent]).sum()) < 2:
         return "no other agent to compare it with"
     return None
 
 
-def _roles(found: Fit) -> Result:
+def _roles(model: Fit) -> Result:
     """Return what roles add, in the direction of the agents' figures."""
     import numpy as np
 
-    layout = found.layout
+    layout = model.layout
     roles: Result = {}
     for side, (apart, level), sign in (("observer", _AGENT, 1), ("speaker", _SPEAKER, -1)):
         starts = [layout.place(f"{side} {x}") for x in (0, 1)]
-        weights = np.zeros((2 * len(ROLES), len(found.at)))
-        there = []
+        weights = np.zeros((2 * len(ROLES), len(model.parameters)))
+        estimable = []
         for code, _ in enumerate(ROLES):
             honest, deceptive = (start + code for start in starts)
             weights[2 * code, [honest, deceptive]] = -sign, sign
             weights[2 * code + 1, [honest, deceptive]] = -sign / 2
-            there.append(all(found.by_block[:, place].any() for place in (honest, deceptive)))
-        figures = figures_of(found, weights)
+            estimable.append(all(model.by_block[:, place].any() for place in (honest, deceptive)))
+        figures = figures_of(model, weights)
         roles[side] = {
             role: {
-                what: figures.estimate(2 * code + place, int(figures.held[2 * code]))
-                if there[code] and sum(there) > 1
-                else told(None, 0, None, "no other role is there with statements of both classes")
+                what: figures.estimate(2 * code + place, int(figures.nonempty[2 * code]))
+                if estimable[code] and sum(estimable) > 1
+                else estimate(None, 0, None, "no other role is there with statements of both classes")
                 for place, what in enumerate((apart, level))
             }
             for code, role in enumerate(ROLES)
@@ -252,13 +252,13 @@ def ranked(study: Study, ground: str, ability: str) -> tuple[Array, Figures] | N
     """
     import numpy as np
 
-    found, _ = ground_of(study, ground)
-    if found is None or found.layout.groups != 1:
+    model, _ = ground_of(study, ground)
+    if model is None or model.layout.groups != 1:
         return None
-    agents = np.array([at for at in range(len(study.columns.agents)) if why_not(found, ability, at) is None], int)
+    agents = np.flatnonzero([why_not(model, ability, agent) is None for agent in range(len(study.columns.agents))])
     if len(agents) < 2:
         return None
-    return agents, figures_of(found, weights_of(found, ability)[agents], draws=1)
+    return agents, figures_of(model, weights_of(model, ability)[agents], draws=1)
 
 
 def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
@@ -267,12 +267,12 @@ def ability_lead(study: Study, ground: str, ability: str) -> Result | None:
     """
     import numpy as np
 
-    (found, _), order = ground_of(study, ground), ranked(study, ground, ability)
-    if found is None or order is None:
+    (model, _), order = ground_of(study, ground), ranked(study, ground, ability)
+    if model is None or order is None:
         return None
     agents, values = order[0], order[1].values
     first, second = agents[np.argsort(-values, kind="stable")[:2]].tolist()
-    weights = weights_of(found, ability)
+    weights = weights_of(model, ability)
     names = study.columns.agents
-    figures = figures_of(found, (weights[first] - weights[second])[None, :])
+    figures = figures_of(model, (weights[first] - weights[second])[None, :])
     return {"agent": names[first], "second": names[second], "difference": figures.estimate(0, len(agents))}

@@ -25,8 +25,8 @@ from analytics.measures.bootstrap import (
     bind,
     by_block,
     draws_of,
+    estimate,
     linear_figures,
-    told,
 )
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import OVER, UNINFORMED, cube, quotient
@@ -37,7 +37,7 @@ from analytics.rows import WINNERS
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 _ACTS: Final = (
     "deception_rate",
@@ -73,25 +73,25 @@ def agents(study: Study) -> Result:
 
 
 def _agent(study: Study, agent: str) -> Result:
-    columns, held = study.columns, study.estimates.of(**OVER[UNINFORMED])
+    columns, estimates = study.columns, study.estimates.select(**OVER[UNINFORMED])
     does = Sheet(study, columns.blocks, study.blocks, agent).estimates([MEASURES[name] for name in _ACTS])
-    for name, estimate in does.items():
-        del estimate["undefined_draws"]
-        if estimate["value"] is None:
-            estimate["reason"] = _REASONS.get(name, estimate["reason"])
+    for name, figure in does.items():
+        del figure["undefined_draws"]
+        if figure["value"] is None:
+            figure["reason"] = _REASONS.get(name, figure["reason"])
     return {
         **seats_of(study, agent),
         "wins": {"villagers": does["villager_wins"], "werewolves": does["werewolf_wins"]},
-        "statements": round(float(held.total.cube("said", agent=agent))),
+        "statements": round(float(estimates.total.cube("said", agent=agent))),
         "deception_rate": does["deception_rate"],
-        "judgements": round(float(held.total.cube("judged", agent=agent))),
+        "judgements": round(float(estimates.total.cube("judged", agent=agent))),
         **{name: does[name] for name in ("accuracy", "balanced_accuracy", "auc")},
-        "caught": held.figure(
+        "caught": estimates.figure(
             cube("heard", target=agent, label=1, flag=1) / cube("heard", target=agent, label=1),
             "nobody judged a statement that it calls deceptive",
         ),
         **{
-            f"suspicion_as_{side}": held.figure(
+            f"suspicion_as_{side}": estimates.figure(
                 quotient("suspected", target=agent, wolf=wolf), f"nobody judged it as {words}"
             )
             for side, wolf, words in (("wolf", 1, "a Werewolf"), ("villager", 0, "other than a Werewolf"))
@@ -136,7 +136,7 @@ class WonGames:
     blocks: int
     seats: Array
 
-    def some(self, chosen: Array) -> WonGames:
+    def subset(self, chosen: Array) -> WonGames:
         """Return the chosen games only."""
         return WonGames(self.won[chosen], self.parts[chosen], self.block[chosen], self.blocks, self.seats)
 
@@ -166,17 +166,17 @@ def fit_skill(games: WonGames) -> PenalisedFit:
     precision = np.eye(size) / PRIOR_SD**2
     for side, seats in enumerate(games.seats):
         bind(precision, 1 + side * agents, seats)
-    at = np.zeros(size)
+    parameters = np.zeros(size)
     for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-games.parts @ at))
+        chance = 1 / (1 + np.exp(-games.parts @ parameters))
         information = (games.parts.T * (chance * (1 - chance))) @ games.parts + precision
-        step = np.linalg.solve(information, games.parts.T @ (games.won - chance) - precision @ at)
-        at = at + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
+        step = np.linalg.solve(information, games.parts.T @ (games.won - chance) - precision @ parameters)
+        parameters = parameters + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
         if float(np.abs(step).max(initial=0.0)) < 1e-8:
             break
     gradients = np.zeros((games.blocks, size))
     np.add.at(gradients, games.block, games.parts * (games.won - chance)[:, None])
-    return PenalisedFit(at, np.linalg.inv(information), gradients)
+    return PenalisedFit(parameters, np.linalg.inv(information), gradients)
 
 
 def skill(study: Study) -> Result:
@@ -198,25 +198,25 @@ def skill(study: Study) -> Result:
     shared: Result = {"games": len(games.won), "without_winner": finished - len(games.won), "blocks": games.blocks}
     if not len(games.won):
         reason = "nobody won a game"
-        missing = {side: dict.fromkeys(("skill", "wins"), told(None, 0, None, reason)) for side in SIDES}
+        missing = {side: dict.fromkeys(("skill", "wins"), estimate(None, 0, None, reason)) for side in SIDES}
         return {
             "agents": dict.fromkeys(agents, missing),
-            "side": told(None, 0, None, reason),
+            "side": estimate(None, 0, None, reason),
             "held_out": {**dict.fromkeys(("brier", "constant", "difference")), "n": 0, "reason": reason},
             **shared,
         }
-    found = fit_skill(games)
-    count, size = len(agents), len(found.at)
-    own = np.eye(size)[1:]
-    with_side = own.copy()
+    model = fit_skill(games)
+    count, size = len(agents), len(model.parameters)
+    skill_weights = np.eye(size)[1:]
+    with_side = skill_weights.copy()
     with_side[:, 0] = np.repeat([1.0, -1.0], count)
-    alone, wins = (linear_figures(found, weights, PRIOR_SD) for weights in (own, with_side))
-    side = linear_figures(found, np.eye(size)[:1], PRIOR_SD)
+    alone, wins = (linear_figures(model, weights, PRIOR_SD) for weights in (skill_weights, with_side))
+    side = linear_figures(model, np.eye(size)[:1], PRIOR_SD)
     rows: Result = {}
-    for at, name in enumerate(agents):
+    for index, name in enumerate(agents):
         rows[name] = {}
         for place, which in enumerate(SIDES):
-            n, row = int(games.seats[place, at]), place * count + at
+            n, row = int(games.seats[place, index]), place * count + index
             others = int((games.seats[place] > 0).sum()) - (n > 0)
             reason = (
                 f"it has no seat as {'Werewolf' if which == 'werewolf' else 'anything else'} in a game that was won"
@@ -224,17 +224,17 @@ def skill(study: Study) -> Result:
             rows[name][which] = {
                 "skill": alone.estimate(row, n)
                 if n and others
-                else told(None, n, None, "no other agent to compare it with" if n else reason),
-                "wins": _as_share(wins, row, n) if n else told(None, n, None, reason),
+                else estimate(None, n, None, "no other agent to compare it with" if n else reason),
+                "wins": _as_share(wins, row, n) if n else estimate(None, n, None, reason),
             }
     return {"agents": rows, "side": _as_share(side, 0, len(games.won)), "held_out": _held_out(games), **shared}
 
 
-def _as_share(figures: Figures, at: int, n: int) -> Result:
+def _as_share(figures: Figures, index: int, n: int) -> Result:
     """Return a logit as a share."""
-    found = figures.estimate(at, n)
-    shares = {end: None if found[end] is None else 1 / (1 + math.exp(-found[end])) for end in ("value", "low", "high")}
-    return {**found, **shares}
+    logit = figures.estimate(index, n)
+    shares = {end: None if logit[end] is None else 1 / (1 + math.exp(-logit[end])) for end in ("value", "low", "high")}
+    return {**logit, **shares}
 
 
 def _held_out(games: WonGames) -> Result:
@@ -248,8 +248,8 @@ def _held_out(games: WonGames) -> Result:
     missed = np.empty((2, n))
     for fold in range(FOLDS):
         inside = folds == fold
-        others = games.some(~inside)
-        chance = 1 / (1 + np.exp(-games.parts[inside] @ fit_skill(others).at))
+        others = games.subset(~inside)
+        chance = 1 / (1 + np.exp(-games.parts[inside] @ fit_skill(others).parameters))
         # half a game for each side, so that one that never won is not held impossible
         constant = (others.won.sum() + 0.5) / (len(others.won) + 1)
         missed[0, inside] = (games.won[inside] - chance) ** 2
@@ -259,5 +259,5 @@ def _held_out(games: WonGames) -> Result:
     drawn = draws.sums(sums)
     interval = draws.interval(ratio(drawn[:, 0], drawn[:, 1]), blocks)
     brier, constant = missed.mean(axis=1).tolist()
-    difference = told(constant - brier, n, interval, "")
+    difference = estimate(constant - brier, n, interval, "")
     return {"brier": brier, "constant": constant, "difference": difference, "n": n, "reason": None}

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import by_block, by_cell, draws_of, of_blocks, told
-from analytics.measures.formulas import number, ratio
+from analytics.measures.bootstrap import DRAWS, block_estimate, by_block, by_cell, estimate
+from analytics.measures.formulas import number, rate_of_rows, ratio
 from analytics.measures.primary import PERMUTATIONS, Rearrangements
 from analytics.measures.study import Study
 from analytics.rows import PHASES
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 UNITS: Final = {"seat": 1, "turn": 1, "length": 10}
 """What suspicion is told to change by: a place in seating order, a turn later, ten words more."""
@@ -31,7 +31,7 @@ _UNJUDGED: Final = "no judgement counts by an observer who has to find out"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Heard:
+class _Judgements:
     """Judgements that count, by observers who have to find out.
 
     Attributes:
@@ -52,13 +52,22 @@ class _Heard:
         """Return sums by block and cell."""
         return by_cell(self.block, self.blocks, cell, width, weights)
 
+    @property
+    def excess(self) -> Array:
+        """Suspicion less the mean: of Werewolves for what one says, of others for what another says."""
+        import numpy as np
 
-def _heard(columns: Columns) -> _Heard:
+        means = [float(self.suspicion[side].mean()) if side.any() else 0.0 for side in (~self.wolf, self.wolf)]
+        excess: Array = self.suspicion - np.array(means)[self.wolf.astype(int)]
+        return excess
+
+
+def _uninformed(columns: Columns) -> _Judgements:
     import numpy as np
 
     table = columns.judgements
     rows = np.flatnonzero(~table["informed"] & (table["d"] >= 0) & ~np.isnan(table["s"]))
-    return _Heard(
+    return _Judgements(
         rows=rows,
         block=columns.blocks[table["game"][rows]],
         blocks=len(columns.block_names),
@@ -79,35 +88,36 @@ def bias(study: Study) -> Result:
     - ``retest``: of judgements made twice (games of one seed, the same words, the same observer and
       agent): mean ``difference`` of suspicion, ``agreement`` of flags, ``correlation``.
     """
-    columns, heard = study.columns, _heard(study.columns)
+    columns, judged = study.columns, _uninformed(study.columns)
     statements = columns.statements
-    of = columns.judgements["statement"][heard.rows]
-    debate = statements["phase"][of] == PHASES.index("debate")
-    where = {
-        "seat": (columns.judgements["target"][heard.rows] + 1.0, None),
-        "turn": (statements["turn"][of].astype(float), debate),
-        "length": (statements["length"][of].astype(float), statements["length"][of] > 0),
+    statement = columns.judgements["statement"][judged.rows]
+    debate = statements["phase"][statement] == PHASES.index("debate")
+    predictors = {
+        "seat": (columns.judgements["target"][judged.rows] + 1.0, None),
+        "turn": (statements["turn"][statement].astype(float), debate),
+        "length": (statements["length"][statement].astype(float), statements["length"][statement] > 0),
     }
-    slopes = {name: _slope(heard, value / UNITS[name], among) for name, (value, among) in where.items()}
-    own, flag = _own(columns, heard)
-    return {**slopes, "own_agent": own, "own_flag": flag, "names": _names(columns, heard), "retest": _retest(columns)}
+    slopes = {name: _slope(judged, value / UNITS[name], among) for name, (value, among) in predictors.items()}
+    return {**slopes, **_own_agent(columns, judged), "names": _names(columns, judged), "retest": _retest(columns)}
 
 
-def _slope(heard: _Heard, x: Array, among: Array | None) -> Result:
+def _slope(judged: _Judgements, x: Array, mask: Array | None) -> Result:
     """Return the slope of suspicion on something, among Werewolves and among others together."""
     import numpy as np
 
-    kept = np.ones(len(x)) if among is None else among.astype(float)
+    weights = np.ones(len(x)) if mask is None else mask.astype(float)
     # near 0, so that sums of squares lose nothing
-    x = x - (float(np.average(x, weights=kept)) if kept.any() else 0.0)
-    y = heard.suspicion - (float(np.average(heard.suspicion, weights=kept)) if kept.any() else 0.0)
+    x = x - (float(np.average(x, weights=weights)) if weights.any() else 0.0)
+    y = judged.suspicion - (float(np.average(judged.suspicion, weights=weights)) if weights.any() else 0.0)
     sums = [
-        by_block(heard.block, heard.blocks, *(kept * side * part for part in (np.ones(len(x)), x, y, x * y, x * x)))
-        for side in (heard.wolf, ~heard.wolf)
+        by_block(
+            judged.block, judged.blocks, *(weights * side * part for part in (np.ones(len(x)), x, y, x * y, x * x))
+        )
+        for side in (judged.wolf, ~judged.wolf)
     ]
 
-    def slope(found: Array) -> Array:
-        sides = found.reshape(*found.shape[:-1], 2, 5)
+    def slope(totals: Array) -> Array:
+        sides = totals.reshape(*totals.shape[:-1], 2, 5)
         n, first, second, both, square = np.moveaxis(sides, -1, 0)
         across = both - np.nan_to_num(ratio(first * second, n))
         along = square - np.nan_to_num(ratio(first * first, n))
@@ -115,72 +125,64 @@ def _slope(heard: _Heard, x: Array, among: Array | None) -> Result:
         return ratio(across, np.where(along > 1e-9, along, 0))
 
     matrix = np.concatenate(sums, axis=1)
-    reason = _UNJUDGED if not kept.any() else "it is the same everywhere"
-    return of_blocks(matrix, slope, matrix[:, 0] + matrix[:, 5], reason)
+    reason = _UNJUDGED if not weights.any() else "it is the same everywhere"
+    return block_estimate(matrix, slope, matrix[:, 0] + matrix[:, 5], reason)
 
 
-def _own(columns: Columns, heard: _Heard) -> tuple[Result, Result]:
+def _own_agent(columns: Columns, judged: _Judgements) -> Result:
     """Return how much more an observer suspects, and flags, its own agent."""
     import numpy as np
 
     table, count = columns.judgements, len(columns.agents)
     if not 1 < count <= MOST_AGENTS:
         reason = "one agent alone" if count < 2 else f"more than {MOST_AGENTS} agents"
-        return told(None, 0, None, reason), told(None, 0, None, reason)
-    cell = table["observer_agent"][heard.rows].astype(np.int64) * count + table["target_agent"][heard.rows]
+        return dict.fromkeys(("own_agent", "own_flag"), estimate(None, 0, None, reason))
+    cell = table["observer_agent"][judged.rows].astype(np.int64) * count + table["target_agent"][judged.rows]
     same = np.eye(count, dtype=bool)
 
-    def contrast(found: Array) -> Array:
+    def contrast(totals: Array) -> Array:
         # over all cells alike: what is due to the row and to the column drops out
-        parts = found.reshape(*found.shape[:-1], 2, count, count)
+        parts = totals.reshape(*totals.shape[:-1], 2, count, count)
         means = ratio(parts[..., 0, :, :], parts[..., 1, :, :])
-        apart: Array = means[..., same].mean(axis=-1) - means[..., ~same].mean(axis=-1)
-        return apart
+        difference: Array = means[..., same].mean(axis=-1) - means[..., ~same].mean(axis=-1)
+        return difference
 
-    n = heard.cells(cell, count * count, np.ones(len(cell)))
+    n = judged.cells(cell, count * count, np.ones(len(cell)))
     reason = "not every two agents judged each other, and themselves"
 
-    def own(value: Array) -> Result:
-        return of_blocks(
-            np.concatenate([heard.cells(cell, count * count, value), n], axis=1), contrast, n.sum(axis=1), reason
+    def contrasted(value: Array) -> Result:
+        return block_estimate(
+            np.concatenate([judged.cells(cell, count * count, value), n], axis=1), contrast, n.sum(axis=1), reason
         )
 
-    return own(heard.suspicion - _expected(heard)), own((table["d"][heard.rows] == 1).astype(float))
+    flag = (table["d"][judged.rows] == 1).astype(float)
+    return {"own_agent": contrasted(judged.excess), "own_flag": contrasted(flag)}
 
 
-def _expected(heard: _Heard) -> Array:
-    """Return the mean suspicion of Werewolves for what one says, and that of others for what others say."""
-    import numpy as np
-
-    means = [float(heard.suspicion[side].mean()) if side.any() else 0.0 for side in (~heard.wolf, heard.wolf)]
-    found: Array = np.array(means)[heard.wolf.astype(int)]
-    return found
-
-
-def _names(columns: Columns, heard: _Heard) -> Result:
+def _names(columns: Columns, judged: _Judgements) -> Result:
     import numpy as np
 
     table, seats = columns.judgements, columns.seats
     width = int(columns.games["seats"].max(initial=0))
     named = np.full(len(columns.ids) * max(1, width), -1)
     named[seats["game"].astype(np.int64) * width + seats["seat"]] = seats["name"]
-    name = named[table["game"][heard.rows].astype(np.int64) * width + table["target"][heard.rows]]
-    apart = heard.suspicion - _expected(heard)
+    name = named[table["game"][judged.rows].astype(np.int64) * width + table["target"][judged.rows]]
+    excess = judged.excess
     count = len(columns.names)
-    sums, n = (heard.cells(name, count, weight) for weight in (apart, np.ones(len(apart))))
-    whole = np.stack([sums.sum(axis=1), n.sum(axis=1)], axis=1)
+    sums, n = (judged.cells(name, count, weight) for weight in (excess, np.ones(len(excess))))
+    overall = np.stack([sums.sum(axis=1), n.sum(axis=1)], axis=1)
 
-    def difference(found: Array) -> Array:
-        own, every = found[..., :2], found[..., 2:]
-        others = every - own
-        return ratio(own[..., 0], own[..., 1]) - ratio(others[..., 0], others[..., 1])
+    def difference(totals: Array) -> Array:
+        of_name, of_all = totals[..., :2], totals[..., 2:]
+        others = of_all - of_name
+        return ratio(of_name[..., 0], of_name[..., 1]) - ratio(others[..., 0], others[..., 1])
 
     rows = {
-        each: of_blocks(
-            np.concatenate([np.stack([sums[:, at], n[:, at]], axis=1), whole], axis=1),
-            *(difference, n[:, at], "nobody judged a player of that name, or nobody of another"),
+        player: block_estimate(
+            np.concatenate([np.stack([sums[:, index], n[:, index]], axis=1), overall], axis=1),
+            *(difference, n[:, index], "nobody judged a player of that name, or nobody of another"),
         )
-        for at, each in enumerate(columns.names)
+        for index, player in enumerate(columns.names)
     }
     return {"by_name": rows, "p": _p_of_names(sums), "names": count}
 
@@ -190,13 +192,13 @@ def _p_of_names(sums: Array) -> float | None:
     import numpy as np
 
     norm = np.sqrt((sums**2).sum(axis=0))
-    told_of = np.flatnonzero((norm > 0) & ((sums != 0).sum(axis=0) > 1))
-    if not len(told_of):
+    tested = np.flatnonzero((norm > 0) & ((sums != 0).sum(axis=0) > 1))
+    if not len(tested):
         return None
     flips = Rearrangements(len(sums), 0, 0, PERMUTATIONS)
-    parts = sums[:, told_of]
-    found = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[told_of]
-    return min(flips.adjusted({str(at): own for at, own in enumerate(found.T)}).values())
+    parts = sums[:, tested]
+    statistics = np.abs(parts.sum(axis=0) - 2 * flips.moved(parts)) / norm[tested]
+    return min(flips.adjusted({str(index): statistic for index, statistic in enumerate(statistics.T)}).values())
 
 
 def _retest(columns: Columns) -> Result:
@@ -204,13 +206,13 @@ def _retest(columns: Columns) -> Result:
     import numpy as np
 
     table, statements = columns.judgements, columns.statements
-    seeds = {seed: at for at, seed in enumerate(sorted({seed for seed in columns.seeds if seed}))}
+    seeds = {seed: index for index, seed in enumerate(sorted({seed for seed in columns.seeds if seed}))}
     seed = np.array([seeds.get(seed, -1) for seed in columns.seeds], np.int64)
     rows = np.flatnonzero((table["d"] >= 0) & ~np.isnan(table["s"]) & (seed[table["game"]] >= 0))
-    of = table["statement"][rows]
+    statement = table["statement"][rows]
     key: Any = np.stack(
         [
-            *(seed[table["game"][rows]], statements["number"][of], statements["checksum"][of]),
+            *(seed[table["game"][rows]], statements["number"][statement], statements["checksum"][statement]),
             *(table["target"][rows], table["observer"][rows], table["observer_agent"][rows]),
         ],
         axis=1,
@@ -218,19 +220,15 @@ def _retest(columns: Columns) -> Result:
     order = np.lexsort((rows, *key.T[::-1]))
     rows, key = rows[order], key[order]
     twice = np.flatnonzero((key[1:] == key[:-1]).all(axis=1))
-    one, other = rows[twice], rows[twice + 1]
-    apart = np.abs(table["s"][one] - table["s"][other])
-    agree = (table["d"][one] == table["d"][other]).astype(float)
-    blocks = len(columns.block_names)
-    block = columns.blocks[table["game"][one]]
-    sums = by_block(block, blocks, apart, agree, np.ones(len(one)))
+    pairs = np.stack([rows[twice], rows[twice + 1]])
+    game, s, d, ones = table["game"][pairs[0]], table["s"][pairs], table["d"][pairs], np.ones(len(twice))
     reason = "no judgement was made twice: play a study again with the same seed, and give both"
-    both = np.concatenate([table["s"][one], table["s"][other]]), np.concatenate([table["s"][other], table["s"][one]])
-    varied = len(one) > 1 and float(both[0].std()) > 0
+    varied = len(twice) > 1 and float(s.std()) > 0
     return {
-        "difference": of_blocks(sums, lambda found: ratio(found[..., 0], found[..., 2]), sums[:, 2], reason),
-        "agreement": of_blocks(sums, lambda found: ratio(found[..., 1], found[..., 2]), sums[:, 2], reason),
-        "correlation": number(np.corrcoef(*both)[0, 1]) if varied else None,
-        "n": len(one),
-        "draws": draws_of(blocks).draws if blocks else 0,
+        "difference": rate_of_rows(columns, game, np.abs(s[0] - s[1]), ones, reason),
+        "agreement": rate_of_rows(columns, game, d[0] == d[1], ones, reason),
+        # either of a pair comes first once
+        "correlation": number(np.corrcoef(s.ravel(), s[::-1].ravel())[0, 1]) if varied else None,
+        "n": len(twice),
+        "draws": DRAWS if columns.ids else 0,
     }

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from analytics import Result
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 LEVEL: Final = 0.95
 """Coverage of every interval (paper, section 5.9)."""
@@ -131,19 +131,19 @@ class Draws:
         """
         import numpy as np
 
-        found = np.empty((self.draws, matrix.shape[1]), np.float64)
+        sums = np.empty((self.draws, matrix.shape[1]), np.float64)
         step = max(1, _AT_ONCE // max(1, self.blocks))
         for first in range(0, self.draws, step):
-            some = self.counts[first : first + step].astype(matrix.dtype)
-            found[first : first + step] = some @ matrix
-        return found
+            part = self.counts[first : first + step].astype(matrix.dtype)
+            sums[first : first + step] = part @ matrix
+        return sums
 
-    def interval(self, drawn: Array, held: int | None = None) -> Interval:
+    def interval(self, drawn: Array, nonempty: int | None = None) -> Interval:
         """Return the interval of a figure, or why there is none; see `tail_of` for its quantiles.
 
         Args:
             drawn: the figure in every draw, NaN where it is undefined.
-            held: number of blocks with anything in them that the figure is over; all unless given.
+            nonempty: number of blocks with anything in them that the figure is over; all unless given.
         """
         import numpy as np
 
@@ -152,13 +152,13 @@ class Draws:
             return Interval(None, None, FEW_BLOCKS)
         if missing > UNDEFINED_SHARE * len(drawn):
             return Interval(None, None, f"undefined in {missing} of {len(drawn)} draws")
-        if held is not None and held < FEWEST_BLOCKS:
+        if nonempty is not None and nonempty < FEWEST_BLOCKS:
             return Interval(None, None, FEW_BLOCKS)
-        known = drawn[~np.isnan(drawn)]
-        if not len(known) or float(np.ptp(known)) <= _ALIKE:
+        defined = drawn[~np.isnan(drawn)]
+        if not len(defined) or float(np.ptp(defined)) <= _ALIKE:
             return Interval(None, None, ALL_ALIKE)
-        tail = tail_of(self.fewest if held is None else min(held, self.fewest))
-        low, high = np.quantile(known, [tail, 1 - tail])
+        tail = tail_of(self.fewest if nonempty is None else min(nonempty, self.fewest))
+        low, high = np.quantile(defined, [tail, 1 - tail])
         return Interval(float(low), float(high), None)
 
 
@@ -172,7 +172,7 @@ def _draws(blocks: int, draws: int) -> Draws:
     return Draws([blocks], draws)
 
 
-def told(value: float | None, n: int, interval: Interval | None, reason: str) -> Result:
+def estimate(value: float | None, n: int, interval: Interval | None, reason: str) -> Result:
     """Return an estimate as plain values: value, 95 % interval, n, and why either is missing.
 
     Args:
@@ -184,8 +184,8 @@ def told(value: float | None, n: int, interval: Interval | None, reason: str) ->
     if value is None or math.isnan(value):
         return {"value": None, "low": None, "high": None, "n": n, "reason": reason}
     low, high, why = interval or Interval(None, None, FEW_BLOCKS)
-    found: Result = {"value": float(value), "low": low, "high": high, "n": n, "reason": None}
-    return found if why is None else {**found, "interval_reason": why}
+    result: Result = {"value": float(value), "low": low, "high": high, "n": n, "reason": None}
+    return result if why is None else {**result, "interval_reason": why}
 
 
 def by_block(block: Array, blocks: int, *weights: Array) -> Array:
@@ -198,7 +198,7 @@ def by_block(block: Array, blocks: int, *weights: Array) -> Array:
     """
     import numpy as np
 
-    return np.stack([np.bincount(block, each, blocks) for each in weights], axis=1)
+    return np.stack([np.bincount(block, weight, blocks) for weight in weights], axis=1)
 
 
 def by_cell(block: Array, blocks: int, cell: Array, width: int, weights: Array | None = None) -> Array:
@@ -216,7 +216,7 @@ def by_cell(block: Array, blocks: int, cell: Array, width: int, weights: Array |
     return np.bincount(block.astype(np.int64) * width + cell, weights, blocks * width).reshape(blocks, width)
 
 
-def of_blocks(sums: Array, figure: Callable[[Array], Array], n: Array, reason: str) -> Result:
+def block_estimate(sums: Array, figure: Callable[[Array], Array], n: Array, reason: str) -> Result:
     """Return a figure of sums as an estimate.
 
     Args:
@@ -228,10 +228,10 @@ def of_blocks(sums: Array, figure: Callable[[Array], Array], n: Array, reason: s
     value = float(figure(sums.sum(axis=0)))
     count = round(float(n.sum()))
     if math.isnan(value) or not len(sums):
-        return told(None, count, None, reason)
+        return estimate(None, count, None, reason)
     draws = draws_of(len(sums))
     interval = draws.interval(figure(draws.sums(sums)), int((n > 0).sum())) if len(sums) >= FEWEST_BLOCKS else None
-    return told(value, count, interval, reason)
+    return estimate(value, count, interval, reason)
 
 
 def undefined(drawn: Array) -> int:
@@ -241,7 +241,7 @@ def undefined(drawn: Array) -> int:
     return int(np.isnan(drawn).sum())
 
 
-def of_games(values: Sequence[float], statistic: Literal["mean", "median"]) -> Interval:
+def game_interval(values: Sequence[float], statistic: Literal["mean", "median"]) -> Interval:
     """Return the interval of a statistic of one value a game, games being resampled.
 
     The values are sorted first: they are exchangeable, and so the order in which games came leaves
@@ -252,11 +252,11 @@ def of_games(values: Sequence[float], statistic: Literal["mean", "median"]) -> I
         return Interval(None, None, FEW_BLOCKS)
     import numpy as np
 
-    held, draws = np.sort(np.asarray(values, np.float64)), draws_of(n)
+    ordered, draws = np.sort(np.asarray(values, np.float64)), draws_of(n)
     if statistic == "mean":
-        return draws.interval(draws.sums(held[:, None])[:, 0] / n)
-    reached = np.cumsum(draws.counts, axis=1, dtype=np.int32)
-    middle = [held[(reached > at).argmax(axis=1)] for at in ((n - 1) // 2, n // 2)]
+        return draws.interval(draws.sums(ordered[:, None])[:, 0] / n)
+    cumulated = np.cumsum(draws.counts, axis=1, dtype=np.int32)
+    middle = [ordered[(cumulated > rank).argmax(axis=1)] for rank in ((n - 1) // 2, n // 2)]
     return draws.interval((middle[0] + middle[1]) / 2)
 
 
@@ -280,24 +280,24 @@ class Figures:
 
     Attributes:
         values: of each.
-        held: blocks that tell of each.
+        nonempty: number of blocks that tell of each.
         effects: what each block adds to each figure, by block and figure, but for the prior.
         low: lower ends of the intervals; None below five blocks.
         high: upper ends.
     """
 
     values: Array
-    held: Array
+    nonempty: Array
     effects: Array
     low: Array | None
     high: Array | None
 
-    def estimate(self, at: int, n: int) -> Result:
+    def estimate(self, index: int, n: int) -> Result:
         """Return one of them as an estimate, over n of something."""
         interval = None
         if self.low is not None and self.high is not None:
-            interval = Interval(float(self.low[at]), float(self.high[at]), None)
-        return told(float(self.values[at]), n, interval, "")
+            interval = Interval(float(self.low[index]), float(self.high[index]), None)
+        return estimate(float(self.values[index]), n, interval, "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -305,13 +305,13 @@ class PenalisedFit:
     """The most probable parameters of a model whose parameters are normal around 0 beforehand.
 
     Attributes:
-        at: the parameters.
+        parameters: of the model.
         covariance: inverse of information plus prior precision: what the model thinks of their
             uncertainty.
         by_block: each block's part of the likelihood's gradient there.
     """
 
-    at: Array
+    parameters: Array
     covariance: Array
     by_block: Array
 
@@ -326,11 +326,11 @@ def bind(precision: Array, start: int, weight: Array) -> None:
 
     members = start + np.flatnonzero(weight > 0)
     if len(members):
-        own = weight[weight > 0] / weight[weight > 0].mean()
-        precision[np.ix_(members, members)] += _CONSTRAINT * np.outer(own, own)
+        scaled = weight[weight > 0] / weight[weight > 0].mean()
+        precision[np.ix_(members, members)] += _CONSTRAINT * np.outer(scaled, scaled)
 
 
-def linear_figures(found: PenalisedFit, weights: Array, prior_sd: float, *, draws: int | None = None) -> Figures:
+def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws: int | None = None) -> Figures:
     """Return figures that are sums of parameters, with 95 % intervals.
 
     Each draw resamples the blocks of games and steps from the fit to where the resampled likelihood would have its top,
@@ -344,30 +344,30 @@ def linear_figures(found: PenalisedFit, weights: Array, prior_sd: float, *, draw
       narrower than the model itself would have it, and its quantiles are those of as many blocks as it was there in.
 
     Args:
-        found: a fit.
+        fit: of a model.
         weights: of the parameters, by figure.
         prior_sd: standard deviation of every parameter beforehand.
         draws: number of draws; `draws_for` the blocks unless given.
     """
     import numpy as np
 
-    values = weights @ found.at
-    tells = found.by_block != 0
-    held = np.array([int((tells & (row != 0)).any(axis=1).sum()) for row in weights])
-    blocks = len(found.by_block)
-    effects = found.by_block @ found.covariance @ weights.T
+    values = weights @ fit.parameters
+    tells = fit.by_block != 0
+    nonempty = np.array([int((tells & (row != 0)).any(axis=1).sum()) for row in weights])
+    blocks = len(fit.by_block)
+    effects = fit.by_block @ fit.covariance @ weights.T
     if blocks < FEWEST_BLOCKS:
-        return Figures(values, held, effects, None, None)
+        return Figures(values, nonempty, effects, None, None)
     draws = draws_for(blocks) if draws is None else draws
     # the mean gradient does not move under resampling
     moved = _draws(blocks, draws).sums(effects - effects.mean(axis=0))
-    centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(found.at)))
-    steps = moved + centre @ found.covariance @ weights.T
-    modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, found.covariance, weights), 0.0))
+    centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(fit.parameters)))
+    steps = moved + centre @ fit.covariance @ weights.T
+    modelled = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", weights, fit.covariance, weights), 0.0))
     seen = steps.std(axis=0)
     steps *= np.where(seen > 0, np.maximum(1.0, modelled / np.where(seen > 0, seen, 1.0)), 1.0)
     ends = np.empty((2, len(values)))
-    for at, count in enumerate(held.tolist()):
+    for index, count in enumerate(nonempty.tolist()):
         tail = tail_of(max(count, FEWEST_BLOCKS))
-        ends[:, at] = values[at] + np.quantile(steps[:, at], [tail, 1 - tail])
-    return Figures(values, held, effects, ends[0], ends[1])
+        ends[:, index] = values[index] + np.quantile(steps[:, index], [tail, 1 - tail])
+    return Figures(values, nonempty, effects, ends[0], ends[1])

@@ -14,10 +14,10 @@ from statistics import NormalDist, median
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import FEW_BLOCKS, LEVEL, Interval
+from analytics.measures.bootstrap import FEW_BLOCKS, LEVEL, Interval, block_estimate, by_block
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array, Columns
 
 
 def ratio(numerator: Array | float, denominator: Array | float) -> Array:
@@ -25,14 +25,14 @@ def ratio(numerator: Array | float, denominator: Array | float) -> Array:
     import numpy as np
 
     above, below = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    found: Array = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
-    return found
+    quotients: Array = np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
+    return quotients
 
 
 def number(value: Array | float) -> float | None:
     """Return a finite number as it stands and NaN as None."""
-    found = float(value)
-    return None if isnan(found) else found
+    plain = float(value)
+    return None if isnan(plain) else plain
 
 
 # -- of flags
@@ -51,8 +51,8 @@ def constant_accuracy(counts: Array) -> Array:
 
 def accuracy_lift(counts: Array) -> Array:
     """Return the accuracy minus that of the better constant guess, both over the same counts."""
-    found: Array = accuracy(counts) - constant_accuracy(counts)
-    return found
+    lift: Array = accuracy(counts) - constant_accuracy(counts)
+    return lift
 
 
 def base_rate(counts: Array) -> Array:
@@ -79,15 +79,15 @@ def f1(counts: Array) -> Array:
     """Return the harmonic mean of precision and recall, undefined where one of them is."""
     twice = 2 * counts[..., 1, 1]
     value = ratio(twice, twice + counts[..., 0, 1] + counts[..., 1, 0])
-    found: Array = value + 0 * (precision(counts) + recall(counts))
-    return found
+    score: Array = value + 0 * (precision(counts) + recall(counts))
+    return score
 
 
 def constant_f1(counts: Array) -> Array:
     """Return F1 of flagging everything."""
     share = base_rate(counts)
-    found: Array = 2 * share / (1 + share)
-    return found
+    score: Array = 2 * share / (1 + share)
+    return score
 
 
 def mcc(counts: Array) -> Array:
@@ -111,8 +111,8 @@ def criterion(counts: Array) -> Array:
     class is empty.
     """
     hits, alarms = _signal(counts)
-    found: Array = 0.0 - (hits + alarms) / 2
-    return found
+    centre: Array = 0.0 - (hits + alarms) / 2
+    return centre
 
 
 def _signal(counts: Array) -> tuple[Array, Array]:
@@ -127,8 +127,8 @@ def _signal(counts: Array) -> tuple[Array, Array]:
 
 def zero(counts: Array) -> Array:
     """Return 0."""
-    found: Array = 0.0 * counts.sum(axis=(-1, -2))
-    return found
+    zeros: Array = 0.0 * counts.sum(axis=(-1, -2))
+    return zeros
 
 
 def half(counts: Array) -> Array:
@@ -159,9 +159,9 @@ def confusion(counts: Array) -> Result:
     not flagged; ``n`` are all judgements.
     """
     (tn, fp), (fn, tp) = ([int(count) for count in row] for row in counts.tolist())
-    found: Result = {"n": tp + tn + fp + fn, "tp": tp, "tn": tn, "fp": fp, "fn": fn}
+    values: Result = {"n": tp + tn + fp + fn, "tp": tp, "tn": tn, "fp": fp, "fn": fn}
     exact = counts.astype("f8")
-    return {**found, **{name: number(formula(exact)) for name, formula in MEASURES.items()}}
+    return {**values, **{name: number(formula(exact)) for name, formula in MEASURES.items()}}
 
 
 # -- of scores
@@ -192,10 +192,10 @@ def average_precision(counts: Array) -> Array:
     import numpy as np
 
     hits = np.cumsum(counts[..., 1, ::-1], axis=-1, dtype=np.float64)
-    reached = hits + np.cumsum(counts[..., 0, ::-1], axis=-1, dtype=np.float64)
-    at = np.divide(hits, reached, out=np.zeros_like(hits), where=reached > 0)
+    flagged = hits + np.cumsum(counts[..., 0, ::-1], axis=-1, dtype=np.float64)
+    precisions = np.divide(hits, flagged, out=np.zeros_like(hits), where=flagged > 0)
     deceptive, truthful = counts[..., 1, :].sum(axis=-1), counts[..., 0, :].sum(axis=-1)
-    return ratio((counts[..., 1, ::-1] * at).sum(axis=-1), np.where(truthful > 0, deceptive, 0))
+    return ratio((counts[..., 1, ::-1] * precisions).sum(axis=-1), np.where(truthful > 0, deceptive, 0))
 
 
 def average_precision_lift(counts: Array) -> Array:
@@ -203,8 +203,8 @@ def average_precision_lift(counts: Array) -> Array:
     reach.
     """
     deceptive = counts[..., 1, :].sum(axis=-1)
-    found: Array = average_precision(counts) - ratio(deceptive, counts.sum(axis=(-1, -2)))
-    return found
+    lift: Array = average_precision(counts) - ratio(deceptive, counts.sum(axis=(-1, -2)))
+    return lift
 
 
 BINS: Final = 10
@@ -248,12 +248,26 @@ def theil_sen(points: Sequence[tuple[int, float]]) -> float | None:
     return median(slopes) if slopes else None
 
 
-def whole(value: Array | float) -> int:
+def as_count(value: Array | float) -> int:
     """Return a count that was summed as a float."""
     return round(float(value))
 
 
-# -- of rates of games
+# -- of rates
+
+
+def rate_of_rows(columns: Columns, game: Array, numerator: Array, denominator: Array, reason: str) -> Result:
+    """Return one sum of rows over another as an estimate.
+
+    Args:
+        columns: the games.
+        game: of each row.
+        numerator: by row, what is summed above the line.
+        denominator: by row, what is summed below it.
+        reason: why it is undefined if it is.
+    """
+    sums = by_block(columns.blocks[game], len(columns.block_names), numerator, denominator)
+    return block_estimate(sums, lambda totals: ratio(totals[..., 0], totals[..., 1]), sums[:, 1], reason)
 
 
 def wilson(k: float, n: float) -> tuple[float, float] | None:
@@ -274,7 +288,7 @@ def wilson(k: float, n: float) -> tuple[float, float] | None:
     return low, high
 
 
-def rate_of_games(k: Array, n: Array, most: float) -> Interval:
+def rate_of_games(k: Array, n: Array, limit: float) -> Interval:
     """Return the interval of a rate of games: Wilson's, on the effective number of games.
 
     That is the number of games, divided by the design effect (the variance of the rate over blocks
@@ -285,26 +299,26 @@ def rate_of_games(k: Array, n: Array, most: float) -> Interval:
     Args:
         k: what counts, by block.
         n: of how many, by block.
-        most: how many independent games there can be: their number, or fewer where several seats of
+        limit: how many independent games there can be: their number, or fewer where several seats of
             one game count.
     """
     from scipy.special import stdtrit
 
-    held = n > 0
-    k, n, blocks = k[held], n[held], int(held.sum())
+    nonempty = n > 0
+    k, n, blocks = k[nonempty], n[nonempty], int(nonempty.sum())
     total = float(n.sum())
     if not total:
         return Interval(None, None, "there are none")
     share = float(k.sum()) / total
-    effective = min(most, total)
-    if 1 < blocks < most:
+    effective = min(limit, total)
+    if 1 < blocks < limit:
         spread = float(((k - share * n) ** 2).sum()) * blocks / (blocks - 1) / total**2
         simple = share * (1 - share) / max(1.0, effective - 1)
         if spread > simple > 0:
             effective = max(effective * simple / spread, min(effective, blocks - 1))
         z = NormalDist().inv_cdf((1 + LEVEL) / 2)
         effective *= (z / float(stdtrit(blocks - 1, (1 + LEVEL) / 2))) ** 2
-    elif blocks == 1 < most:
+    elif blocks == 1 < limit:
         return Interval(None, None, FEW_BLOCKS)
     low, high = wilson(share * effective, effective) or (None, None)
     return Interval(low, high, None)

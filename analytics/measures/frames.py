@@ -26,7 +26,7 @@ from analytics.rows import HOW
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 Pairs: TypeAlias = Literal["uninformed", "all"]
 
@@ -81,20 +81,20 @@ class Frame:
         self.index = index
         self.where = dict(where or {})
         self._values = values
-        self._held: dict[str, Array] = {}
+        self._matrices: dict[str, Array] = {}
         self._cubes: dict[Any, Array] = {}
 
     def values(self, name: str) -> Array:
         """Return the sums of a family, its keys on the last axis."""
-        if name not in self._held:
-            self._held[name] = self._values(name)
-        return self._held[name]
+        if name not in self._matrices:
+            self._matrices[name] = self._values(name)
+        return self._matrices[name]
 
-    def of(self, **where: Group) -> Frame:
+    def select(self, **where: Group) -> Frame:
         """Return the same sums, of one group only; families without the axis are not touched."""
-        found = Frame(self.axes, self.index, self._values, {**self.where, **where})
-        found._held, found._cubes = self._held, self._cubes
-        return found
+        frame = Frame(self.axes, self.index, self._values, {**self.where, **where})
+        frame._matrices, frame._cubes = self._matrices, self._cubes
+        return frame
 
     def map(self, change: Callable[[Array], Array]) -> Frame:
         """Return what becomes of the sums of every family, their keys on the last axis."""
@@ -124,11 +124,11 @@ class Frame:
             where: axes and the value to keep to; all values of those that are not named add up.
         """
         axes = self.axes[name]
-        wanted = {each: value for each, value in self.where.items() if each in axes} | where
-        fixed = tuple((1 + axes.index(axis), value) for axis, value in wanted.items() if value is not None)
+        constraints = {axis: value for axis, value in self.where.items() if axis in axes} | where
+        fixed = tuple((1 + axes.index(axis), value) for axis, value in constraints.items() if value is not None)
         sides = tuple(
             (1 + axes.index(axis), tuple(values))
-            for axis, values in ((each, VALUES[each]) if isinstance(each, str) else each for each in by)
+            for axis, values in ((side, VALUES[side]) if isinstance(side, str) else side for side in by)
         )
         if (name, fixed, sides) not in self._cubes:
             self._cubes[name, fixed, sides] = self._cube(name, fixed, sides)
@@ -143,50 +143,50 @@ class Frame:
         import numpy as np
 
         shape = tuple(len(values) for _, values in sides)
-        places = [{value: at for at, value in enumerate(values)} for _, values in sides]
+        places = [{value: index for index, value in enumerate(values)} for _, values in sides]
         rows, cells = [], []
         for row, (key, _) in enumerate(self.index[name]):
             if any(key[axis] != value for axis, value in fixed):
                 continue
             cell: int | None = 0
             for (axis, _), place in zip(sides, places, strict=True):
-                at = place.get(key[axis])
-                cell = None if cell is None or at is None else cell * len(place) + at
+                position = place.get(key[axis])
+                cell = None if cell is None or position is None else cell * len(place) + position
             if cell is not None:
                 rows.append(row)
                 cells.append(cell)
         chosen = np.zeros((len(rows), math.prod(shape)))
         chosen[np.arange(len(rows)), cells] = 1
-        found: Array = self.values(name)[..., rows] @ chosen
-        return found.reshape((*found.shape[:-1], *shape))
+        sums: Array = self.values(name)[..., rows] @ chosen
+        return sums.reshape((*sums.shape[:-1], *shape))
 
 
 class Formula:
     """What is computed of the sums of a frame, written as a formula of cubes; total, games or draws are put in later.
 
     Args:
-        of: the formula.
+        formula: of the cubes of a frame.
         over: what the figure is over.
     """
 
-    def __init__(self, of: Callable[[Frame], Array], over: Formula | None = None) -> None:
-        self._of = of
-        self._over = over
+    def __init__(self, formula: Callable[[Frame], Array], over: Formula | None = None) -> None:
+        self._formula = formula
+        self._below = over
 
     def __call__(self, frame: Frame) -> Array:
         """Return it for every variant of some sums, NaN where it is undefined."""
-        return self._of(frame)
+        return self._formula(frame)
 
     @property
     def n(self) -> Formula:
         """What it is over: of a quotient, what stands below the line."""
-        if self._over is None:
+        if self._below is None:
             raise TypeError("a figure that is no quotient does not say what it is over")
-        return self._over
+        return self._below
 
     def then(self, formula: Callable[[Array], Array]) -> Formula:
         """Return what a formula makes of it, over the same."""
-        return Formula(lambda frame: formula(self(frame)), self._over)
+        return Formula(lambda frame: formula(self(frame)), self._below)
 
     def sum(self, axis: int | tuple[int, ...] = -1) -> Formula:
         """Return the sum over axes of its cube."""
@@ -196,7 +196,7 @@ class Formula:
         return self.then(lambda counts: counts[place])
 
     def __sub__(self, other: Formula) -> Formula:
-        return Formula(lambda frame: self(frame) - other(frame), self._over)
+        return Formula(lambda frame: self(frame) - other(frame), self._below)
 
     def __truediv__(self, below: Formula) -> Formula:
         return Formula(lambda frame: ratio(self(frame), below(frame)), below)
@@ -223,33 +223,33 @@ def aligned(frames: Sequence[Frame], names: Sequence[str], axis: str) -> list[Fr
     """
     import numpy as np
 
-    axes = {name: tuple(each for each in frames[0].axes[name] if each != axis) for name in names}
-    held = [{name: _without(frame, name, axis) for name in names} for frame in frames]
+    axes = {name: tuple(other for other in frames[0].axes[name] if other != axis) for name in names}
+    rows_of = [{name: _without(frame, name, axis) for name in names} for frame in frames]
     index = {}
     for name in names:
-        keys = {key for own in held for key in own[name]}
+        keys = {key for rows in rows_of for key in rows[name]}
         index[name] = [(key, -1) for key in sorted(keys, key=lambda key: tuple(map(str, key)))]
 
-    def align(frame: Frame, own: Mapping[str, Mapping[Key, list[int]]]) -> Frame:
-        def of(name: str) -> Array:
+    def align(frame: Frame, rows: Mapping[str, Mapping[Key, list[int]]]) -> Frame:
+        def values_of(name: str) -> Array:
             chosen = np.zeros((len(frame.index[name]), len(index[name])))
-            for at, (key, _) in enumerate(index[name]):
-                chosen[own[name].get(key, []), at] = 1
-            found: Array = frame.values(name) @ chosen
-            return found
+            for column, (key, _) in enumerate(index[name]):
+                chosen[rows[name].get(key, []), column] = 1
+            sums: Array = frame.values(name) @ chosen
+            return sums
 
-        return Frame(axes, index, of, frame.where)
+        return Frame(axes, index, values_of, frame.where)
 
-    return [align(frame, own) for frame, own in zip(frames, held, strict=True)]
+    return [align(frame, rows) for frame, rows in zip(frames, rows_of, strict=True)]
 
 
 def _without(frame: Frame, name: str, axis: str) -> dict[Key, list[int]]:
     """Return the places of a family's keys that a frame keeps to, by what is left of them without an axis."""
-    axes, found = ("", *frame.axes[name]), defaultdict[Key, list[int]](list)
+    axes, places = ("", *frame.axes[name]), defaultdict[Key, list[int]](list)
     for row, (key, _) in enumerate(frame.index[name]):
         if axis not in axes or frame.where.get(axis) in {None, key[axes.index(axis)]}:
-            found[tuple(part for each, part in zip(axes, key, strict=True) if each != axis)].append(row)
-    return found
+            places[tuple(part for other, part in zip(axes, key, strict=True) if other != axis)].append(row)
+    return places
 
 
 FAMILIES: Final[Mapping[str, Axes]] = {

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from analytics.columns import LIE, MISTAKE, TRUE
 from analytics.measures import formulas
+from analytics.measures.columns import LIE, MISTAKE, TRUE
 from analytics.measures.formulas import BINS, average_precision, average_precision_lift, ratio, roc_area
 from analytics.measures.frames import Formula, Frame, cube, quotient
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
     Cells: TypeAlias = Callable[["Score", str], Array]
 
@@ -40,12 +40,12 @@ class Area:
 
     Attributes:
         score: which score.
-        of: formula of counts by class and cell.
+        formula: of counts by class and cell.
         role: the observers' role; None for all.
     """
 
     score: Score
-    of: Callable[[Array], Array]
+    formula: Callable[[Array], Array]
     role: str | None = None
 
     def __call__(self, counts: Array) -> Array:
@@ -55,7 +55,7 @@ class Area:
         # some rows at a time: cumulating takes several times the memory of the counts
         flat = counts.reshape(math.prod(counts.shape[:-2]), *counts.shape[-2:])
         step = max(1, 1_000_000 // max(1, flat.shape[-1]))
-        parts = [self.of(flat[at : at + step]) for at in range(0, len(flat), step)]
+        parts = [self.formula(flat[start : start + step]) for start in range(0, len(flat), step)]
         return np.concatenate(parts or [np.zeros(0)]).reshape(counts.shape[:-2])
 
 
@@ -103,9 +103,9 @@ def evaluate(measures: Iterable[Measure], frame: Frame, cells: Cells) -> dict[st
         cells: histograms of scores of the same units: counts by class and cell of judgements with a score by observers
             of a role.
     """
-    wanted = {measure.name: measure.value for measure in measures}
-    found = {name: value(frame) for name, value in wanted.items() if not isinstance(value, Area)}
-    areas = {name: value for name, value in wanted.items() if isinstance(value, Area)}
+    values = {measure.name: measure.value for measure in measures}
+    results = {name: value(frame) for name, value in values.items() if not isinstance(value, Area)}
+    areas = {name: value for name, value in values.items() if isinstance(value, Area)}
     for score in dict.fromkeys(area.score for area in areas.values()):
         roles = {name: area.role for name, area in areas.items() if area.score == score}
         total: Any = None
@@ -114,10 +114,10 @@ def evaluate(measures: Iterable[Measure], frame: Frame, cells: Cells) -> dict[st
                 continue
             flat = cells(score, role)
             counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
-            found |= {name: areas[name](counts) for name, own in roles.items() if own == role}
+            results |= {name: areas[name](counts) for name, observer in roles.items() if observer == role}
             total = counts if total is None else total + counts
-        found |= {name: areas[name](total) for name, own in roles.items() if own is None}
-    return {name: found[name] for name in wanted}
+        results |= {name: areas[name](total) for name, observer in roles.items() if observer is None}
+    return {name: results[name] for name in values}
 
 
 _CLASSES: Final = "there are no judged statements of both self-labels"
@@ -153,10 +153,10 @@ def _share(
     value: Formula,
     *baseline: Any,
     unit: Unit = "share",
-    **more: Any,
+    **options: Any,
 ) -> Measure:
     """Return a metric that is a quotient, over what stands below the line."""
-    return Measure(name, label, unit, better, reason, value.n, value, *baseline, **more)
+    return Measure(name, label, unit, better, reason, value.n, value, *baseline, **options)
 
 
 def _constant(value: float, like: Formula) -> Formula:
@@ -209,65 +209,65 @@ def _detection() -> Iterator[Measure]:
 
 
 def _against(row: tuple[str, str, Unit, str, str | None, str], name: str, label: str, counts: Formula) -> Measure:
-    formula, _, unit, baseline, told, reason = row
+    formula, _, unit, baseline, guess, reason = row
     return Measure(
         *(name, label, unit, "high", reason, counts.sum((-1, -2)), counts.then(getattr(formulas, formula))),
         baseline=counts.then(getattr(formulas, baseline)) if baseline else None,
-        baseline_label=told,
+        baseline_label=guess,
         by_game=formula != "accuracy_lift",
         pairs=True,
     )
 
 
 def _areas(score: Score) -> Iterator[Measure]:
-    what, suffix = _SUSPICION[score], _SUFFIX[score]
+    words, suffix = _SUSPICION[score], _SUFFIX[score]
 
     def area(
-        name: str, label: str, unit: Unit, of: Callable[[Array], Array], baseline: Formula, told: str,
+        name: str, label: str, unit: Unit, formula: Callable[[Array], Array], baseline: Formula, guess: str,
         role: str | None = None,
     ) -> Measure:  # fmt: skip
         n = cube("error", score=score, part="n", role=role)
-        return Measure(name, label, unit, "high", _CLASSES, n, Area(score, of, role), baseline, told, pairs=True)
+        return Measure(name, label, unit, "high", _CLASSES, n, Area(score, formula, role), baseline, guess, pairs=True)
 
     n = cube("error", score=score, part="n")
-    share, told = cube("error", score=score, part="deceptive") / n, "share of deceptive statements"
+    share, guess = cube("error", score=score, part="deceptive") / n, "share of deceptive statements"
     for role in (None, *ROLES):
-        label = f"ROC AUC of {what}" + _by(role)
+        label = f"ROC AUC of {words}" + _by(role)
         name = f"auc{suffix}{_named(role)}"
         yield area(name, label, "probability", roc_area, _constant(0.5, n), "chance", role=role)
-    label = f"average precision of {what}"
-    yield area("auprc" + suffix, label, "probability", average_precision, share, told)
+    label = f"average precision of {words}"
+    yield area("auprc" + suffix, label, "probability", average_precision, share, guess)
     if score == "suspicion":
         label += " minus the share of deceptive statements"
-        yield area("auprc_lift", label, "points", average_precision_lift, _constant(0, n), told)
+        yield area("auprc_lift", label, "points", average_precision_lift, _constant(0, n), guess)
 
 
 def _calibration(score: Score) -> Iterator[Measure]:
-    what, suffix = _SUSPICION[score], _SUFFIX[score]
+    words, suffix = _SUSPICION[score], _SUFFIX[score]
     n, square, deceptive = (cube("error", score=score, part=part) for part in ("n", "square", "deceptive"))
     brier, constant = square / n, (deceptive / n).then(lambda share: share * (1 - share))
     skill = Formula((brier / constant).then(lambda part: 1 - part), n)
     bins = cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
     error = bins.then(lambda parts: ratio(abs(parts[..., 0] - parts[..., 1]).sum(axis=-1), parts[..., 2].sum(axis=-1)))
     unjudged = "no judgement counts whose statement has a self-label"
-    told = "always saying the share of deceptive statements"
+    guess = "always saying the share of deceptive statements"
     rows: tuple[tuple[Any, ...], ...] = (
-        ("brier", "Brier score", "score", "low", unjudged, brier, constant, told),
-        ("brier_skill", "Brier skill", "score", "high", _CLASSES, skill, _constant(0, n), told),
+        ("brier", "Brier score", "score", "low", unjudged, brier, constant, guess),
+        ("brier_skill", "Brier skill", "score", "high", _CLASSES, skill, _constant(0, n), guess),
         ("ece", "expected calibration error", "points", "low", unjudged, Formula(error, n)),
     )
     for name, label, unit, better, reason, value, *baseline in rows:
-        yield _share(name + suffix, f"{label} of {what}", better, reason, value, *baseline, unit=unit, pairs=True)
+        yield _share(name + suffix, f"{label} of {words}", better, reason, value, *baseline, unit=unit, pairs=True)
 
 
 def _gap() -> Iterator[Measure]:
-    for name, family, what in (
+    for name, family, words in (
         ("suspicion_gap", "towards", "final suspicion"),
         ("raw_suspicion_gap", "raw_towards", "suspicion as it was given, not smoothed,"),
     ):
         parts = cube(family, "wolf", ("part", ("sum", "n")))
         mean, n = parts[..., 0] / parts[..., 1], parts[..., 1].sum()
-        label, reason = f"{what} of Werewolves minus that of others", "there is no such suspicion of both"
+        label, reason = f"{words} of Werewolves minus that of others", "there is no such suspicion of both"
         yield Measure(
             *(name, label, "points", "high", f"{reason} Werewolves and others", n, mean[..., 1] - mean[..., 0]),
             *(_constant(0, n), "no difference"),
@@ -283,13 +283,13 @@ def _ballots() -> Iterator[Measure]:
     label, lift = f"{label} minus votes at random", (hit - chance) / votes
     yield _share("vote_hit_lift", label, "high", unvoted, lift, _constant(0, votes), random, unit="points", pairs=True)
     label, reason = "votes for whom the voter suspects most", "nobody who had judged somebody alive voted for anybody"
-    shares, told = (quotient("follows"), quotient("follows", "chance")), "a vote at random: 1 / (living - 1)"
-    yield _share("vote_follows_suspicion", label, None, reason, *shares, told, pairs=True)
+    shares, guess = (quotient("follows"), quotient("follows", "chance")), "a vote at random: 1 / (living - 1)"
+    yield _share("vote_follows_suspicion", label, None, reason, *shares, guess, pairs=True)
 
 
 def _truth() -> Iterator[Measure]:
-    said = cube("said", ("label", (-1, 0, 1)), ("truth", (TRUE, MISTAKE, LIE)))
-    checkable, mistakes, lies = said.sum((-1, -2)), said[..., 1], said[..., 2]
+    counts = cube("said", ("label", (-1, 0, 1)), ("truth", (TRUE, MISTAKE, LIE)))
+    checkable, mistakes, lies = counts.sum((-1, -2)), counts[..., 1], counts[..., 2]
     for name, words, false in (("lie_rate", "lies", lies), ("mistake_rate", "mistakes", mistakes)):
         label, reason = f"{words} among statements with a checkable claim", "no statement makes a checkable claim"
         yield _share(name, label, None, reason, false.sum() / checkable)

@@ -32,7 +32,7 @@ from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 Classes: TypeAlias = tuple[Cells, Cells]
 """Judgements of honest and of deceptive statements, of the same agents and blocks."""
@@ -56,7 +56,7 @@ class Layout:
         as_observer: component of each agent as observer, -1 if it is none.
         as_speaker: the same as speaker.
         judged: judgements by agent as observer and class.
-        heard: judgements by agent as speaker and class.
+        received: judgements by agent as speaker and class.
         designs: by class, parameters to effects of observer cells, speaker cells and σ.
         precision: of the prior, the constraints included.
     """
@@ -64,7 +64,7 @@ class Layout:
     as_observer: Array
     as_speaker: Array
     judged: Array
-    heard: Array
+    received: Array
     designs: tuple[Array, Array]
     precision: Array
 
@@ -73,12 +73,12 @@ class Layout:
         """Number of components."""
         return int(max(self.as_observer.max(initial=-1), self.as_speaker.max(initial=-1))) + 1
 
-    def place(self, what: str) -> int:
+    def place(self, kind: str) -> int:
         """Return where a kind of parameter begins: of agents, or of roles such as "observer 1"."""
         agents, groups = len(self.as_observer), self.groups
-        starts = {name: groups + at * agents for at, name in enumerate(_OF_AGENTS)}
+        starts = {name: groups + index * agents for index, name in enumerate(_OF_AGENTS)}
         roles = groups + len(_OF_AGENTS) * agents
-        return {**starts, **{name: roles + at * len(ROLES) for at, name in enumerate(_OF_ROLES)}}[what]
+        return {**starts, **{name: roles + index * len(ROLES) for index, name in enumerate(_OF_ROLES)}}[kind]
 
 
 _OF_AGENTS: Final = ("readiness", "sensitivity", "suspected", "concealment")
@@ -98,7 +98,7 @@ class Fit(PenalisedFit):
     @property
     def spread(self) -> float:
         """Standard deviation of the statements' effects, in logits."""
-        return abs(float(self.at[-1]))
+        return abs(float(self.parameters[-1]))
 
 
 def components(classes: Classes) -> tuple[Array, Array]:
@@ -116,17 +116,17 @@ def components(classes: Classes) -> tuple[Array, Array]:
     agents, roles = classes[0].agents, len(ROLES)
     observers, speakers = [], []
     for cells in classes:
-        there = cells.observer != UNKNOWN
-        observers.append((cells.observer // roles)[there])
-        speakers.append(agents + np.broadcast_to((cells.speaker // roles)[:, None], there.shape)[there])
+        present = cells.observer != UNKNOWN
+        observers.append((cells.observer // roles)[present])
+        speakers.append(agents + np.broadcast_to((cells.speaker // roles)[:, None], present.shape)[present])
     observer, speaker = np.concatenate(observers), np.concatenate(speakers)
     graph = coo_array((np.ones(len(observer)), (observer, speaker)), shape=(2 * agents, 2 * agents))
     label = connected_components(graph.tocsr(), directed=False)[1]
     number: dict[int, int] = {}
-    found = np.full(2 * agents, UNKNOWN, "i4")
+    component = np.full(2 * agents, UNKNOWN, "i4")
     for node in np.unique(np.concatenate([observer, speaker])).tolist():
-        found[node] = number.setdefault(int(label[node]), len(number))
-    return found[:agents], found[agents:]
+        component[node] = number.setdefault(int(label[node]), len(number))
+    return component[:agents], component[agents:]
 
 
 def layout_of(classes: Classes) -> Layout:
@@ -137,18 +137,18 @@ def layout_of(classes: Classes) -> Layout:
     as_observer, as_speaker = components(classes)
     groups = int(max(as_observer.max(initial=-1), as_speaker.max(initial=-1))) + 1
     counts = np.stack([_counts(cells) for cells in classes])  # class, side, agent, role
-    judged, heard = counts.sum(axis=3).transpose(1, 2, 0)
+    judged, received = counts.sum(axis=3).transpose(1, 2, 0)
     size = groups + len(_OF_AGENTS) * agents + len(_OF_ROLES) * roles + 1
     width = agents * roles
-    empty = Layout(as_observer, as_speaker, judged, heard, (np.zeros((1, 1)), np.zeros((1, 1))), np.zeros((1, 1)))
-    share = [side[:, 1] / np.maximum(1, side.sum(axis=1)) for side in (judged, heard)]
+    empty = Layout(as_observer, as_speaker, judged, received, (np.zeros((1, 1)), np.zeros((1, 1))), np.zeros((1, 1)))
+    share = [side[:, 1] / np.maximum(1, side.sum(axis=1)) for side in (judged, received)]
     agent, role = np.divmod(np.arange(width), roles)
-    there = np.flatnonzero(as_observer[agent] != UNKNOWN)
+    observing = np.flatnonzero(as_observer[agent] != UNKNOWN)
     observers, speakers = np.arange(width), width + np.arange(width)
     designs = []
     for x in (0, 1):
         design = np.zeros((2 * width + 1, size))
-        design[there, as_observer[agent[there]]] = 1
+        design[observing, as_observer[agent[observing]]] = 1
         design[observers, empty.place("readiness") + agent] = 1
         design[observers, empty.place("sensitivity") + agent] = x - share[0][agent]
         design[observers, empty.place(f"observer {x}") + role] = 1
@@ -159,18 +159,18 @@ def layout_of(classes: Classes) -> Layout:
         designs.append(design)
 
     precision = np.eye(size) / PRIOR_SD**2
-    both = heard[:, 0] * heard[:, 1] / np.maximum(1, heard.sum(axis=1))
-    for what, member, weight in (
+    both = received[:, 0] * received[:, 1] / np.maximum(1, received.sum(axis=1))
+    for kind, member, weight in (
         ("readiness", as_observer, judged.sum(axis=1)),
-        ("suspected", as_speaker, heard.sum(axis=1)),
+        ("suspected", as_speaker, received.sum(axis=1)),
         ("concealment", as_speaker, both),
     ):
         for group in range(groups):
-            bind(precision, empty.place(what), np.where(member == group, weight, 0))
+            bind(precision, empty.place(kind), np.where(member == group, weight, 0))
     for x in (0, 1):
         for side, name in enumerate(("observer", "speaker")):
             bind(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
-    return Layout(as_observer, as_speaker, judged, heard, (designs[0], designs[1]), precision)
+    return Layout(as_observer, as_speaker, judged, received, (designs[0], designs[1]), precision)
 
 
 def _counts(cells: Cells) -> Array:
@@ -178,9 +178,9 @@ def _counts(cells: Cells) -> Array:
     import numpy as np
 
     width = cells.agents * len(ROLES)
-    there = cells.observer != UNKNOWN
-    observer = np.bincount(cells.observer[there], minlength=width)
-    speaker = np.bincount(cells.speaker, there.sum(axis=1), width)
+    present = cells.observer != UNKNOWN
+    observer = np.bincount(cells.observer[present], minlength=width)
+    speaker = np.bincount(cells.speaker, present.sum(axis=1), width)
     return np.stack([observer, speaker]).reshape(2, cells.agents, len(ROLES))
 
 
@@ -191,69 +191,69 @@ def fit(classes: Classes) -> Fit:
     import numpy as np
 
     layout = layout_of(classes)
-    at = np.zeros(len(layout.precision))
-    at[-1] = 0.5
+    parameters = np.zeros(len(layout.precision))
+    parameters[-1] = 0.5
     statements = sum(len(cells) for cells in classes)
     if statements > 2 * _WARM_UP:
         # every nth block: any stretch of games may be all of one kind
-        every = -(-statements // _WARM_UP)
-        some = tuple(cells.some(cells.block % every == 0) for cells in classes)
-        if all(len(cells) for cells in some):
-            at = _climb((some[0], some[1]), layout, at)[0]
-    at, information, by_block = _climb(classes, layout, at)
-    return Fit(at, np.linalg.inv(information), by_block, layout)
+        stride = -(-statements // _WARM_UP)
+        sample = tuple(cells.subset(cells.block % stride == 0) for cells in classes)
+        if all(len(cells) for cells in sample):
+            parameters = _maximise((sample[0], sample[1]), layout, parameters)[0]
+    parameters, information, by_block = _maximise(classes, layout, parameters)
+    return Fit(parameters, np.linalg.inv(information), by_block, layout)
 
 
-def objective(classes: Classes, layout: Layout, at: Array) -> float:
+def objective(classes: Classes, layout: Layout, parameters: Array) -> float:
     """Return the log-likelihood with the prior's, but for a constant."""
-    total = -float(at @ layout.precision @ at) / 2
+    total = -float(parameters @ layout.precision @ parameters) / 2
     for cells, design in zip(classes, layout.designs, strict=True):
-        effects = design @ at
+        effects = design @ parameters
         width = (len(effects) - 1) // 2
         total += value_of(cells, effects[:width], effects[width:-1], float(effects[-1]))
     return total
 
 
-def _climb(classes: Classes, layout: Layout, at: Array) -> tuple[Array, Array, Array]:
+def _maximise(classes: Classes, layout: Layout, parameters: Array) -> tuple[Array, Array, Array]:
     """Return the most probable parameters, information with prior, and the blocks' gradients there."""
     import numpy as np
 
     precision = layout.precision
-    here = _at(classes, layout, at)
+    current = _evaluate(classes, layout, parameters)
     for _ in range(_STEPS):
-        value, gradient, information, _ = here
+        value, gradient, information, _ = current
         information = _definite(information + precision)
-        step = np.linalg.solve(information, gradient - precision @ at)
-        far = float(np.abs(step).max())
-        step *= min(1.0, 2.0 / far) if far else 1.0
-        goal = value - at @ precision @ at / 2
-        while far >= _NEAR:
-            new = _kept(at + step)
-            if far < 1e-3 or objective(classes, layout, new) >= goal:
+        step = np.linalg.solve(information, gradient - precision @ parameters)
+        length = float(np.abs(step).max())
+        step *= min(1.0, 2.0 / length) if length else 1.0
+        goal = value - parameters @ precision @ parameters / 2
+        while length >= _NEAR:
+            new = _bounded(parameters + step)
+            if length < 1e-3 or objective(classes, layout, new) >= goal:
                 break
-            step, far = step / 2, far / 2
-        if far < _NEAR:
+            step, length = step / 2, length / 2
+        if length < _NEAR:
             break
-        at = new
-        here = _at(classes, layout, at)
-    return at, _definite(here[2] + precision), here[3]
+        parameters = new
+        current = _evaluate(classes, layout, parameters)
+    return parameters, _definite(current[2] + precision), current[3]
 
 
-def _at(classes: Classes, layout: Layout, at: Array) -> tuple[float, Array, Array, Array]:
+def _evaluate(classes: Classes, layout: Layout, parameters: Array) -> tuple[float, Array, Array, Array]:
     import numpy as np
 
-    size = len(at)
+    size = len(parameters)
     value, information = 0.0, np.zeros((size, size))
     by_block = np.zeros((classes[0].blocks, size))
     for cells, design in zip(classes, layout.designs, strict=True):
         if not len(cells):
             continue
-        effects = design @ at
+        effects = design @ parameters
         width = (len(effects) - 1) // 2
-        found = slopes(cells, effects[:width], effects[width:-1], float(effects[-1]))
-        value += found.value
-        information += design.T @ found.information @ design
-        by_block += found.by_block @ design
+        derivatives = slopes(cells, effects[:width], effects[width:-1], float(effects[-1]))
+        value += derivatives.value
+        information += design.T @ derivatives.information @ design
+        by_block += derivatives.by_block @ design
     return value, by_block.sum(axis=0), information, by_block
 
 
@@ -270,8 +270,8 @@ def _definite(information: Array) -> Array:
     return turned
 
 
-def _kept(at: Array) -> Array:
+def _bounded(parameters: Array) -> Array:
     """Return the parameters with the spread, of which only the size counts, in its bounds."""
-    at = at.copy()
-    at[-1] = min(abs(float(at[-1])), WIDEST)
-    return at
+    parameters = parameters.copy()
+    parameters[-1] = min(abs(float(parameters[-1])), WIDEST)
+    return parameters

@@ -67,9 +67,9 @@ class Ledger:
         self._paths += list(other._paths)
         self._seconds += list(other._seconds)
         self._total.merge(other._total)
-        for own, parts in ((self._by[split], other._by[split]) for split in BY):
+        for merged, parts in ((self._by[split], other._by[split]) for split in BY):
             for key, sums in parts.items():
-                own[key].merge(sums)
+                merged[key].merge(sums)
         for name, sums in list(other._seats.items()):
             self._seats[name].merge(sums)
         self._forget_seats()
@@ -119,13 +119,10 @@ class Ledger:
         were not declined, None without any.
         """
         counts = list(self._replies.items())
-        own = {
-            brain: [each for each in counts if each[0][0] == brain] for brain in sorted({key[0] for key, _ in counts})
-        }
+        brains = sorted({key[0] for key, _ in counts})
         return {
-            "overall": _replies(counts),
-            "by_kind": _by_kind(counts),
-            "by_brain": {brain: {"overall": _replies(rows), "by_kind": _by_kind(rows)} for brain, rows in own.items()},
+            **_repair(counts),
+            "by_brain": {brain: _repair([entry for entry in counts if entry[0][0] == brain]) for brain in brains},
         }
 
     def cost(self) -> Result:
@@ -165,15 +162,16 @@ class Ledger:
 
 
 def _usages(states: dict[str, list[Any]]) -> defaultdict[str, Usage]:
-    found: defaultdict[str, Usage] = defaultdict(Usage)
+    usages: defaultdict[str, Usage] = defaultdict(Usage)
     for name, state in states.items():
-        found[name].restore(state)
-    return found
+        usages[name].restore(state)
+    return usages
 
 
-def _by_kind(counts: list[tuple[ReplyKey, int]]) -> Result:
+def _repair(counts: list[tuple[ReplyKey, int]]) -> Result:
     present = {key[1] for key, _ in counts}
-    return {kind: _replies([each for each in counts if each[0][1] == kind]) for kind in KINDS if kind in present}
+    by_kind = {kind: [entry for entry in counts if entry[0][1] == kind] for kind in KINDS if kind in present}
+    return {"overall": _replies(counts), "by_kind": {kind: _replies(entries) for kind, entries in by_kind.items()}}
 
 
 def _replies(counts: Iterable[tuple[ReplyKey, int]]) -> Result:
@@ -184,7 +182,7 @@ def _replies(counts: Iterable[tuple[ReplyKey, int]]) -> Result:
         outcomes[outcome] += count
         readings[reading] += count
         faults[fault] += count
-    wanted, lost = (
+    undeclined, lost = (
         outcomes.total() - outcomes["declined"],
         outcomes["defaulted"] + outcomes["timed_out"],
     )
@@ -192,7 +190,7 @@ def _replies(counts: Iterable[tuple[ReplyKey, int]]) -> Result:
         "replies": outcomes.total(),
         **{outcome: outcomes[outcome] for outcome in OUTCOMES},
         **{reading: readings[reading] for reading in READINGS},
-        "lost_share": lost / wanted if wanted else None,
+        "lost_share": lost / undeclined if undeclined else None,
         "faults": {fault: faults[fault] for fault in FAULTS},
     }
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from analytics.columns import Columns
+from analytics.measures.columns import Columns
 from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 NODES: Final = 21
 """Points of the quadrature, equally spaced."""
@@ -62,13 +62,13 @@ class Cells:
     def __len__(self) -> int:
         return len(self.speaker)
 
-    def some(self, which: Array | slice) -> Cells:
+    def subset(self, mask: Array | slice) -> Cells:
         """Return some statements; a slice of them is no copy."""
-        held = (self.block, self.speaker, self.observer, self.flag)
-        return Cells(self.agents, self.blocks, *(column[which] for column in held))
+        fields = (self.block, self.speaker, self.observer, self.flag)
+        return Cells(self.agents, self.blocks, *(column[mask] for column in fields))
 
 
-def cells_of(columns: Columns, wanted: Array, judged: Array | None = None) -> Cells:
+def cells_of(columns: Columns, chosen: Array, judged: Array | None = None) -> Cells:
     """Return the judgements that count of the statements that are `wanted` (true or false by
     statement), only those that are `judged` (true or false by judgement) if given.
 
@@ -77,26 +77,26 @@ def cells_of(columns: Columns, wanted: Array, judged: Array | None = None) -> Ce
     import numpy as np
 
     judgements, statements = columns.judgements, columns.statements
-    counts = (judgements["d"] != UNKNOWN) & wanted[judgements["statement"]]
+    counts = (judgements["d"] != UNKNOWN) & chosen[judgements["statement"]]
     rows = np.flatnonzero(counts if judged is None else counts & judged)
-    of = judgements["statement"][rows]
+    statement = judgements["statement"][rows]
     cell = judgements["observer_agent"][rows] * len(ROLES) + judgements["observer_role"][rows]
     flag = judgements["d"][rows] == 1
     width = 2 * len(ROLES) * max(len(columns.agents), 1)
-    order = np.argsort(of.astype("i8") * width + 2 * cell + flag, kind="stable")
-    of, cell, flag = of[order], cell[order], flag[order]
-    which, first, held = np.unique(of, return_index=True, return_counts=True)
-    place = np.arange(len(of)) - np.repeat(first, held)
-    row = np.repeat(np.arange(len(which)), held)
-    shape = (len(which), int(held.max(initial=1)))
+    order = np.argsort(statement.astype("i8") * width + 2 * cell + flag, kind="stable")
+    statement, cell, flag = statement[order], cell[order], flag[order]
+    unique, first, sizes = np.unique(statement, return_index=True, return_counts=True)
+    place = np.arange(len(statement)) - np.repeat(first, sizes)
+    row = np.repeat(np.arange(len(unique)), sizes)
+    shape = (len(unique), int(sizes.max(initial=1)))
     observer, flags = np.full(shape, UNKNOWN, "i4"), np.zeros(shape, bool)
     observer[row, place] = cell
     flags[row, place] = flag
     return Cells(
         agents=len(columns.agents),
         blocks=len(columns.block_names),
-        block=columns.blocks[statements["game"][which]],
-        speaker=(statements["agent"][which] * len(ROLES) + statements["role"][which]).astype("i4"),
+        block=columns.blocks[statements["game"][unique]],
+        speaker=(statements["agent"][unique] * len(ROLES) + statements["role"][unique]).astype("i4"),
         observer=observer,
         flag=flags,
     )
@@ -146,27 +146,27 @@ def slopes(cells: Cells, a: Array, b: Array, spread: float) -> Slopes:
     for part in _parts(cells):
         logit, flag = _logits(part, a, b)
         chance = np.exp(logit)[:, :, None] * np.exp(spread * z)
-        above = 1 + chance
-        chance /= above
-        value, posterior = _marginal(logit, flag, above, spread * z, weight)
+        one_plus_odds = 1 + chance
+        chance /= one_plus_odds
+        value, posterior = _marginal(logit, flag, one_plus_odds, spread * z, weight)
         total += float(value.sum())
 
-        rest = np.subtract(flag[:, :, None], chance, out=above)
-        weighted = rest * posterior[:, None, :]
+        residual = np.subtract(flag[:, :, None], chance, out=one_plus_odds)
+        weighted = residual * posterior[:, None, :]
         score = weighted.sum(2)
-        over = rest.sum(1) * z
-        spread_score = (over * posterior).sum(1)
+        spread_terms = residual.sum(1) * z
+        spread_score = (spread_terms * posterior).sum(1)
         chance *= 1 - chance
-        certain = chance @ posterior[:, :, None]
-        certain_z = (chance @ (posterior * z)[:, :, None])[:, :, 0]
-        certain_zz = (chance.sum(1) * posterior * z * z).sum()
+        curvature = chance @ posterior[:, :, None]
+        curvature_z = (chance @ (posterior * z)[:, :, None])[:, :, 0]
+        curvature_zz = (chance.sum(1) * posterior * z * z).sum()
 
-        inner = score[:, :, None] * score[:, None, :] - weighted @ rest.transpose(0, 2, 1)
+        inner = score[:, :, None] * score[:, None, :] - weighted @ residual.transpose(0, 2, 1)
         places = np.arange(inner.shape[1])
-        inner[:, places, places] += certain[:, :, 0]
-        across = certain_z - (weighted @ over[:, :, None])[:, :, 0] + score * spread_score[:, None]
-        both = certain_zz - (over * over * posterior).sum() + (spread_score**2).sum()
-        _collect(part, width, information, by_block, (score, spread_score, inner, across, float(both)))
+        inner[:, places, places] += curvature[:, :, 0]
+        cross = curvature_z - (weighted @ spread_terms[:, :, None])[:, :, 0] + score * spread_score[:, None]
+        spread_part = curvature_zz - (spread_terms * spread_terms * posterior).sum() + (spread_score**2).sum()
+        _collect(part, width, information, by_block, (score, spread_score, inner, cross, float(spread_part)))
     upper = np.triu(information, 1)
     information = np.diag(np.diag(information)) + upper + upper.T
     return Slopes(total, by_block.sum(0), information, by_block)
@@ -177,12 +177,12 @@ def _collect(
     width: int,
     information: Array,
     by_block: Array,
-    found: tuple[Array, Array, Array, Array, float],
+    derivatives: tuple[Array, Array, Array, Array, float],
 ) -> None:
     """Add a part's scores and information, the latter to the upper triangle."""
     import numpy as np
 
-    score, spread_score, inner, across, both = found
+    score, spread_score, inner, cross, spread_part = derivatives
     # those behind the last observer go to a cell of their own, which is dropped
     observer = np.where(part.observer == UNKNOWN, width, part.observer).astype("i8")
     speaker = part.speaker
@@ -206,9 +206,9 @@ def _collect(
     information[:width, width : 2 * width] += mixed[:width]
     speakers = np.arange(width, 2 * width)
     information[speakers, speakers] += total(speaker, with_speaker.sum(1), width)
-    information[:width, 2 * width] += total(observer, across, wide)[:width]
-    information[width : 2 * width, 2 * width] += total(speaker, across.sum(1), width)
-    information[2 * width, 2 * width] += both
+    information[:width, 2 * width] += total(observer, cross, wide)[:width]
+    information[width : 2 * width, 2 * width] += total(speaker, cross.sum(1), width)
+    information[2 * width, 2 * width] += spread_part
 
 
 def _nodes() -> tuple[Array, Array]:
@@ -221,7 +221,7 @@ def _nodes() -> tuple[Array, Array]:
 
 def _parts(cells: Cells) -> list[Cells]:
     step = max(1, _AT_ONCE // (NODES * cells.observer.shape[1]))
-    return [cells.some(slice(start, start + step)) for start in range(0, len(cells), step)]
+    return [cells.subset(slice(start, start + step)) for start in range(0, len(cells), step)]
 
 
 def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:
@@ -232,14 +232,14 @@ def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:
     return np.where(cells.observer == UNKNOWN, -np.inf, logit), cells.flag.astype("f8")
 
 
-def _marginal(logit: Array, flag: Array, above: Array, shift: Array, weight: Array) -> tuple[Array, Array]:
+def _marginal(logit: Array, flag: Array, one_plus_odds: Array, shift: Array, weight: Array) -> tuple[Array, Array]:
     """Return a statement's log-likelihood and the posterior weights of the nodes; `above` is 1 +
     odds.
     """
     import numpy as np
 
     flagged = np.where(flag > 0, logit, 0.0).sum(1)
-    joint = flag.sum(1)[:, None] * shift - np.log(above.prod(1))
+    joint = flag.sum(1)[:, None] * shift - np.log(one_plus_odds.prod(1))
     highest = joint.max(1, keepdims=True)
     posterior = np.exp(joint - highest) * weight
     norm = posterior.sum(1, keepdims=True)

@@ -41,7 +41,7 @@ from wolfbus.printable import printable
 from wolfbus.whole_file import read_whole, write_whole
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
     from analytics.measures.scores import Tied
 
 CLIP: Final = 0.005
@@ -84,8 +84,8 @@ class PlattMap(_Saved):
         from scipy.special import expit, logit
 
         with np.errstate(over="ignore"):
-            found: Array = expit(self.slope * logit(np.clip(scores, self.clip, 1 - self.clip)) + self.intercept)
-        return found
+            mapped: Array = expit(self.slope * logit(np.clip(scores, self.clip, 1 - self.clip)) + self.intercept)
+        return mapped
 
 
 class IsotonicMap(_Saved):
@@ -102,10 +102,10 @@ class IsotonicMap(_Saved):
     @field_validator("points")
     @classmethod
     def _rise(cls, points: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
-        for place, (here, after) in enumerate(itertools.pairwise(points), 1):
-            if after[0] <= here[0]:
+        for place, (before, after) in enumerate(itertools.pairwise(points), 1):
+            if after[0] <= before[0]:
                 raise ValueError(f"point {place}: suspicions must rise from point to point")
-            if after[1] < here[1]:
+            if after[1] < before[1]:
                 raise ValueError(f"point {place}: probabilities must not fall from point to point")
         return points
 
@@ -113,9 +113,9 @@ class IsotonicMap(_Saved):
         """Return the probabilities of suspicions in [0, 1]."""
         import numpy as np
 
-        known, given = zip(*self.points, strict=True)
-        found: Array = np.interp(scores, known, given)
-        return found
+        suspicions, probabilities = zip(*self.points, strict=True)
+        mapped: Array = np.interp(scores, suspicions, probabilities)
+        return mapped
 
 
 Map: TypeAlias = Annotated[PlattMap | IsotonicMap, Field(discriminator="kind")]
@@ -128,12 +128,12 @@ KINDS: Final[tuple[Kind, ...]] = ("platt", "isotonic")
 # -- fitting
 
 
-def fit(held: Tied, kind: Kind) -> PlattMap | IsotonicMap:
+def fit(ties: Tied, kind: Kind) -> PlattMap | IsotonicMap:
     """Return the map of a kind that fits judgements of deceptive and of truthful statements."""
-    return fit_platt(held) if kind == "platt" else fit_isotonic(held)
+    return fit_platt(ties) if kind == "platt" else fit_isotonic(ties)
 
 
-def fit_platt(held: Tied) -> PlattMap:
+def fit_platt(ties: Tied) -> PlattMap:
     """Return the unpenalised logistic regression on the *logit* of suspicion, clipped; see
     `PlattMap`.
 
@@ -146,16 +146,16 @@ def fit_platt(held: Tied) -> PlattMap:
     from scipy.special import logit
     from sklearn.linear_model import LogisticRegression
 
-    yes, no = held.positives, held.n - held.positives
+    yes, no = ties.positives, ties.n - ties.positives
     surely, hardly = (yes + 1) / (yes + 2), 1 / (no + 2)
-    counts = held.each
-    expected = held.counts[1] * surely + held.counts[0] * hardly
-    logits = logit(np.clip(held.values, CLIP, 1 - CLIP))
+    counts = ties.totals
+    expected = ties.counts[1] * surely + ties.counts[0] * hardly
+    logits = logit(np.clip(ties.values, CLIP, 1 - CLIP))
     centre = float(np.average(logits, weights=counts))
     # standard units: the solver's tolerance then means the same for suspicions that spread and that hardly do
     spread = float(np.sqrt(np.average((logits - centre) ** 2, weights=counts)))
     if len(np.unique(logits)) < 2 or spread == 0:
-        return PlattMap(slope=0.0, intercept=float(logit(expected.sum() / held.n)))
+        return PlattMap(slope=0.0, intercept=float(logit(expected.sum() / ties.n)))
     standard = (logits - centre) / spread
     # no penalty; Newton's method, for there are two coefficients and perhaps millions of rows
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
@@ -168,16 +168,16 @@ def fit_platt(held: Tied) -> PlattMap:
     return PlattMap(slope=slope, intercept=float(model.intercept_[0]) - slope * centre)
 
 
-def fit_isotonic(held: Tied) -> IsotonicMap:
+def fit_isotonic(ties: Tied) -> IsotonicMap:
     """Return the map of least squared error among those that never fall: scikit-learn's isotonic
     regression, drawn on as straight lines between the suspicions that it was fitted to; see
     `IsotonicMap`.
     """
     from sklearn.isotonic import IsotonicRegression
 
-    counts = held.each
+    counts = ties.totals
     model = IsotonicRegression(y_min=0.0, y_max=1.0, increasing=True, out_of_bounds="clip")
-    model.fit(held.values, held.counts[1] / counts, counts.astype("f8"))
+    model.fit(ties.values, ties.counts[1] / counts, counts.astype("f8"))
     points = zip(model.X_thresholds_.tolist(), model.y_thresholds_.tolist(), strict=True)
     return IsotonicMap(points=tuple(points))
 
@@ -246,17 +246,17 @@ def save_map(recalibration: Result, path: Path) -> None:
     """
     if recalibration["reason"] is not None:
         raise ConfigError(f"{path}: not written: there is no map to save: {recalibration['reason']}")
-    own = min((recalibration[kind] for kind in KINDS), key=lambda found: float(found["after"]["brier"]))
+    best = min((recalibration[kind] for kind in KINDS), key=lambda scores: float(scores["after"]["brier"]))
     content = {
         "format": FORMAT,
         "version": VERSION,
         "wolfbus": __version__,
-        "map": own["map"],
+        "map": best["map"],
         "held_out": {
-            **{when: {name: own[when][name] for name in ("brier", "ece", "auc")} for when in ("before", "after")},
+            **{when: {name: best[when][name] for name in ("brier", "ece", "auc")} for when in ("before", "after")},
             **{name: recalibration[name] for name in ("folds", "blocks")},
         },
-        "n": own["before"]["n"],
+        "n": best["before"]["n"],
         "games": recalibration["games"],
     }
     saved = SavedMap.model_validate_json(json.dumps(content))
@@ -283,12 +283,12 @@ def load_map(path: Path) -> SavedMap:
 def _check_format(path: Path, content: bytes) -> None:
     """Refuse what is of another format or version, before it is measured against this one."""
     try:
-        told: Any = json.loads(content)
+        saved: Any = json.loads(content)
     except (ValueError, RecursionError):
         raise ConfigError(f"{path}: not JSON") from None
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         raise ConfigError(f'{path}: format: no map of wolfbus; one says "format": "{FORMAT}"')
-    version = told.get("version")
+    version = saved.get("version")
     if version != VERSION or not isinstance(version, int) or isinstance(version, bool):
-        shown = printable(repr(version), 40)
-        raise ConfigError(f"{path}: version: this wolfbus reads version {VERSION}, the file has {shown}")
+        quoted = printable(repr(version), 40)
+        raise ConfigError(f"{path}: version: this wolfbus reads version {VERSION}, the file has {quoted}")

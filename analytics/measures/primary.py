@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from analytics import Result
 from analytics.measures.abilities import ability_lead, ranked
-from analytics.measures.bootstrap import SEED, UNDEFINED_SHARE, draws_of, told
+from analytics.measures.bootstrap import SEED, UNDEFINED_SHARE, draws_of, estimate
 from analytics.measures.headlines import MEASURES, Measure
 from analytics.measures.study import Sheet, Study, describe
 from wolfbus.errors import ConfigError
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
 PERMUTATIONS: Final = 10_000
 """Rearrangements drawn; where there are no more than that, each is taken once."""
@@ -71,8 +71,8 @@ class Rearrangements:
         self.exact = pairs < 64 and 2**pairs * dealings <= permutations
         stay = np.zeros((1, self.units), np.uint8)
         if self.exact:
-            every = list(_every(pairs, only_a, only_b))
-            rows = np.array(every, np.uint8).reshape(len(every), self.units)
+            swaps = list(_every(pairs, only_a, only_b))
+            rows = np.array(swaps, np.uint8).reshape(len(swaps), self.units)
             parts = [np.packbits(np.concatenate([stay, rows]), axis=1)]
         else:
             parts = [np.packbits(stay, axis=1)]
@@ -103,12 +103,12 @@ class Rearrangements:
         import numpy as np
 
         chosen = self._bits[part]
-        found = np.empty((len(chosen), matrix.shape[1]), np.float64)
+        sums = np.empty((len(chosen), matrix.shape[1]), np.float64)
         step = max(1, _AT_ONCE // max(1, self.units))
         for first in range(0, len(chosen), step):
             bits = np.unpackbits(chosen[first : first + step], axis=1, count=self.units)
-            found[first : first + step] = bits.astype(matrix.dtype) @ matrix
-        return found
+            sums[first : first + step] = bits.astype(matrix.dtype) @ matrix
+        return sums
 
     def p_value(self, differences: Array) -> tuple[float | None, str | None]:
         """Return the two-sided p-value of the first difference among all, and why there is none.
@@ -122,25 +122,25 @@ class Rearrangements:
         """
         import numpy as np
 
-        given, others = differences[0], differences[1:]
-        if np.isnan(given):
+        observed, others = differences[0], differences[1:]
+        if np.isnan(observed):
             return None, "the difference is undefined"
         if self.units == 0 or (self.exact and self.count < 2):
             return None, "there is nothing to rearrange"
         undefined = np.isnan(others)
         if undefined.sum() > UNDEFINED_SHARE * len(others):
             return None, f"undefined in {int(undefined.sum())} of {len(others)} rearrangements"
-        large = int((undefined | (np.abs(np.where(undefined, 0, others)) >= abs(given) - _EQUAL)).sum())
+        large = int((undefined | (np.abs(np.where(undefined, 0, others)) >= abs(observed) - _EQUAL)).sum())
         return (large / self.count if self.exact else (large + 1) / (self.count + 1)), None
 
     def adjusted(self, statistics: Mapping[str, Array]) -> dict[str, float]:
         """Return p-values adjusted together (`max_t`) of statistics that are given for each row of
         rearrangements; of drawn ones, the given arrangement is counted among them.
         """
-        kept = slice(1, None) if self.exact else slice(None)
+        rows = slice(1, None) if self.exact else slice(None)
         return max_t(
-            {name: float(own[0]) for name, own in statistics.items()},
-            {name: own[kept] for name, own in statistics.items()},
+            {name: float(statistic[0]) for name, statistic in statistics.items()},
+            {name: statistic[rows] for name, statistic in statistics.items()},
         )
 
 
@@ -167,17 +167,17 @@ def max_t(observed: Mapping[str, float], rearranged: Mapping[str, Array]) -> dic
     """
     import numpy as np
 
-    found: dict[str, float] = {}
+    p_values: dict[str, float] = {}
     order = sorted(observed, key=lambda name: observed[name])
     greatest: Array = np.zeros(0)
     for name in order:
-        own = np.nan_to_num(rearranged[name], nan=np.inf)
-        greatest = np.maximum(greatest, own) if len(greatest) else own
-        found[name] = float((greatest >= observed[name] - _EQUAL).mean())
+        statistic = np.nan_to_num(rearranged[name], nan=np.inf)
+        greatest = np.maximum(greatest, statistic) if len(greatest) else statistic
+        p_values[name] = float((greatest >= observed[name] - _EQUAL).mean())
     highest = 0.0
     for name in reversed(order):
-        highest = found[name] = max(highest, found[name])
-    return {name: found[name] for name in observed}
+        highest = p_values[name] = max(highest, p_values[name])
+    return {name: p_values[name] for name in observed}
 
 
 Verdict: TypeAlias = Literal["above", "below", "unclear", "few", "undefined"]
@@ -214,8 +214,8 @@ def check_primary(names: Sequence[str], source: str) -> tuple[str, ...]:
     """
     for place, name in enumerate(names):
         if name not in MEASURES and name not in LEADS:
-            known = ", ".join((*(known for known in MEASURES if "/" not in known), *LEADS))
-            raise ConfigError(f"{source}: [report] primary: there is no metric {name!r}; there are {known}")
+            choices = ", ".join((*(metric for metric in MEASURES if "/" not in metric), *LEADS))
+            raise ConfigError(f"{source}: [report] primary: there is no metric {name!r}; there are {choices}")
         if name in names[:place]:
             raise ConfigError(f"{source}: [report] primary: {name!r} is there twice")
     if not 0 < len(names) <= MOST:
@@ -227,7 +227,7 @@ def primary_of(manifests: Iterable[Mapping[str, Any]]) -> tuple[tuple[str, ...],
     """Return the primary metrics of some studies, and whether they declared them; where studies
     declared different ones, or one none, the usual ones.
     """
-    declared = {tuple(told.get("primary") or ()) for told in manifests}
+    declared = {tuple(manifest.get("primary") or ()) for manifest in manifests}
     names = declared.pop() if len(declared) == 1 else ()
     if names and all(name in MEASURES or name in LEADS for name in names):
         return names[:MOST], True
@@ -254,9 +254,9 @@ def primary(study: Study, names: Sequence[str] = PRIMARY, *, declared: bool = Fa
     rows, tested = _metrics(study, measures, flips)
     for name in names:
         if name in LEADS:
-            rows[name], own = _lead(study, LEADS[name], flips)
-            if own is not None:
-                tested[name] = own
+            rows[name], statistic = _lead(study, LEADS[name], flips)
+            if statistic is not None:
+                tested[name] = statistic
     enough = study.blocks >= TELLING
     adjusted = flips.adjusted(tested)
     for name, row in rows.items():
@@ -301,7 +301,7 @@ def _metrics(
     import numpy as np
 
     sheet, draws = Sheet(study, study.columns.blocks, study.blocks), draws_of(study.blocks)
-    pooled, held = sheet.pooled(measures), sheet.held(measures)
+    pooled, nonempty = sheet.pooled(measures), sheet.nonempty(measures)
     rows: dict[str, Result] = {}
     tested: dict[str, Array] = {}
     against = [measure for measure in measures if measure.baseline is not None]
@@ -317,11 +317,11 @@ def _metrics(
         told_of = describe(measure, sheet.total)
         lift = float("nan") if told_of["baseline"] is None else pooled[name] - told_of["baseline"]
         reason = measure.reason if isnan(pooled[name]) else _UNTESTED
-        interval = draws.interval(drawn[name], held[name]) if name in drawn else None
+        interval = draws.interval(drawn[name], nonempty[name]) if name in drawn else None
         rows[name] = {
             **told_of,
             "value": None if isnan(pooled[name]) else pooled[name],
-            "difference": told(lift, round(float(measure.n(sheet.total))), interval, reason),
+            "difference": estimate(lift, round(float(measure.n(sheet.total))), interval, reason),
         }
         if not isnan(lift):
             n = measure.n(sheet.frame)
@@ -339,24 +339,24 @@ def _lead(study: Study, ability: str, flips: Rearrangements) -> tuple[Result, Ar
     import numpy as np
 
     label = f"the first agent's {ability} minus the second's"
-    about: Result = {"label": label, "unit": "logit", "better": "high", "agent": None, "second": None}
-    lead, held = ability_lead(study, "role", ability), ranked(study, "role", ability)
-    if lead is None or held is None:
+    description: Result = {"label": label, "unit": "logit", "better": "high", "agent": None, "second": None}
+    lead, ranking = ability_lead(study, "role", ability), ranked(study, "role", ability)
+    if lead is None or ranking is None:
         reason = "no two agents of one connected group can be held against each other"
-        return {**about, "difference": told(None, 0, None, reason)}, None
-    values, effects = held[1].values, held[1].effects
-    there = effects != 0
-    parts = effects + there * (values - values.mean()) / np.maximum(1, there.sum(axis=0))
+        return {**description, "difference": estimate(None, 0, None, reason)}, None
+    values, effects = ranking[1].values, ranking[1].effects
+    informative = effects != 0
+    parts = effects + informative * (values - values.mean()) / np.maximum(1, informative.sum(axis=0))
     norm = np.sqrt(((parts[:, :, None] - parts[:, None, :]) ** 2).sum(axis=0))
-    every = np.arange(len(values))
-    norm[every, every] = 1
+    agents = np.arange(len(values))
+    norm[agents, agents] = 1
     if not norm.all():
-        return {**about, **lead}, None
+        return {**description, **lead}, None
     sums = parts.sum(axis=0) - 2 * flips.moved(parts)
     # whoever is first in the flip against whoever is second, in units of their difference's spread
-    found = np.full(len(sums), -np.inf)
-    for at in every:
-        others = every != at
-        ahead = (sums[:, [at]] - sums[:, others]) / norm[at, others]
-        found = np.maximum(found, ahead.min(axis=1))
-    return {**about, **lead}, found
+    leads = np.full(len(sums), -np.inf)
+    for index in agents:
+        others = agents != index
+        ahead = (sums[:, [index]] - sums[:, others]) / norm[index, others]
+        leads = np.maximum(leads, ahead.min(axis=1))
+    return {**description, **lead}, leads

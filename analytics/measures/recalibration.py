@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from analytics import Result
-from analytics.columns import columns_of
 from analytics.measures import formulas
 from analytics.measures.bootstrap import Leaf, by_cell, draws_of
+from analytics.measures.columns import columns_of
 from analytics.measures.formulas import confusion, number, ratio, roc_pairs
 from analytics.measures.headlines import SCORES, Score
 from analytics.measures.maps import KINDS, Kind, SavedMap, fit
@@ -20,7 +20,7 @@ from analytics.measures.study import Study
 from analytics.measures.table4 import histograms, row_intervals
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
     from analytics.rows import GameRows
 
 Rule: TypeAlias = Literal["youden", "best_f1"]
@@ -57,10 +57,10 @@ def folds_of(blocks: Array) -> Array:
     import numpy as np
     from sklearn.model_selection import GroupKFold
 
-    found = np.empty(len(blocks), "i1")
+    folds = np.empty(len(blocks), "i1")
     for fold, (_, held_out) in enumerate(GroupKFold(FOLDS).split(blocks, groups=blocks)):
-        found[held_out] = fold
-    return found
+        folds[held_out] = fold
+    return folds
 
 
 def split(study: Study, score: Score) -> tuple[Array | None, str | None]:
@@ -68,21 +68,21 @@ def split(study: Study, score: Score) -> tuple[Array | None, str | None]:
 
     Every fit needs deceptive and truthful statements outside the fold that it is scored on.
     """
-    return study.once(("folds", score), lambda: _split(study.scores(score)))
+    return study.cached(("folds", score), lambda: _split(study.scores(score)))
 
 
-def _split(held: Scores) -> tuple[Array | None, str | None]:
+def _split(scores: Scores) -> tuple[Array | None, str | None]:
     import numpy as np
 
-    reason = held.tied().one_sided()
+    reason = scores.tied().one_sided()
     if reason is not None:
         return None, reason
-    count = len(np.unique(held.blocks))
+    count = len(np.unique(scores.blocks))
     if count < FOLDS:
         return None, f"needs {FOLDS} blocks of games with judgements that count, and there are {count}"
-    folds = folds_of(held.blocks)
+    folds = folds_of(scores.blocks)
     for fold in range(FOLDS):
-        outside = held.deceptive[folds != fold]
+        outside = scores.deceptive[folds != fold]
         if outside.all() or not outside.any():
             return None, "in the games outside one fold every statement that was judged has the same label"
     return folds, None
@@ -108,15 +108,15 @@ def thresholds(study: Study) -> Result:
 
 
 def _threshold(study: Study, score: Score, rule: Rule) -> Result:
-    held, (folds, reason), found = study.scores(score), split(study, score), held_out_flags(study, score, rule)
-    whole = held.tied()
+    scores, (folds, reason), flags = study.scores(score), split(study, score), held_out_flags(study, score, rule)
+    whole = scores.tied()
     return {
-        "threshold": None if found is None else sorted(found[0])[FOLDS // 2],
+        "threshold": None if flags is None else sorted(flags[0])[FOLDS // 2],
         "all_games": None if whole.one_sided() else best(whole, rule),
-        "fold_thresholds": None if found is None else found[0],
-        "held_out": None if found is None else _measures(found[1], held.deceptive),
-        "at_half": _measures(held.scores >= HALF, held.deceptive),
-        "flags": _measures(held.flags, held.deceptive),
+        "fold_thresholds": None if flags is None else flags[0],
+        "held_out": None if flags is None else _measures(flags[1], scores.deceptive),
+        "at_half": _measures(scores.scores >= HALF, scores.deceptive),
+        "flags": _measures(scores.flags, scores.deceptive),
         "folds": 0 if folds is None else FOLDS,
         "reason": reason,
     }
@@ -137,8 +137,8 @@ def _intervals(study: Study, score: Score, rule: Rule) -> dict[str, Leaf]:
     counts = by_cell(scores.blocks, study.blocks, 2 * scores.deceptive + out[1], 4)
     draws = draws_of(study.blocks)
     drawn = draws.sums(counts.astype(np.float64)).reshape(-1, 2, 2)
-    held = int(counts.any(axis=1).sum())
-    return {name: draws.interval(formulas.MEASURES[name](drawn), held).leaf for name in names}
+    nonempty = int(counts.any(axis=1).sum())
+    return {name: draws.interval(formulas.MEASURES[name](drawn), nonempty).leaf for name in names}
 
 
 def held_out_flags(study: Study, score: Score, rule: Rule) -> tuple[list[float], Array] | None:
@@ -147,33 +147,33 @@ def held_out_flags(study: Study, score: Score, rule: Rule) -> tuple[list[float],
     """
     import numpy as np
 
-    held, (folds, _) = study.scores(score), split(study, score)
+    scores, (folds, _) = study.scores(score), split(study, score)
     if folds is None:
         return None
 
-    def made() -> tuple[list[float], Array]:
-        found = [best(held.tied(folds != fold), rule) for fold in range(FOLDS)]
-        return found, held.scores >= np.array(found)[folds]
+    def compute() -> tuple[list[float], Array]:
+        fitted = [best(scores.tied(folds != fold), rule) for fold in range(FOLDS)]
+        return fitted, scores.scores >= np.array(fitted)[folds]
 
-    return study.once(("flags", score, rule), made)
+    return study.cached(("flags", score, rule), compute)
 
 
-def best(held: Tied, rule: Rule) -> float:
+def best(ties: Tied, rule: Rule) -> float:
     """Return the score which, as a threshold, makes `rule` greatest; the highest of several.
 
     Args:
-        held: scores, of deceptive and truthful statements both.
+        ties: scores, of deceptive and truthful statements both.
         rule: what to make greatest.
     """
     import numpy as np
 
-    alarms, hits = np.cumsum(held.counts[:, ::-1], axis=1)
+    alarms, hits = np.cumsum(ties.counts[:, ::-1], axis=1)
     if rule == "youden":
         # J times a constant, in whole numbers: equal is equal
-        gain = hits * (held.n - held.positives) - alarms * held.positives
+        gain = hits * (ties.n - ties.positives) - alarms * ties.positives
     else:
-        gain = 2 * hits / (hits + alarms + held.positives)
-    return float(held.values[::-1][int(gain.argmax())])
+        gain = 2 * hits / (hits + alarms + ties.positives)
+    return float(ties.values[::-1][int(gain.argmax())])
 
 
 def _measures(flagged: Array, deceptive: Array) -> Result:
@@ -208,12 +208,12 @@ def recalibration(study: Study) -> Result:
     """
     import numpy as np
 
-    held, (folds, reason) = study.scores("suspicion"), split(study, "suspicion")
+    scores, (folds, reason) = study.scores("suspicion"), split(study, "suspicion")
     return {
         **{kind: None if folds is None else _recalibrated(study, folds, kind) for kind in KINDS},
         "folds": 0 if folds is None else FOLDS,
-        "blocks": len(np.unique(held.blocks)),
-        "games": len(np.unique(held.games)),
+        "blocks": len(np.unique(scores.blocks)),
+        "games": len(np.unique(scores.games)),
         "reason": reason,
     }
 
@@ -224,34 +224,34 @@ def held_out_scores(study: Study, folds: Array, kind: Kind) -> Scores:
     """
     import numpy as np
 
-    held = study.scores("suspicion")
+    scores = study.scores("suspicion")
 
-    def made() -> Scores:
-        found = np.empty(len(folds), "f8")
+    def compute() -> Scores:
+        mapped = np.empty(len(folds), "f8")
         for fold in range(FOLDS):
             inside = folds == fold
-            found[inside] = fit(held.tied(~inside), kind).apply(held.scores[inside])
-        return replace(held, scores=found)
+            mapped[inside] = fit(scores.tied(~inside), kind).apply(scores.scores[inside])
+        return replace(scores, scores=mapped)
 
-    return study.once(("mapped", kind), made)
+    return study.cached(("mapped", kind), compute)
 
 
-def auc_within_folds(held: Scores, folds: Array) -> float | None:
+def auc_within_folds(scores: Scores, folds: Array) -> float | None:
     """Return the share of pairs of a deceptive and a truthful statement of the same fold in which
     the former scores higher, equal scores counted half; None without such a pair.
     """
     import numpy as np
 
-    won, pairs = np.sum([roc_pairs(held.counts(folds == fold)) for fold in range(FOLDS)], axis=0)
+    won, pairs = np.sum([roc_pairs(scores.counts(folds == fold)) for fold in range(FOLDS)], axis=0)
     return number(ratio(won, pairs))
 
 
 def _recalibrated(study: Study, folds: Array, kind: Kind) -> Result:
-    whole, made = study.scores("suspicion").tied(), held_out_scores(study, folds, kind)
-    after = made.tied()
+    whole, mapped = study.scores("suspicion").tied(), held_out_scores(study, folds, kind)
+    after = mapped.tied()
     return {
         "before": calibration(whole),
-        "after": {**calibration(after), "auc": auc_within_folds(made, folds)},
+        "after": {**calibration(after), "auc": auc_within_folds(mapped, folds)},
         "map": fit(whole, kind).model_dump(mode="json"),
         "reliability": reliability(after),
     }
@@ -263,34 +263,34 @@ def recalibration_intervals(study: Study) -> Result:
     """
     import numpy as np
 
-    held, (folds, _) = study.scores("suspicion"), split(study, "suspicion")
+    scores, (folds, _) = study.scores("suspicion"), split(study, "suspicion")
     if folds is None:
         return {kind: {when: dict.fromkeys(FIGURES) for when in ("before", "after")} for kind in KINDS}
-    before = row_intervals(held, held.own_cells, names=FIGURES)
-    found: Result = {}
+    before = row_intervals(scores, scores.own_cells, names=FIGURES)
+    intervals: Result = {}
     for kind in KINDS:
-        made = held_out_scores(study, folds, kind)
-        order = np.argsort(made.scores, kind="stable")
-        after = made.some(order)
-        rest = row_intervals(after, after.own_cells, names=FIGURES[:2])
-        found[kind] = {"before": dict(before), "after": {**rest, "auc": _area_interval(after, folds[order])}}
-    return found
+        mapped = held_out_scores(study, folds, kind)
+        order = np.argsort(mapped.scores, kind="stable")
+        after = mapped.subset(order)
+        drawn = row_intervals(after, after.own_cells, names=FIGURES[:2])
+        intervals[kind] = {"before": dict(before), "after": {**drawn, "auc": _area_interval(after, folds[order])}}
+    return intervals
 
 
-def _area_interval(held: Scores, folds: Array) -> Leaf:
+def _area_interval(scores: Scores, folds: Array) -> Leaf:
     """Return the interval of the AUC within folds of scores in ascending order."""
     import numpy as np
 
-    draws = draws_of(held.block_count)
+    draws = draws_of(scores.block_count)
     drawn, coarse = np.zeros((2, draws.draws)), np.zeros(2)
     for fold in range(FOLDS):
-        own = held.some(folds == fold)
-        whole, histogram = histograms(own, own.own_cells, np.ones(len(own.scores), bool))
+        in_fold = scores.subset(folds == fold)
+        whole, histogram = histograms(in_fold, in_fold.own_cells, np.ones(len(in_fold.scores), bool))
         drawn += roc_pairs(histogram)
         coarse += roc_pairs(whole)
-    exact = auc_within_folds(held, folds)
+    exact = auc_within_folds(scores, folds)
     moved = np.clip(ratio(*drawn) + ((exact or 0) - float(ratio(*coarse))), 0, 1)
-    return draws.interval(moved, len(np.unique(held.blocks))).leaf
+    return draws.interval(moved, len(np.unique(scores.blocks))).leaf
 
 
 def recalibrated(game: GameRows, saved: SavedMap) -> Result:
@@ -305,10 +305,10 @@ def recalibrated(game: GameRows, saved: SavedMap) -> Result:
     Whether the game was among those nobody can tell from the file; the map does better there than
     it should.
     """
-    held = scores_of(columns_of([game]), "suspicion")
+    scores = scores_of(columns_of([game]), "suspicion")
     return {
-        "before": _row(held.tied()),
-        "after": _row(tied(saved.map.apply(held.scores), held.deceptive)),
+        "before": _row(scores.tied()),
+        "after": _row(tied(saved.map.apply(scores.scores), scores.deceptive)),
         "map": {
             "kind": saved.map.kind,
             "n": saved.n,
@@ -318,9 +318,9 @@ def recalibrated(game: GameRows, saved: SavedMap) -> Result:
     }
 
 
-def _row(held: Tied) -> Result:
-    values = calibration(held)
+def _row(ties: Tied) -> Result:
+    values = calibration(ties)
     return {
         **values,
-        "undefined": {name: held.one_sided() for name in FIGURES if values[name] is None},
+        "undefined": {name: ties.one_sided() for name in FIGURES if values[name] is None},
     }

@@ -12,8 +12,8 @@ from statistics import median
 from typing import Final
 
 from analytics import Result
-from analytics.measures.bootstrap import of_games, told
-from analytics.measures.formulas import number, theil_sen, whole
+from analytics.measures.bootstrap import estimate, game_interval
+from analytics.measures.formulas import as_count, number, theil_sen
 from analytics.measures.frames import MOVED, Frame, Group, quotient
 from analytics.measures.sums import Estimates, over_both
 from analytics.rows import NIGHTS
@@ -24,7 +24,7 @@ ENOUGH_GAMES: Final = 10
 
 
 @over_both
-def figure1(held: Estimates) -> Result:
+def figure1(estimates: Estimates) -> Result:
     """Return Figure 1's lines (paper 5.6; metrics: Figure 1).
 
     ``suspicion[target role]``: per round the mean over games of the game's mean D over pairs alive
@@ -39,18 +39,18 @@ def figure1(held: Estimates) -> Result:
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all, as in
     the paper.
     """
-    rounds = held.groups("round_flags", "round")
-    flags = held.total.cube("round_flags", ("round", rounds), "flag").tolist()
+    rounds = estimates.groups("round_flags", "round")
+    flags = estimates.total.cube("round_flags", ("round", rounds), "flag").tolist()
     return {
-        "suspicion": {role: _line(held, role) for role in ROLES},
-        "raw": {role: _line(held, role, "raw_line") for role in ROLES},
-        "moved": {role: _moved(held, role) for role in ROLES},
+        "suspicion": {role: _line(estimates, role) for role in ROLES},
+        "raw": {role: _line(estimates, role, "raw_line") for role in ROLES},
+        "moved": {role: _moved(estimates, role) for role in ROLES},
         "flagged": [
             {
                 "round": round_,
                 "share": flagged / (passed + flagged),
-                "flagged": whole(flagged),
-                "n": whole(passed + flagged),
+                "flagged": as_count(flagged),
+                "n": as_count(passed + flagged),
             }
             for round_, (passed, flagged) in zip(rounds, flags, strict=True)
             if passed + flagged
@@ -58,23 +58,23 @@ def figure1(held: Estimates) -> Result:
     }
 
 
-def _moved(held: Estimates, role: str) -> list[Result]:
-    found = []
-    for round_ in held.groups("moved", "round"):
-        within, makeup = (held.by_game("moved", role, round_, what) for what in MOVED)
+def _moved(estimates: Estimates, role: str) -> list[Result]:
+    points = []
+    for round_ in estimates.groups("moved", "round"):
+        within, makeup = (estimates.by_game("moved", role, round_, what) for what in MOVED)
         if within:
             means = {"within": _mean(within), "within_sem": _sem(within), "makeup": _mean(makeup)}
-            found.append({"round": round_, **means, "makeup_sem": _sem(makeup), "n": len(within)})
-    return found
+            points.append({"round": round_, **means, "makeup_sem": _sem(makeup), "n": len(within)})
+    return points
 
 
-def _line(held: Estimates, role: str, family: str = "line") -> list[Result]:
-    found = []
-    for round_ in held.groups(family, "round"):
-        values = held.by_game(family, role, round_)
+def _line(estimates: Estimates, role: str, family: str = "line") -> list[Result]:
+    points = []
+    for round_ in estimates.groups(family, "round"):
+        values = estimates.by_game(family, role, round_)
         if values:
-            found.append({"round": round_, "mean": _mean(values), "sem": _sem(values), "n": len(values)})
-    return found
+            points.append({"round": round_, "mean": _mean(values), "sem": _sem(values), "n": len(values)})
+    return points
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -89,7 +89,7 @@ def _sem(values: Sequence[float]) -> float | None:
 
 
 @over_both
-def trends(held: Estimates) -> Result:
+def trends(estimates: Estimates) -> Result:
     """Return slopes per round and the first separable round (paper 5.6; metrics: trend).
 
     ``slopes[target role]``: ``median`` over games of at least two rounds of the Theil-Sen slope
@@ -106,28 +106,28 @@ def trends(held: Estimates) -> Result:
     """
     slopes = {}
     for role in ROLES:
-        means = [(row["round"], row["mean"]) for row in _line(held, role)]
+        means = [(row["round"], row["mean"]) for row in _line(estimates, role)]
         slopes[role] = {
-            **_slope(held.by_game("slope", role)),
+            **_slope(estimates.by_game("slope", role)),
             "paper_reading": theil_sen(means),
             "paper_reading_rounds": len(means),
         }
-    return {"slopes": slopes, "separable": _first_separable(held)}
+    return {"slopes": slopes, "separable": _first_separable(estimates)}
 
 
 def _slope(values: list[float]) -> Result:
     reason = "there are no games of at least two rounds with such suspicion"
-    found = told(median(values), len(values), of_games(values, "median"), "") if values else told(None, 0, None, reason)
-    return {"median": found.pop("value"), **found}
+    slope = estimate(median(values) if values else None, len(values), game_interval(values, "median"), reason)
+    return {"median": slope.pop("value"), **slope}
 
 
-def _first_separable(held: Estimates) -> Result:
+def _first_separable(estimates: Estimates) -> Result:
     rounds: list[Result] = []
-    for round_ in held.groups("difference", "round"):
-        values = held.by_game("difference", round_)
+    for round_ in estimates.groups("difference", "round"):
+        values = estimates.by_game("difference", round_)
         if not values:
             continue
-        low, high, why = of_games(values, "mean")
+        low, high, why = game_interval(values, "mean")
         row: Result = {
             "round": round_,
             "difference": _mean(values),
@@ -152,7 +152,7 @@ def _first_separable(held: Estimates) -> Result:
     return {"round": first, "reason": reason, "rounds": rounds}
 
 
-def events(held: Estimates) -> Result:
+def events(estimates: Estimates) -> Result:
     """Return suspicion around events, each an estimate with its block-bootstrap 95 % interval
     (paper 5.3; metrics: events).
 
@@ -169,36 +169,39 @@ def events(held: Estimates) -> Result:
     """
     no_claim = "no Seer who claims in public to be one has a judged statement of this sort"
     no_night = "no Doctor has a judged statement on a day after such a night"
-    of = {name: quotient("event", condition=name) for name in ("before", "after", "blocked", "killed")}
-    change = held.figure(quotient("change"), "no game has judged statements of its Seer before and after the claim")
-    silent, claimed = held.total.cube("seers", ("claimed", (0, 1))).tolist()
-    nights = held.total.cube("night", ("night", NIGHTS)).tolist()
+    conditions = {name: quotient("event", condition=name) for name in ("before", "after", "blocked", "killed")}
+    change = estimates.figure(
+        quotient("change"), "no game has judged statements of its Seer before and after the claim"
+    )
+    silent, claimed = estimates.total.cube("seers", ("claimed", (0, 1))).tolist()
+    nights = estimates.total.cube("night", ("night", NIGHTS)).tolist()
     return {
         "seer": {
-            "before": held.figure(of["before"], no_claim),
-            "after": held.figure(of["after"], no_claim),
+            "before": estimates.figure(conditions["before"], no_claim),
+            "after": estimates.figure(conditions["after"], no_claim),
             "difference": change,
             "games": change["n"],
-            "claimed": whole(claimed),
-            "silent": whole(silent),
+            "claimed": as_count(claimed),
+            "silent": as_count(silent),
         },
         "doctor": {
-            "blocked": held.figure(of["blocked"], no_night),
-            "killed": held.figure(of["killed"], no_night),
-            "difference": held.difference(
-                of["blocked"],
-                of["killed"],
+            "blocked": estimates.figure(conditions["blocked"], no_night),
+            "killed": estimates.figure(conditions["killed"], no_night),
+            "difference": estimates.difference(
+                conditions["blocked"],
+                conditions["killed"],
                 "there are no judged statements of a Doctor after nights of both sorts",
             ),
             **{
-                f"nights_{name}": whole(nights[NIGHTS.index(name)]) for name in ("blocked", "killed", "without_attempt")
+                f"nights_{name}": as_count(nights[NIGHTS.index(name)])
+                for name in ("blocked", "killed", "without_attempt")
             },
         },
     }
 
 
 @over_both
-def votes(held: Estimates) -> Result:
+def votes(estimates: Estimates) -> Result:
     """Return whether suspicion drives votes, and what would have been had it, as estimates with
     their block-bootstrap 95 % intervals (paper 4.5; metrics: does suspicion drive votes,
     thresholds).
@@ -226,37 +229,39 @@ def votes(held: Estimates) -> Result:
     counterfactual vote over suspicion by observers who could not tell when they last judged;
     ``all_observers``: the same over all, as in the paper.
     """
-    total = held.total
+    total = estimates.total
     unheld = "no vote was held after one of the living others than Werewolves had judged somebody alive"
 
     return {
         "own_argmax": {
-            **held.figure(quotient("follows"), "nobody who had judged somebody alive voted for anybody"),
-            **_beside(total, "follows", "abstentions", "unjudged"),
+            **estimates.figure(quotient("follows"), "nobody who had judged somebody alive voted for anybody"),
+            **_chance_and_counts(total, "follows", "abstentions", "unjudged"),
         },
-        "hits": _hits(held),
+        "hits": _hits(estimates),
         "hits_by_round": {
-            str(round_): _hits(held, round_)
-            for round_ in held.groups("hits", "round")
+            str(round_): _hits(estimates, round_)
+            for round_ in estimates.groups("hits", "round")
             if total.cube("hits", round=round_, part="n") or total.cube("hits", round=round_, part="abstentions")
         },
         "counterfactual": {
-            "suspicion_exile": held.figure(quotient("exile"), unheld),
-            "real_exile": held.figure(quotient("exile", "real"), unheld),
-            "real_exile_of_exiles": held.figure(quotient("exile", "real", "exiled"), "no such vote exiled anybody"),
+            "suspicion_exile": estimates.figure(quotient("exile"), unheld),
+            "real_exile": estimates.figure(quotient("exile", "real"), unheld),
+            "real_exile_of_exiles": estimates.figure(
+                quotient("exile", "real", "exiled"), "no such vote exiled anybody"
+            ),
             "chance": number(quotient("exile", "chance")(total)),
-            "votes": whole(total.cube("exile", part="n")),
+            "votes": as_count(total.cube("exile", part="n")),
         },
     }
 
 
-def _hits(held: Estimates, round_: int | None = None) -> Result:
-    found = held.figure(quotient("hits", round=round_), "nobody but Werewolves voted for anybody")
-    return {**found, **_beside(held.total, "hits", "abstentions", round=round_)}
+def _hits(estimates: Estimates, round_: int | None = None) -> Result:
+    hits = estimates.figure(quotient("hits", round=round_), "nobody but Werewolves voted for anybody")
+    return {**hits, **_chance_and_counts(estimates.total, "hits", "abstentions", round=round_)}
 
 
-def _beside(total: Frame, name: str, *counts: str, **where: Group) -> Result:
+def _chance_and_counts(total: Frame, name: str, *counts: str, **where: Group) -> Result:
     return {
         "chance": number(quotient(name, "chance", "n", **where)(total)),
-        **{part: whole(total.cube(name, part=part, **where)) for part in counts},
+        **{part: as_count(total.cube(name, part=part, **where)) for part in counts},
     }

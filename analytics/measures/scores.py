@@ -22,7 +22,7 @@ from analytics.measures.frames import ALL, Pairs
 from analytics.measures.headlines import Score
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
     Cells: TypeAlias = tuple[Array, int]
 
@@ -52,7 +52,7 @@ class Tied:
         return int(self.counts[1].sum())
 
     @property
-    def each(self) -> Array:
+    def totals(self) -> Array:
         """Number of judgements at each score."""
         total: Array = self.counts.sum(axis=0)
         return total
@@ -95,8 +95,8 @@ def tied(scores: Array, deceptive: Array) -> Tied:
 def _counts(rank: Array, deceptive: Array, width: int) -> Array:
     import numpy as np
 
-    found: Array = np.bincount(deceptive.astype(np.int64) * width + rank, minlength=2 * width)
-    return found.reshape(2, width)
+    counts: Array = np.bincount(deceptive.astype(np.int64) * width + rank, minlength=2 * width)
+    return counts.reshape(2, width)
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,10 @@ class Scores:
     informed: Array
     block_count: int
 
-    def some(self, rows: Array) -> Scores:
+    def subset(self, rows: Array) -> Scores:
         """Return some of the judgements, or all in another order."""
-        taken = {name: column[rows] for name, column in vars(self).items() if name in _BY_JUDGEMENT}
-        return replace(self, **taken)
+        columns = {name: column[rows] for name, column in vars(self).items() if name in _BY_JUDGEMENT}
+        return replace(self, **columns)
 
     @cached_property
     def _ties(self) -> tuple[Array, Array]:
@@ -154,11 +154,11 @@ class Scores:
         return self._ties[1]
 
     @cached_property
-    def each(self) -> Array:
+    def totals(self) -> Array:
         """Number of judgements at each distinct score."""
-        return self.each_of(ALL)
+        return self.totals_over(ALL)
 
-    def each_of(self, pairs: Pairs) -> Array:
+    def totals_over(self, pairs: Pairs) -> Array:
         """Return the number of judgements of some pairs at each distinct score."""
         import numpy as np
 
@@ -168,8 +168,8 @@ class Scores:
         """Return which judgements are of these pairs."""
         import numpy as np
 
-        found: Array = np.ones(len(self.games), bool) if pairs == ALL else ~self.informed.astype(bool)
-        return found
+        mask: Array = np.ones(len(self.games), bool) if pairs == ALL else ~self.informed.astype(bool)
+        return mask
 
     def counts(self, mask: Array | None = None) -> Array:
         """Return counts by class and distinct score of some of the judgements, or all."""
@@ -179,13 +179,13 @@ class Scores:
     def tied(self, mask: Array | None = None) -> Tied:
         """Return what figures of some of the judgements depend on, or of all."""
         counts = self.counts(mask)
-        there = counts.any(axis=0)
-        return Tied(self.values[there], counts[:, there])
+        present = counts.any(axis=0)
+        return Tied(self.values[present], counts[:, present])
 
     @property
     def own_cells(self) -> Cells:
         """The cells of the distinct scores where they are divided by themselves."""
-        cells = cells_of(self.each)
+        cells = cells_of(self.totals)
         return cells, int(cells.max(initial=-1)) + 1
 
     def histogram(self, cells: Cells, unit: Array, count: int, mask: Array) -> Array:
@@ -212,12 +212,12 @@ class Scores:
         ties, row = np.unique(code, return_inverse=True)
         game = ties // width
         place = np.arange(len(ties)) - np.searchsorted(game, game)
-        most = int(place.max(initial=0)) + 1
-        found = np.bincount((game[row] * 2 + self.deceptive[mask]) * most + place[row], minlength=games * 2 * most)
-        return found.reshape(games, 2, most)
+        size = int(place.max(initial=0)) + 1
+        counts = np.bincount((game[row] * 2 + self.deceptive[mask]) * size + place[row], minlength=games * 2 * size)
+        return counts.reshape(games, 2, size)
 
 
-_BY_JUDGEMENT: Final = frozenset(each.name for each in fields(Scores)) - {"block_count"}
+_BY_JUDGEMENT: Final = frozenset(field.name for field in fields(Scores)) - {"block_count"}
 
 
 def scores_of(columns: Columns, score: Score) -> Scores:
@@ -263,45 +263,45 @@ def cells_of(counts: Array) -> Array:
 # -- figures
 
 
-def base_rate(held: Tied) -> float | None:
+def base_rate(ties: Tied) -> float | None:
     """Return the share of deceptive statements among those judged, None over nothing."""
-    return held.positives / held.n if held.n else None
+    return ties.positives / ties.n if ties.n else None
 
 
-def brier(held: Tied) -> float | None:
+def brier(ties: Tied) -> float | None:
     """Return the mean of (score − label)² in [0, 1], None over nothing (paper 4.5; metrics: Table
     4).
     """
-    if not held.n:
+    if not ties.n:
         return None
-    truthful, deceptive = held.counts
-    missed = deceptive * (1 - held.values) ** 2 + truthful * held.values**2
-    return float(missed.sum()) / held.n
+    truthful, deceptive = ties.counts
+    missed = deceptive * (1 - ties.values) ** 2 + truthful * ties.values**2
+    return float(missed.sum()) / ties.n
 
 
-def brier_skill(held: Tied) -> float | None:
+def brier_skill(ties: Tied) -> float | None:
     """Return 1 − Brier / Brier of always saying the base rate, None where that is 0 (metrics: Table
     4).
 
     Above 0 the scores say more than the base rate, below 0 less.
     """
-    share, score = base_rate(held), brier(held)
+    share, score = base_rate(ties), brier(ties)
     if share is None or score is None or not 0 < share < 1:
         return None
     return 1 - score / (share * (1 - share))
 
 
-def auc(held: Tied) -> float | None:
+def auc(ties: Tied) -> float | None:
     """Return the area under the ROC curve (paper 4.5; metrics: Table 4); see `roc_area`."""
-    return number(roc_area(held.counts))
+    return number(roc_area(ties.counts))
 
 
-def auprc(held: Tied) -> float | None:
+def auprc(ties: Tied) -> float | None:
     """Return the average precision (paper 4.5; metrics: Table 4); see `average_precision`."""
-    return number(average_precision(held.counts))
+    return number(average_precision(ties.counts))
 
 
-def reliability(held: Tied) -> list[Result]:
+def reliability(ties: Tied) -> list[Result]:
     """Return the reliability curve, a row a bin in ascending order (paper 4.5; metrics: Table 4).
 
     Each has ``low`` and ``high``, the least and the greatest score in it, ``mean_score``, ``share``
@@ -310,46 +310,46 @@ def reliability(held: Tied) -> list[Result]:
     """
     import numpy as np
 
-    counts = held.each
+    counts = ties.totals
     place = bins_of(counts)
     n = np.bincount(place, counts, BINS)
-    yes = np.bincount(place, held.counts[1], BINS)
-    total = np.bincount(place, held.values * counts, BINS)
+    yes = np.bincount(place, ties.counts[1], BINS)
+    total = np.bincount(place, ties.values * counts, BINS)
     rows: list[Result] = []
-    for found in np.unique(place).tolist():
-        own = held.values[place == found]
-        low, high = float(own[0]), float(own[-1])
+    for bin_ in np.unique(place).tolist():
+        values = ties.values[place == bin_]
+        low, high = float(values[0]), float(values[-1])
         rows.append(
             {
                 "low": low,
                 "high": high,
                 # rounding may carry the mean of equal scores beyond them
-                "mean_score": min(high, max(low, float(total[found] / n[found]))),
-                "share": float(yes[found] / n[found]),
-                "n": int(n[found]),
+                "mean_score": min(high, max(low, float(total[bin_] / n[bin_]))),
+                "share": float(yes[bin_] / n[bin_]),
+                "n": int(n[bin_]),
             }
         )
     return rows
 
 
-def expected_calibration_error(held: Tied) -> float | None:
+def expected_calibration_error(ties: Tied) -> float | None:
     """Return the mean over judgements of |mean score − share deceptive| of their bins, None over
     nothing (metrics: Table 4).
 
     It is not free of chance: well calibrated scores of few judgements do not reach 0.
     """
-    n = held.n
+    n = ties.n
     if not n:
         return None
-    off: float = sum(row["n"] * abs(row["mean_score"] - row["share"]) for row in reliability(held))
+    off: float = sum(row["n"] * abs(row["mean_score"] - row["share"]) for row in reliability(ties))
     return off / n
 
 
-def calibration(held: Tied) -> Result:
+def calibration(ties: Tied) -> Result:
     """Return ``brier ece auc n``: what recalibration is judged by (metrics: Recalibration)."""
     return {
-        "brier": brier(held),
-        "ece": expected_calibration_error(held),
-        "auc": auc(held),
-        "n": held.n,
+        "brier": brier(ties),
+        "ece": expected_calibration_error(ties),
+        "auc": auc(ties),
+        "n": ties.n,
     }

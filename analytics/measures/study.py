@@ -12,17 +12,17 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from analytics import Result
-from analytics.measures.bootstrap import Draws, Interval, draws_of, told, undefined
+from analytics.measures.bootstrap import Draws, Interval, draws_of, estimate, undefined
 from analytics.measures.formulas import BINS, bins_of, number, rate_of_games
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
 from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate
 from analytics.measures.scores import Scores, cells_of, scores_of
-from analytics.measures.summing import Rows, add_sums, one
+from analytics.measures.summing import Rows, add_sums, constant
 from analytics.measures.sums import Estimates, Sums
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
     from analytics.measures.scores import Cells
 
 Made = TypeVar("Made")
@@ -33,35 +33,35 @@ class Study:
 
     Args:
         columns: the games.
-        beside: another study whose distinct scores share this one's cells, so that histograms may be subtracted.
+        other: a study whose distinct scores share this one's cells, so that histograms may be subtracted.
         own_bins: whether calibration bins are this study's own all the same.
     """
 
-    def __init__(self, columns: Columns, beside: Study | None = None, *, own_bins: bool = True) -> None:
+    def __init__(self, columns: Columns, other: Study | None = None, *, own_bins: bool = True) -> None:
         self.columns = columns
-        self._beside = beside
+        self._other = other
         self._own_bins = own_bins
-        self._made: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what several figures of these games share, made when it is first asked for."""
-        if key not in self._made:
-            self._made[key] = make()
-        found: Made = self._made[key]
-        return found
+        if key not in self._cache:
+            self._cache[key] = make()
+        value: Made = self._cache[key]
+        return value
 
     def scores(self, score: Score) -> Scores:
         """Return the judgements that count, in ascending order of a score."""
-        return self.once(("scores", score), lambda: scores_of(self.columns, score))
+        return self.cached(("scores", score), lambda: scores_of(self.columns, score))
 
     def cells(self, score: Score) -> Cells:
         """Return the cell of each distinct score, and the number of cells."""
 
-        def made() -> Cells:
-            every, own = self._merged(score, cells_of)
-            return own, int(every.max(initial=0)) + 1
+        def compute() -> Cells:
+            all_cells, cells = self._merged(score, cells_of)
+            return cells, int(all_cells.max(initial=0)) + 1
 
-        return self.once(("cells", score), made)
+        return self.cached(("cells", score), compute)
 
     def _merged(self, score: Score, divide: Callable[[Array], Array], pairs: Pairs = ALL) -> tuple[Array, Array]:
         """Return how `divide` divides the distinct scores of both studies together, and of this one
@@ -69,13 +69,13 @@ class Study:
         """
         import numpy as np
 
-        sets = [self.scores(score), *([] if self._beside is None else [self._beside.scores(score)])]
-        values = np.unique(np.concatenate([held.values for held in sets]))
+        sets = [self.scores(score), *([] if self._other is None else [self._other.scores(score)])]
+        values = np.unique(np.concatenate([scores.values for scores in sets]))
         counts = np.zeros(len(values), np.int64)
-        for held in sets:
-            counts[np.searchsorted(values, held.values)] += held.each_of(pairs)
-        found = divide(counts)
-        return found, found[np.searchsorted(values, sets[0].values)]
+        for scores in sets:
+            counts[np.searchsorted(values, scores.values)] += scores.totals_over(pairs)
+        divided = divide(counts)
+        return divided, divided[np.searchsorted(values, sets[0].values)]
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -85,22 +85,22 @@ class Study:
         sums = Sums()
         add_sums(sums, self.columns)
         for score in SCORES:
-            held = self.scores(score)
-            table = {"game": held.games, "informed": held.informed, "agent": held.agent, "role": held.observer}
-            which, ones = one(score, held.games), np.ones(len(held.games))
+            scores = self.scores(score)
+            table = {"game": scores.games, "informed": scores.informed, "agent": scores.agent, "role": scores.observer}
+            score_axis, ones = constant(score, scores.games), np.ones(len(scores.games))
             Rows(sums, self.columns, table).put(
-                *("error", "informed agent role", which),
-                square=(held.scores - held.deceptive) ** 2,
+                *("error", "informed agent role", score_axis),
+                square=(scores.scores - scores.deceptive) ** 2,
                 n=ones,
-                deceptive=held.deceptive,
+                deceptive=scores.deceptive,
             )
             for pairs in OVER:
-                bins = self._bins(score, pairs)[held.rank]
+                bins = self._bins(score, pairs)[scores.rank]
                 Rows(sums, self.columns, table).put(
-                    *("bins", "agent", (bins, range(BINS)), one(pairs, held.games), which),
-                    among=held.over(pairs),
-                    told=held.scores,
-                    deceptive=held.deceptive,
+                    *("bins", "agent", (bins, range(BINS)), constant(pairs, scores.games), score_axis),
+                    among=scores.over(pairs),
+                    told=scores.scores,
+                    deceptive=scores.deceptive,
                     n=ones,
                 )
         return Estimates(sums)
@@ -108,7 +108,7 @@ class Study:
     def _bins(self, score: Score, pairs: Pairs) -> Array:
         """Return the calibration bin of each distinct score, by the judgements of some pairs."""
         if self._own_bins:
-            return bins_of(self.scores(score).each_of(pairs))
+            return bins_of(self.scores(score).totals_over(pairs))
         return self._merged(score, bins_of, pairs)[1]
 
     @property
@@ -147,38 +147,38 @@ class Sheet:
     @cached_property
     def total(self) -> Frame:
         """The sums over all units; all games must be in some unit."""
-        return self.study.estimates.total.of(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.total.select(agent=self.agent, **OVER[self.pairs])
 
     @cached_property
     def frame(self) -> Frame:
         """The sums of every unit."""
-        return self.study.estimates.by(self._units, self.count).of(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.by(self._units, self.count).select(agent=self.agent, **OVER[self.pairs])
 
     def mask(self, score: Score, role: str | None = None) -> Array:
         """Return which of a score's judgements count, by observers of one role if given."""
-        held = self.study.scores(score)
-        found = held.over(self.pairs)
+        scores = self.study.scores(score)
+        mask = scores.over(self.pairs)
         if self.agent is not None:
-            found &= held.agent == self.study.columns.agents.index(self.agent)
+            mask &= scores.agent == self.study.columns.agents.index(self.agent)
         if role is not None:
-            found &= held.observer == ROLES.index(role)
-        return found
+            mask &= scores.observer == ROLES.index(role)
+        return mask
 
     def histogram(self, score: Score, role: str) -> Array:
         """Return counts of a score by observers of a role, units by (class, cell)."""
-        held = self.study.scores(score)
-        return held.histogram(self.study.cells(score), self._units[held.games], self.count, self.mask(score, role))
+        scores = self.study.scores(score)
+        return scores.histogram(self.study.cells(score), self._units[scores.games], self.count, self.mask(score, role))
 
     def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
         """Return the pooled value of each metric, exact; NaN where it is undefined."""
-        found = self._exact(measures, self.total, lambda held, mask: held.counts(mask))
-        return {name: float(value) for name, value in found.items()}
+        areas = self._exact(measures, self.total, lambda scores, mask: scores.counts(mask))
+        return {name: float(value) for name, value in areas.items()}
 
-    def each(self, measures: Iterable[Measure]) -> dict[str, Array]:
+    def by_game(self, measures: Iterable[Measure]) -> dict[str, Array]:
         """Return each metric of every game, exact, NaN where undefined; units must be the games in
         their order.
         """
-        return self._exact(measures, self.frame, lambda held, mask: held.by_game(self.count, mask))
+        return self._exact(measures, self.frame, lambda scores, mask: scores.by_game(self.count, mask))
 
     def _exact(
         self, measures: Iterable[Measure], frame: Frame, counts: Callable[[Scores, Array], Array]
@@ -210,38 +210,38 @@ class Sheet:
         """
         import numpy as np
 
-        whole: dict[tuple[Score, str], Array] = {}
+        pooled_cells: dict[tuple[Score, str], Array] = {}
 
         def cells(score: Score, role: str) -> Array:
             matrix = self.histogram(score, role)
-            whole[score, role] = matrix.sum(axis=0, dtype=np.float64)
+            pooled_cells[score, role] = matrix.sum(axis=0, dtype=np.float64)
             return vary(matrix)
 
         matrix, back = self.frame.stacked(HEADLINES)
         frame = back(vary(matrix))
-        found = evaluate(measures, frame, cells)
+        values = evaluate(measures, frame, cells)
         areas = [measure for measure in measures if isinstance(measure.value, Area)]
-        coarse = evaluate(areas, self.total, lambda score, role: whole[score, role])
+        coarse = evaluate(areas, self.total, lambda score, role: pooled_cells[score, role])
         for name, exact in self.pooled(areas).items():
             if not isnan(exact):
                 lowest = -1 if MEASURES[name].unit == "points" else 0
-                found[name] = np.clip(found[name] + (exact - coarse[name]), lowest, 1)
-        beside = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
-        return found, beside
+                values[name] = np.clip(values[name] + (exact - coarse[name]), lowest, 1)
+        baselines = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
+        return values, baselines
 
-    def held(self, measures: Iterable[Measure]) -> dict[str, int]:
+    def nonempty(self, measures: Iterable[Measure]) -> dict[str, int]:
         """Return for each metric in how many units there is anything that it is over."""
         return {measure.name: int((measure.n(self.frame) > 0).sum()) for measure in measures}
 
     def estimates(self, measures: Sequence[Measure]) -> dict[str, Result]:
         """Return each metric as an estimate, with the number of draws of the units in which it is undefined."""
         draws = draws_of(self.count)
-        values, drawn, held = self.pooled(measures), self.drawn(measures, draws), self.held(measures)
+        values, drawn, nonempty = self.pooled(measures), self.drawn(measures, draws), self.nonempty(measures)
         return {
             name: {
-                **told(
+                **estimate(
                     *(values[name], round(float(measure.n(self.total)))),
-                    self._rate(measure) if measure.games else draws.interval(drawn[name], held[name]),
+                    self._rate(measure) if measure.games else draws.interval(drawn[name], nonempty[name]),
                     measure.reason,
                 ),
                 "undefined_draws": undefined(drawn[name]),
@@ -317,12 +317,12 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     columns = study.columns
     sheet = Sheet(study, columns.blocks, study.blocks)
     everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
-    found, each = sheet.estimates(measures), Sheet(study, pairs=ALL).each(measures)
-    beside = everybody.estimates([measure for measure in measures if measure.pairs])
+    pooled, by_game = sheet.estimates(measures), Sheet(study, pairs=ALL).by_game(measures)
+    over_all = everybody.estimates([measure for measure in measures if measure.pairs])
     games = len(columns.ids)
     rows = {}
     for measure in measures:
-        estimate = found[measure.name]
+        estimate = pooled[measure.name]
         undefined_draws = estimate.pop("undefined_draws")
         rows[measure.name] = {
             **describe(measure, sheet.total),
@@ -330,11 +330,11 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
             "games": games,
             "undefined_draws": undefined_draws,
             **(
-                {"all_observers": {**describe(measure, everybody.total), **beside[measure.name]}}
+                {"all_observers": {**describe(measure, everybody.total), **over_all[measure.name]}}
                 if measure.pairs
                 else {}
             ),
-            **_paper(each[measure.name] if measure.by_game else each[measure.name][:0]),
+            **_paper(by_game[measure.name] if measure.by_game else by_game[measure.name][:0]),
         }
     return {
         "metrics": rows,

@@ -14,11 +14,11 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from analytics import Result
-from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, told
+from analytics.measures.bootstrap import FEWEST_BLOCKS, Interval, Leaf, draws_of, estimate
 from analytics.measures.frames import ALL, FAMILIES, OVER, POOLED, UNINFORMED, Formula, Frame, Group, Key
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
 
     Codes: TypeAlias = tuple[Array, Sequence[Group]]
     """The code of each row, and what the codes from 0 stand for."""
@@ -92,13 +92,13 @@ class Sums:
         if single == axes:
             self._parts.append((game, key, value))
             return
-        for kept, part in zip((_COARSE, _REST), _split(value), strict=True):
-            if kept == _COARSE or part.any():
-                self._parts.append(_added(np.full(len(game), kept, np.int32), key, part))
+        for pool, part in zip((_COARSE, _REST), _split(value), strict=True):
+            if pool == _COARSE or part.any():
+                self._parts.append(_added(np.full(len(game), pool, np.int32), key, part))
         if single is not None:
-            told = [name, *(axis if axis in single else None for axis in axes)]
+            kept_axes = [name, *(axis if axis in single else None for axis in axes)]
             fewer: list[Key] = [
-                tuple(None if axis is None else at for axis, at in zip(told, key, strict=True)) for key in keys
+                tuple(group if axis else None for axis, group in zip(kept_axes, key, strict=True)) for key in keys
             ]
             self._parts.append(_added(game, self._numbers(fewer)[place], value))
 
@@ -114,12 +114,13 @@ class Sums:
         """Join the parts, and add up what is pooled."""
         import numpy as np
 
-        game, key, value = (np.concatenate([part[at] for part in self._parts] or [np.zeros(0)]) for at in range(3))
+        game, key, value = map(np.concatenate, zip(*(self._parts or [(np.zeros(0),) * 3]), strict=True))
         pooled = game < 0
         if pooled.any():
-            held = _added(game[pooled], key[pooled], value[pooled])
+            pooled_sums = _added(game[pooled], key[pooled], value[pooled])
             game, key, value = (
-                np.concatenate([all_[~pooled], sums]) for all_, sums in zip((game, key, value), held, strict=True)
+                np.concatenate([all_[~pooled], sums])
+                for all_, sums in zip((game, key, value), pooled_sums, strict=True)
             )
         self._parts = [(game.astype(np.int32), key.astype(np.int32), value)]
 
@@ -135,8 +136,8 @@ class Sums:
         ends = np.searchsorted(key[order], np.arange(len(self._keys) + 1))
         index: dict[str, list[tuple[Key, int]]] = {name: [] for name in FAMILIES}
         # in an order of the keys' own, whatever game came first
-        for own, at in sorted(self._keys.items(), key=lambda item: tuple(map(str, item[0]))):
-            index[str(own[0])].append((own, at))
+        for entry_key, number in sorted(self._keys.items(), key=lambda item: tuple(map(str, item[0]))):
+            index[str(entry_key[0])].append((entry_key, number))
         return index, game[order], value[order], ends
 
 
@@ -147,16 +148,16 @@ def exact_sums(row: Array, weights: Array, count: int = 0) -> Array:
     """
     import numpy as np
 
-    coarse, rest = _split(np.asarray(weights, np.float64))
-    return np.bincount(row, coarse, count) + np.bincount(row, rest, count)
+    coarse, remainder = _split(np.asarray(weights, np.float64))
+    return np.bincount(row, coarse, count) + np.bincount(row, remainder, count)
 
 
 def _added(game: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Return entries with those of one game and key added up."""
     import numpy as np
 
-    both = key.astype(np.int64) << 32 | (game - _REST)
-    entry, row = np.unique(both, return_inverse=True)
+    combined = key.astype(np.int64) << 32 | (game - _REST)
+    entry, row = np.unique(combined, return_inverse=True)
     return (entry & 0xFFFFFFFF) + _REST, entry >> 32, np.bincount(row, value)
 
 
@@ -169,12 +170,12 @@ def _split(values: Array) -> tuple[Array, Array]:
 
 
 def _groups(code: int, groups: Groups) -> Iterator[Group]:
-    found: list[Group] = []
+    decoded: list[Group] = []
     for _, values in reversed(groups):
         size = max(1, len(values))
-        found.append(values[code % size] if len(values) else None)
+        decoded.append(values[code % size] if len(values) else None)
         code //= size
-    return reversed(found)
+    return reversed(decoded)
 
 
 class Estimates:
@@ -196,20 +197,20 @@ class Estimates:
         self.where: dict[str, Group] = {}
         names = sorted(set(sums.blocks))
         self.blocks = len(names)
-        self._place = {name: at for at, name in enumerate(names)}
+        self._place = {name: index for index, name in enumerate(names)}
         self._index, self._game, self._value, self._ends = sums.by_key()
         self._frames: dict[str, Frame] = {}
 
-    def of(self, **where: Group) -> Estimates:
+    def select(self, **where: Group) -> Estimates:
         """Return the same estimates of one group only; families without the axis are not touched."""
-        found = copy(self)
-        found.where = {**self.where, **where}
-        return found
+        subset = copy(self)
+        subset.where = {**self.where, **where}
+        return subset
 
     def groups(self, name: str, axis: str) -> list[Any]:
         """Return what there is of a family on one of its axes, in ascending order."""
-        at = 1 + FAMILIES[name].index(axis)
-        return sorted({key[at] for key, _ in self._index[name]}, key=lambda group: (str(type(group)), group))
+        position = 1 + FAMILIES[name].index(axis)
+        return sorted({key[position] for key, _ in self._index[name]}, key=lambda group: (str(type(group)), group))
 
     def by_game(self, name: str, *key: Group) -> list[float]:
         """Return the values of a key whose first part is the pairs that these estimates are over, one a game that has
@@ -219,8 +220,8 @@ class Estimates:
             ValueError: only totals are kept of the family.
         """
         self._need(name)
-        own = (name, self.where["pairs"], *key)
-        return sorted(value for each, at in self._index[name] if each == own for value in self._entries(at)[1].tolist())
+        number = dict(self._index[name]).get((name, self.where["pairs"], *key))
+        return [] if number is None else sorted(self._entries(number)[1].tolist())
 
     def _need(self, name: str) -> None:
         if name not in self.sums.single:
@@ -228,8 +229,8 @@ class Estimates:
 
     def _entries(self, number: int) -> tuple[Array, Array]:
         """Return the games that have an entry of a key, and their values; games below 0 are parts of the total."""
-        own = slice(self._ends[number], self._ends[number + 1])
-        return self._game[own], self._value[own]
+        entries = slice(self._ends[number], self._ends[number + 1])
+        return self._game[entries], self._value[entries]
 
     def _having(self, keys: Sequence[tuple[Key, int]], *, totals: bool) -> list[tuple[Key, int]]:
         """Return the keys of which there are totals, or entries of single games."""
@@ -238,19 +239,19 @@ class Estimates:
     @property
     def total(self) -> Frame:
         """The sums over all games, correctly rounded."""
-        return self._once("total", self._add_up).of(**self.where)
+        return self._cached("total", self._add_up).select(**self.where)
 
     @property
     def by_block(self) -> Frame:
         """The sums of every block."""
-        return self._once("block", self._add_up_blocks).of(**self.where)
+        return self._cached("block", self._add_up_blocks).select(**self.where)
 
     @property
     def drawn(self) -> Frame:
         """The sums in every draw."""
-        return self._once("draw", self._draw).of(**self.where)
+        return self._cached("draw", self._draw).select(**self.where)
 
-    def _once(self, name: str, make: Callable[[], Frame]) -> Frame:
+    def _cached(self, name: str, make: Callable[[], Frame]) -> Frame:
         """Return sums of all groups, made when they are first asked for."""
         if name not in self._frames:
             self._frames[name] = make()
@@ -265,10 +266,10 @@ class Estimates:
             for name, keys in self._index.items()
         }
 
-        def of(name: str) -> Array:
+        def values_of(name: str) -> Array:
             return np.array([math.fsum(self._entries(number)[1].tolist()) for _, number in index[name]])
 
-        return Frame(FAMILIES, index, of)
+        return Frame(FAMILIES, index, values_of)
 
     def by(self, unit: Array, count: int) -> Frame:
         """Return the sums of all groups by unit.
@@ -283,17 +284,17 @@ class Estimates:
 
         index = {name: self._having(keys, totals=False) for name, keys in self._index.items()}
 
-        def of(name: str) -> Array:
+        def values_of(name: str) -> Array:
             self._need(name)
-            found = np.zeros((count, len(index[name])))
-            for at, (_, number) in enumerate(index[name]):
+            totals = np.zeros((count, len(index[name])))
+            for column, (_, number) in enumerate(index[name]):
                 game, value = self._entries(number)
                 units = unit[game]
-                kept = units >= 0
-                found[:, at] = np.bincount(units[kept], value[kept], count)
-            return found
+                inside = units >= 0
+                totals[:, column] = np.bincount(units[inside], value[inside], count)
+            return totals
 
-        return Frame(FAMILIES, index, of)
+        return Frame(FAMILIES, index, values_of)
 
     def _add_up_blocks(self) -> Frame:
         import numpy as np
@@ -302,7 +303,7 @@ class Estimates:
         return self.by(unit, self.blocks)
 
     def _draw(self) -> Frame:
-        return self._once("block", self._add_up_blocks).map(draws_of(self.blocks).sums)
+        return self._cached("block", self._add_up_blocks).map(draws_of(self.blocks).sums)
 
     def interval(self, figure: Formula) -> Interval | None:
         """Return the interval of a figure, or why there is none; None below five blocks. Blocks without any of what it
@@ -316,7 +317,7 @@ class Estimates:
         """Return a figure as an estimate; `reason` says why it is undefined if it is."""
         value = float(figure(self.total))
         count = round(float(figure.n(self.total)))
-        return told(value, count, None if isnan(value) else self.interval(figure), reason)
+        return estimate(value, count, None if isnan(value) else self.interval(figure), reason)
 
     def difference(self, one: Formula, other: Formula, reason: str) -> Result:
         """Return one quotient minus another as an estimate; it rests on the blocks of the side with
@@ -325,21 +326,22 @@ class Estimates:
         figure, sides = one - other, (one.n, other.n)
         value, n = float(figure(self.total)), round(sum(float(side(self.total)) for side in sides))
         if isnan(value) or self.blocks < FEWEST_BLOCKS:
-            return told(value, n, None, reason)
-        held = min(int((side(self.by_block) != 0).sum()) for side in sides)
-        return told(value, n, draws_of(self.blocks).interval(figure(self.drawn), held), reason)
+            return estimate(value, n, None, reason)
+        nonempty = min(int((side(self.by_block) != 0).sum()) for side in sides)
+        return estimate(value, n, draws_of(self.blocks).interval(figure(self.drawn), nonempty), reason)
 
     def leaf(self, figure: Formula) -> Leaf:
         """Return the interval of a figure as plain values."""
-        found = self.interval(figure)
-        return None if found is None else found.leaf
+        interval = self.interval(figure)
+        return None if interval is None else interval.leaf
 
 
 def over_both(section: Callable[[Estimates], Result]) -> Callable[[Estimates], Result]:
     """Return a section over uninformed pairs, with the same over all under ``all_observers``."""
 
     @wraps(section)
-    def both(held: Estimates) -> Result:
-        return {**section(held.of(**OVER[UNINFORMED])), "all_observers": section(held.of(**OVER[ALL]))}
+    def both(estimates: Estimates) -> Result:
+        uninformed, everybody = (section(estimates.select(**OVER[pairs])) for pairs in (UNINFORMED, ALL))
+        return {**uninformed, "all_observers": everybody}
 
     return both

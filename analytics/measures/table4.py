@@ -28,7 +28,7 @@ from analytics.measures.study import Study
 from wolfbus.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array
+    from analytics.measures.columns import Array
     from analytics.measures.scores import Cells
 
 FIGURES: Final = ("brier", "brier_skill", "auc", "auprc", "auprc_lift", "ece")
@@ -47,32 +47,34 @@ def table4(study: Study) -> Result:
     return _by_score(study, row)
 
 
-def _by_score(study: Study, of: Callable[[Tied], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
-    held = {score: study.scores(score) for score in SCORES}
+def _by_score(study: Study, figure: Callable[[Tied], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
+    by_score = {score: study.scores(score) for score in SCORES}
 
-    def split(own: Scores) -> Result:
-        return split_by(own, lambda mask: of(own.tied(mask)), sides)
+    def split(part: Scores) -> Result:
+        return split_by(part, lambda mask: figure(part.tied(mask)), sides)
 
-    return {score: split(own) for score, own in held.items()}
+    return {score: split(scores) for score, scores in by_score.items()}
 
 
-def split_by(held: Scores, of: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")) -> Result:
+def split_by(
+    scores: Scores, figure: Callable[[Array], Result], sides: Sequence[str] = ("observer", "speaker")
+) -> Result:
     """Return a figure of all of some scores, and of each role's on either side.
 
     Args:
-        held: the scores.
-        of: of those that a mask tells.
+        scores: the scores.
+        figure: of those that a mask tells.
         sides: which sides.
     """
     import numpy as np
 
-    codes = {side: held.observer if side == "observer" else held.speaker for side in sides}
-    return {"overall": of(np.ones(len(held.scores), bool))} | {
-        f"by_{side}": {role: of(own == code) for code, role in enumerate(ROLES)} for side, own in codes.items()
+    codes = {side: scores.observer if side == "observer" else scores.speaker for side in sides}
+    return {"overall": figure(np.ones(len(scores.scores), bool))} | {
+        f"by_{side}": {role: figure(roles == code) for code, role in enumerate(ROLES)} for side, roles in codes.items()
     }
 
 
-def row(held: Tied) -> Result:
+def row(ties: Tied) -> Result:
     """Return one row of Table 4; what is undefined is None, with its reason in ``undefined``.
 
     - ``n`` judgements, ``deceptive`` of them of deceptive statements; ``base_rate`` is their share.
@@ -81,22 +83,22 @@ def row(held: Tied) -> Result:
       nothing).
     - ``ece`` and ``reliability``: see `analytics.measures.scores`.
     """
-    share, average = base_rate(held), auprc(held)
+    share, average = base_rate(ties), auprc(ties)
     values: Result = {
         "base_rate": share,
-        "brier": brier(held),
-        "brier_skill": brier_skill(held),
-        "auc": auc(held),
+        "brier": brier(ties),
+        "brier_skill": brier_skill(ties),
+        "auc": auc(ties),
         "auprc": average,
         "auprc_lift": None if average is None or share is None else average - share,
-        "ece": expected_calibration_error(held),
+        "ece": expected_calibration_error(ties),
     }
     return {
-        "n": held.n,
-        "deceptive": held.positives,
+        "n": ties.n,
+        "deceptive": ties.positives,
         **values,
-        "reliability": reliability(held),
-        "undefined": {name: held.one_sided() for name, value in values.items() if value is None},
+        "reliability": reliability(ties),
+        "undefined": {name: ties.one_sided() for name, value in values.items() if value is None},
     }
 
 
@@ -104,7 +106,7 @@ def row(held: Tied) -> Result:
 
 
 def row_intervals(
-    held: Scores, cells: Cells, mask: Array | None = None, names: Sequence[str] = FIGURES
+    judgements: Scores, cells: Cells, mask: Array | None = None, names: Sequence[str] = FIGURES
 ) -> dict[str, Leaf]:
     """Return the intervals of a row's figures.
 
@@ -114,43 +116,43 @@ def row_intervals(
     met, not what other games would have fitted.
 
     Args:
-        held: judgements in ascending order of their scores.
+        judgements: in ascending order of their scores.
         cells: cell of each distinct score, and the number of cells.
         mask: which judgements; all unless given.
         names: which figures.
     """
     import numpy as np
 
-    mask = np.ones(len(held.scores), bool) if mask is None else mask
-    part, count, draws = held.tied(mask), held.block_count, draws_of(held.block_count)
+    mask = np.ones(len(judgements.scores), bool) if mask is None else mask
+    part, count, draws = judgements.tied(mask), judgements.block_count, draws_of(judgements.block_count)
     if not part.n:
         return dict.fromkeys(names)
-    scores, deceptive, block = held.scores[mask], held.deceptive[mask], held.blocks[mask]
-    bins = np.repeat(bins_of(part.each), part.each)
+    scores, deceptive, block = judgements.scores[mask], judgements.deceptive[mask], judgements.blocks[mask]
+    bins = np.repeat(bins_of(part.totals), part.totals)
     binned = [by_cell(block, count, bins, BINS, weights) for weights in (scores, deceptive, None)]
     missed = by_block(block, count, (scores - deceptive) ** 2)
     drawn = draws.sums(np.concatenate([missed, *binned], axis=1))
-    told, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
+    expected, yes, n = (drawn[:, 1 + part * BINS : 1 + (part + 1) * BINS] for part in range(3))
     total = n.sum(axis=1)
     share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
-    whole, histogram = histograms(held, cells, mask)
-    average = _moved(average_precision(histogram), auprc(part), average_precision(whole))
+    pooled, histogram = histograms(judgements, cells, mask)
+    average = _moved(average_precision(histogram), auprc(part), average_precision(pooled))
     figures = {
         "brier": error,
         "brier_skill": 1 - ratio(error, share * (1 - share)),
-        "auc": _moved(roc_area(histogram), auc(part), roc_area(whole)),
+        "auc": _moved(roc_area(histogram), auc(part), roc_area(pooled)),
         "auprc": average,
         "auprc_lift": average - share,
-        "ece": ratio(np.abs(told - yes).sum(axis=1), total),
+        "ece": ratio(np.abs(expected - yes).sum(axis=1), total),
     }
     blocks = int(binned[2].any(axis=1).sum())
     return {name: draws.interval(figures[name], blocks).leaf for name in names}
 
 
-def histograms(held: Scores, cells: Cells, mask: Array) -> tuple[Array, Array]:
+def histograms(scores: Scores, cells: Cells, mask: Array) -> tuple[Array, Array]:
     """Return counts by class and cell: of all games, and by draw."""
-    counts = held.histogram(cells, held.blocks, held.block_count, mask)
-    drawn = draws_of(held.block_count).sums(counts)
+    counts = scores.histogram(cells, scores.blocks, scores.block_count, mask)
+    drawn = draws_of(scores.block_count).sums(counts)
     return counts.sum(axis=0, dtype="f8").reshape(2, cells[1]), drawn.reshape(-1, 2, cells[1])
 
 
@@ -163,8 +165,8 @@ def _moved(drawn: Array, exact: float | None, coarse: Array) -> Array:
 def table4_intervals(study: Study) -> Result:
     """Return the intervals of Table 4, in its shape (paper 5.7; metrics: Table 4)."""
     return {
-        score: split_by(held, partial(row_intervals, held, study.cells(score)))
-        for score, held in ((score, study.scores(score)) for score in SCORES)
+        score: split_by(scores, partial(row_intervals, scores, study.cells(score)))
+        for score, scores in ((score, study.scores(score)) for score in SCORES)
     }
 
 
@@ -191,7 +193,7 @@ def curves(study: Study) -> Result:
     return _by_score(study, curve, ("observer",))
 
 
-def curve(held: Tied) -> Result:
+def curve(ties: Tied) -> Result:
     """Return both curves of some judgements, empty with a ``reason`` unless statements of both
     labels were judged.
 
@@ -204,34 +206,34 @@ def curve(held: Tied) -> Result:
       that tell nothing.
     - ``moved``: how far the thinned curves are from the whole ones at most; see `thinned`.
     """
-    reason = held.one_sided()
+    reason = ties.one_sided()
     result: Result = {
-        "n": held.n,
+        "n": ties.n,
         "roc": [],
         "pr": [],
-        "auc": auc(held),
-        "auprc": auprc(held),
-        "base_rate": base_rate(held),
+        "auc": auc(ties),
+        "auprc": auprc(ties),
+        "base_rate": base_rate(ties),
         "moved": None,
         "reason": reason,
     }
     if reason is None:
         from sklearn.metrics import precision_recall_curve, roc_curve
 
-        labels, scores, weights = held.weighted()
-        alarms, hits, at = roc_curve(labels, scores, sample_weight=weights)
-        precision, recall, above = precision_recall_curve(labels, scores, sample_weight=weights)
-        result["roc"], off = _points(alarms, hits, at[1:])
-        result["pr"], off_too = _points(recall[::-1], precision[::-1], above[::-1])
+        labels, scores, weights = ties.weighted()
+        alarms, hits, thresholds = roc_curve(labels, scores, sample_weight=weights)
+        precision, recall, pr_thresholds = precision_recall_curve(labels, scores, sample_weight=weights)
+        result["roc"], off = _points(alarms, hits, thresholds[1:])
+        result["pr"], off_too = _points(recall[::-1], precision[::-1], pr_thresholds[::-1])
         result["moved"] = max(off, off_too)
     return result
 
 
 def _points(x: Array, y: Array, thresholds: Array) -> tuple[list[list[float | None]], float]:
     """Return the thinned points of a curve whose first point has no threshold."""
-    kept, moved = thinned(x, y)
-    at: list[float | None] = [None, *thresholds[kept[1:] - 1].tolist()]
-    return [[*point] for point in zip(x[kept].tolist(), y[kept].tolist(), at, strict=True)], moved
+    chosen, moved = thinned(x, y)
+    cutoffs: list[float | None] = [None, *thresholds[chosen[1:] - 1].tolist()]
+    return [[*point] for point in zip(x[chosen].tolist(), y[chosen].tolist(), cutoffs, strict=True)], moved
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, float]:
@@ -252,38 +254,38 @@ def thinned(x: Array, y: Array) -> tuple[Array, float]:
     everything = np.arange(len(x))
     if len(x) <= POINTS:
         return everything, 0.0
-    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
-    step = np.floor(along / _COARSE)
+    distance = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    step = np.floor(distance / _COARSE)
     coarse = np.flatnonzero(np.concatenate([[True], step[1:] != step[:-1]]))
     if coarse[-1] != len(x) - 1:
         coarse = np.append(coarse, len(x) - 1)
-    kept = coarse[_farthest_first(x[coarse], y[coarse])]
-    piece = np.clip(np.searchsorted(kept, everything, side="right") - 1, 0, len(kept) - 2)
-    ends = kept[piece], kept[piece + 1]
-    return kept, float(_distance(x, y, (x[ends[0]], y[ends[0]]), (x[ends[1]], y[ends[1]])).max())
+    chosen = coarse[_farthest_first(x[coarse], y[coarse])]
+    piece = np.clip(np.searchsorted(chosen, everything, side="right") - 1, 0, len(chosen) - 2)
+    ends = chosen[piece], chosen[piece + 1]
+    return chosen, float(_distance(x, y, (x[ends[0]], y[ends[0]]), (x[ends[1]], y[ends[1]])).max())
 
 
 def _farthest_first(x: Array, y: Array) -> Array:
     import numpy as np
 
     last = len(x) - 1
-    kept = {0, last}
+    chosen = {0, last}
     waiting: list[tuple[float, int, int, int]] = []
 
     def weigh(start: int, end: int) -> None:
         if end - start > 1:
             inner = slice(start + 1, end)
-            far = _distance(x[inner], y[inner], (x[start], y[start]), (x[end], y[end]))
-            at = int(far.argmax())
-            heapq.heappush(waiting, (-float(far[at]), start + 1 + at, start, end))
+            distance = _distance(x[inner], y[inner], (x[start], y[start]), (x[end], y[end]))
+            index = int(distance.argmax())
+            heapq.heappush(waiting, (-float(distance[index]), start + 1 + index, start, end))
 
     weigh(0, last)
-    while waiting and len(kept) < POINTS and -waiting[0][0] > TOLERANCE - _COARSE:
+    while waiting and len(chosen) < POINTS and -waiting[0][0] > TOLERANCE - _COARSE:
         _, middle, start, end = heapq.heappop(waiting)
-        kept.add(middle)
+        chosen.add(middle)
         weigh(start, middle)
         weigh(middle, end)
-    return np.array(sorted(kept))
+    return np.array(sorted(chosen))
 
 
 def _distance(x: Array, y: Array, start: tuple[Array, Array], end: tuple[Array, Array]) -> Array:
@@ -294,5 +296,5 @@ def _distance(x: Array, y: Array, start: tuple[Array, Array], end: tuple[Array, 
     length = across * across + up * up
     part = ((x - start[0]) * across + (y - start[1]) * up) / np.where(length > 0, length, 1.0)
     part = np.clip(part, 0.0, 1.0)
-    far: Array = np.hypot(x - start[0] - part * across, y - start[1] - part * up)
-    return far
+    distance: Array = np.hypot(x - start[0] - part * across, y - start[1] - part * up)
+    return distance

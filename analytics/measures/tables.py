@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from analytics import Result
-from analytics.columns import LIE, TRUE
 from analytics.measures.bootstrap import Leaf
-from analytics.measures.formulas import MEASURES, confusion, number, rate_of_games, ratio, roc_area, whole, wilson
+from analytics.measures.columns import LIE, TRUE
+from analytics.measures.formulas import MEASURES, as_count, confusion, number, rate_of_games, ratio, roc_area, wilson
 from analytics.measures.frames import LENGTHS, OVER, SOURCES, UNINFORMED, Formula, Frame, Group, cube, quotient
 from analytics.measures.sums import Estimates, over_both
 from analytics.rows import CLAIMS, HOW, PROTOCOLS, VERDICTS
@@ -24,7 +24,7 @@ _STATES: Final = ("villagers", "werewolves", "nobody")
 """How a finished game ended."""
 
 
-def outcomes(held: Estimates) -> Result:
+def outcomes(estimates: Estimates) -> Result:
     """Return shares with Wilson 95 % intervals on the effective number of games, and mean ± sd per
     game (paper 5.2; metrics: outcomes).
 
@@ -34,28 +34,28 @@ def outcomes(held: Estimates) -> Result:
     were asked; ``mixed_protocols`` tells that there are games of more than one, whose numbers are
     not of one measurement.
     """
-    total = held.total
+    total = estimates.total
     winners = dict(zip(_STATES, total.cube("game", ("state", _STATES)).tolist(), strict=True))
-    finished = whole(sum(winners.values()))
+    finished = as_count(sum(winners.values()))
     protocols = total.cube("game", ("protocol", PROTOCOLS)).tolist()
-    reasons = sorted(held.groups("ending", "reason"))
+    reasons = sorted(estimates.groups("ending", "reason"))
     endings = total.cube("ending", ("reason", reasons)).tolist()
     return {
-        "games": len(held.sums.ids),
+        "games": len(estimates.sums.ids),
         "finished": finished,
-        "unfinished": len(held.sums.ids) - finished,
-        "protocols": {name: whole(count) for name, count in zip(PROTOCOLS, protocols, strict=True)},
+        "unfinished": len(estimates.sums.ids) - finished,
+        "protocols": {name: as_count(count) for name, count in zip(PROTOCOLS, protocols, strict=True)},
         "mixed_protocols": sum(count > 0 for count in protocols) > 1,
-        "winners": {winner: _share(held, winner, whole(winners[winner]), finished) for winner in _STATES},
-        "endings": {name: whole(count) for name, count in zip(reasons, endings, strict=True)},
+        "winners": {winner: _share(estimates, winner, as_count(winners[winner]), finished) for winner in _STATES},
+        "endings": {name: as_count(count) for name, count in zip(reasons, endings, strict=True)},
         "per_game": {name: _length(total, name, finished) for name in LENGTHS},
     }
 
 
 def _length(total: Frame, name: str, n: int) -> Result:
-    of_all, of_finished = (whole(total.cube("length", what=name, finished=only)) for only in (None, 1))
+    of_all, of_finished = (as_count(total.cube("length", what=name, finished=only)) for only in (None, 1))
     # whole numbers until the last division: the spread of equal lengths is exactly 0
-    scaled = n * whole(total.cube("square", what=name)) - of_finished * of_finished
+    scaled = n * as_count(total.cube("square", what=name)) - of_finished * of_finished
     return {
         "mean": of_finished / n if n else None,
         "sd": math.sqrt(scaled / (n * (n - 1))) if n > 1 else None,
@@ -64,15 +64,15 @@ def _length(total: Frame, name: str, n: int) -> Result:
     }
 
 
-def _share(held: Estimates, winner: str, k: int, n: int) -> Result:
+def _share(estimates: Estimates, winner: str, k: int, n: int) -> Result:
     low, high = wilson(k, n) or (None, None)
-    if n and held.blocks < len(held.sums.ids):
-        states = held.by_block.cube("game", ("state", _STATES))
+    if n and estimates.blocks < len(estimates.sums.ids):
+        states = estimates.by_block.cube("game", ("state", _STATES))
         low, high, _ = rate_of_games(states[..., _STATES.index(winner)], states.sum(axis=-1), n)
     return {"k": k, "n": n, "share": k / n if n else None, "low": low, "high": high}
 
 
-def production(held: Estimates) -> Result:
+def production(estimates: Estimates) -> Result:
     """Return how often speakers call their own statements deceptive (paper 4.5, 5.2, 5.3; metrics:
     production).
 
@@ -81,25 +81,26 @@ def production(held: Estimates) -> Result:
     where n = 0.
     """
     return {
-        "overall": _rate(held.total, "said"),
+        "overall": _rate(estimates.total, "said"),
         **{
-            f"by_{name}": {str(value): _rate(held.total, family, **{axis: value}) for value in values}
-            for name, (family, axis, values) in _splits_of(held).items()
+            f"by_{name}": {str(value): _rate(estimates.total, family, **{axis: value}) for value in values}
+            for name, (family, axis, values) in _splits_of(estimates).items()
         },
     }
 
 
-def _splits_of(held: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
+def _splits_of(estimates: Estimates) -> dict[str, tuple[str, str, Sequence[Group]]]:
     """Return what production is split by, each with its family, axis and values."""
 
-    def there(family: str, axis: str) -> list[Group]:
-        return [value for value in held.groups(family, axis) if held.total.cube(family, "label", **{axis: value}).sum()]
+    def labelled(family: str, axis: str) -> list[Group]:
+        total = estimates.total
+        return [v for v in estimates.groups(family, axis) if total.cube(family, "label", **{axis: v}).sum()]
 
     return {
         "role": ("said", "role", ROLES),
-        "brain": ("said", "agent", there("said", "agent")),
-        "agent": ("spoken", "process", there("spoken", "process")),
-        "round": ("spoken", "round", there("spoken", "round")),
+        "brain": ("said", "agent", labelled("said", "agent")),
+        "agent": ("spoken", "process", labelled("spoken", "process")),
+        "round": ("spoken", "round", labelled("spoken", "round")),
         "phase": ("spoken", "phase", ("debate", "vote")),
     }
 
@@ -114,27 +115,27 @@ def _rate(total: Frame, family: str, **where: Group) -> Result:
     _, deceptive = labelled = total.cube(family, "label", **where)
     return {
         "rate": number(_deceptive(family, **where)(total)),
-        "deceptive": whole(deceptive),
-        "n": whole(labelled.sum()),
+        "deceptive": as_count(deceptive),
+        "n": as_count(labelled.sum()),
     }
 
 
-def claims(held: Estimates) -> Result:
+def claims(estimates: Estimates) -> Result:
     """Return ``given``, ``unheard`` and ``extracted`` (totals), and ``by_kind``: for each kind of
     claim the same three, each with its total ``n`` and the verdicts (metrics: objective truth).
 
     ``given`` were attached and can be heard in the words, ``unheard`` were attached and cannot:
     they count here only. Extracted ones that repeat what the speaker attached do not count twice.
     """
-    counts = held.total.cube("claims", ("claim", CLAIMS), ("source", SOURCES), ("verdict", VERDICTS))
+    counts = estimates.total.cube("claims", ("claim", CLAIMS), ("source", SOURCES), ("verdict", VERDICTS))
     by_kind = {
         kind: {
-            name: {"n": whole(row.sum()), **dict(zip(VERDICTS, map(whole, row), strict=True))}
+            name: {"n": as_count(row.sum()), **dict(zip(VERDICTS, map(as_count, row), strict=True))}
             for name, row in zip(SOURCES, sources, strict=True)
         }
         for kind, sources in zip(CLAIMS, counts, strict=True)
     }
-    return {**{name: whole(counts[:, at].sum()) for at, name in enumerate(SOURCES)}, "by_kind": by_kind}
+    return {**{name: as_count(counts[:, index].sum()) for index, name in enumerate(SOURCES)}, "by_kind": by_kind}
 
 
 _SCORES: Final = (
@@ -150,28 +151,28 @@ def role_of(name: str) -> str | None:
     return None if name == "overall" else name
 
 
-def _received(*, known: bool = False, **where: Group) -> dict[str, Formula]:
-    """Return average suspicion and average share of flags: of all statements, or only of those of a `known` kind.
+def _received(*, of_kinds: bool = False, **where: Group) -> dict[str, Formula]:
+    """Return average suspicion and average share of flags: of all statements, or only of those whose kind is known.
 
     Averages are over statements of the mean over observers, so that a statement heard by many
     weighs no more than one heard by few.
     """
 
     def part(name: str) -> Formula:
-        return cube("received", "kind", part=name, **where).sum() if known else cube("received", part=name, **where)
+        return cube("received", "kind", part=name, **where).sum() if of_kinds else cube("received", part=name, **where)
 
-    return {what: part(what) / part(f"{what}_n") for what in ("suspicion", "flagged")}
+    return {name: part(name) / part(f"{name}_n") for name in ("suspicion", "flagged")}
 
 
 def _averages(total: Frame, averages: Mapping[str, Formula]) -> Result:
     """Return averages, each with the number of statements that it is over."""
-    found: Result = {}
-    for what, average in averages.items():
-        found |= {what: number(average(total)), f"{what}_n": whole(average.n(total))}
-    return found
+    row: Result = {}
+    for name, average in averages.items():
+        row |= {name: number(average(total)), f"{name}_n": as_count(average.n(total))}
+    return row
 
 
-def table1(held: Estimates) -> Result:
+def table1(estimates: Estimates) -> Result:
     """Return deception and its reception, a row per speaker role and one overall (paper 5.3, Table
     1; metrics: Table 1).
 
@@ -179,19 +180,19 @@ def table1(held: Estimates) -> Result:
     of d over these; ``suspicion_n`` and ``flagged_n`` are statements with at least one judgement
     that counts.
     """
-    found = {}
+    rows = {}
     for name in OVERALL:
-        unlabelled, truthful, deceptive = held.total.cube("said", ("label", (-1, 0, 1)), role=role_of(name)).tolist()
-        found[name] = {
-            "statements": whole(unlabelled + truthful + deceptive),
-            "labelled": whole(truthful + deceptive),
-            "deceptive": whole(deceptive),
-            **_averages(held.total, _received(role=role_of(name))),
+        counts = estimates.total.cube("said", ("label", (-1, 0, 1)), role=role_of(name)).tolist()
+        rows[name] = {
+            "statements": as_count(sum(counts)),
+            "labelled": as_count(sum(counts[1:])),
+            "deceptive": as_count(counts[2]),
+            **_averages(estimates.total, _received(role=role_of(name))),
         }
-    return found
+    return rows
 
 
-def table2(held: Estimates) -> Result:
+def table2(estimates: Estimates) -> Result:
     """Return ``[observer role][target role]`` cells of mean, n games and number of pairs (paper
     4.5, 5.4; metrics: Table 2).
 
@@ -201,14 +202,14 @@ def table2(held: Estimates) -> Result:
     without pairs has a null mean.
     """
     sums, games, pairs = (
-        held.total.cube("cell", "role", "target_role", part=part) for part in ("mean", "games", "pairs")
+        estimates.total.cube("cell", "role", "target_role", part=part) for part in ("mean", "games", "pairs")
     )
     return {
         observer: {
             target: {
                 "mean": number(ratio(sums[at, to], games[at, to])),
-                "n": whole(games[at, to]),
-                "pairs": whole(pairs[at, to]),
+                "n": as_count(games[at, to]),
+                "pairs": as_count(pairs[at, to]),
             }
             for to, target in enumerate(ROLES)
         }
@@ -216,7 +217,7 @@ def table2(held: Estimates) -> Result:
     }
 
 
-def table3(held: Estimates) -> Result:
+def table3(estimates: Estimates) -> Result:
     """Return how well observers find the deception that speakers admit, by observer role and
     ``overall`` (paper 4.5, 5.5, Table 3; metrics: Table 3).
 
@@ -230,10 +231,10 @@ def table3(held: Estimates) -> Result:
     - ``dprime`` = z(hit rate) - z(false-alarm rate) and ``criterion`` = minus their mean, with the
       log-linear correction: 0.5 more of each count, 1 more of each total.
     """
-    return {name: confusion(held.total.cube("flags", "label", "flag", role=role_of(name))) for name in OVERALL}
+    return {name: confusion(estimates.total.cube("flags", "label", "flag", role=role_of(name))) for name in OVERALL}
 
 
-def table5(held: Estimates) -> Result:
+def table5(estimates: Estimates) -> Result:
     """Return how each self-labelled kind is received, and all of them (paper 5.8, Table 5; metrics:
     Table 5).
 
@@ -242,26 +243,26 @@ def table5(held: Estimates) -> Result:
     """
     return {
         name: {
-            "count": whole(held.total.cube("received", "kind", part="count", kind=role_of(name)).sum()),
-            **_averages(held.total, _received(known=True, kind=role_of(name))),
+            "count": as_count(estimates.total.cube("received", "kind", part="count", kind=role_of(name)).sum()),
+            **_averages(estimates.total, _received(of_kinds=True, kind=role_of(name))),
         }
         for name in (*DECEPTIONS, "overall")
     }
 
 
-def labels(held: Estimates) -> Result:
+def labels(estimates: Estimates) -> Result:
     """Return how self-labels and judgements were come by: ``total`` = ``clean`` + ``repaired``
     (accepted, but not clean) + ``defaulted`` (all others). What is still awaited is not counted.
     """
-    counts = held.total.cube("labels", "how").tolist()
+    counts = estimates.total.cube("labels", "how").tolist()
     return {
-        "total": whole(sum(counts)),
-        **{name: whole(count) for name, count in zip(HOW, counts, strict=True)},
+        "total": as_count(sum(counts)),
+        **{name: as_count(count) for name, count in zip(HOW, counts, strict=True)},
     }
 
 
 @over_both
-def headline(held: Estimates) -> Result:
+def headline(estimates: Estimates) -> Result:
     """Return detection accuracy and suspicion's AUC against self-labels over ``all`` replies and
     over ``clean`` ones, each with its n (metrics: repair report).
 
@@ -270,20 +271,20 @@ def headline(held: Estimates) -> Result:
 
     Over uninformed pairs (`analytics.measures.frames`); ``all_observers``: the same over all.
     """
-    scores = held.groups("scores", "score")
-    found = {}
+    scores = estimates.groups("scores", "score")
+    rows = {}
     for name, family, clean in (("all", "flags", None), ("clean", "clean_flags", 1)):
-        measures = confusion(held.total.cube(family, "label", "flag"))
-        counts = held.total.cube("scores", "label", ("score", scores), clean=clean)
-        found[name] = {
+        measures = confusion(estimates.total.cube(family, "label", "flag"))
+        counts = estimates.total.cube("scores", "label", ("score", scores), clean=clean)
+        rows[name] = {
             **{key: measures[key] for key in _SCORES},
             "auc": number(roc_area(counts)),
-            "auc_n": whole(counts.sum()),
+            "auc_n": as_count(counts.sum()),
         }
-    return found
+    return rows
 
 
-def intervals_of_tables(held: Estimates) -> Result:
+def intervals_of_tables(estimates: Estimates) -> Result:
     """Return a 95 % interval for the figures of Tables 1, 2 and 5, of production, and of flags
     against claims, few of which `variability` holds (paper 5.9; metrics: variability).
 
@@ -292,34 +293,34 @@ def intervals_of_tables(held: Estimates) -> Result:
     """
 
     def leaves(figures: Mapping[str, Formula]) -> dict[str, Leaf]:
-        return {what: held.leaf(figure) for what, figure in figures.items()}
+        return {name: estimates.leaf(figure) for name, figure in figures.items()}
 
     return {
         "table1": {
             name: {
                 **leaves(_received(role=role_of(name))),
-                "deceptive_share": held.leaf(_deceptive("said", role=role_of(name))),
+                "deceptive_share": estimates.leaf(_deceptive("said", role=role_of(name))),
             }
             for name in OVERALL
         },
         "table2": {
             observer: {
-                target: held.leaf(quotient("cell", "mean", "games", role=observer, target_role=target))
+                target: estimates.leaf(quotient("cell", "mean", "games", role=observer, target_role=target))
                 for target in ROLES
             }
             for observer in ROLES
         },
-        "table5": {name: leaves(_received(known=True, kind=role_of(name))) for name in (*DECEPTIONS, "overall")},
+        "table5": {name: leaves(_received(of_kinds=True, kind=role_of(name))) for name in (*DECEPTIONS, "overall")},
         "production": {
-            f"by_{name}": {str(value): held.leaf(_deceptive(family, **{axis: value})) for value in values}
-            for name, (family, axis, values) in _splits_of(held).items()
+            f"by_{name}": {str(value): estimates.leaf(_deceptive(family, **{axis: value})) for value in values}
+            for name, (family, axis, values) in _splits_of(estimates).items()
             if name != "agent"
         },
-        "truth_detection": {"against_truth": _against_truth(held.of(**OVER[UNINFORMED]))},
+        "truth_detection": {"against_truth": _against_truth(estimates.select(**OVER[UNINFORMED]))},
     }
 
 
-def _against_truth(held: Estimates) -> dict[str, Leaf]:
+def _against_truth(estimates: Estimates) -> dict[str, Leaf]:
     counts = cube("truths", "label", ("truth", (TRUE, LIE)), "flag").sum(-3)
     n = counts.sum((-1, -2))
-    return {name: held.leaf(Formula(counts.then(formula), n)) for name, formula in MEASURES.items()}
+    return {name: estimates.leaf(Formula(counts.then(formula), n)) for name, formula in MEASURES.items()}

@@ -14,13 +14,13 @@ thought before it is said; all of it exploratory.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
-from analytics.measures.bootstrap import by_block, of_blocks
-from analytics.measures.formulas import confusion, number, ratio, whole
+from analytics.measures.bootstrap import block_estimate, by_block
+from analytics.measures.columns import LIE, MISTAKE, NO_CLAIM, TRUE
+from analytics.measures.formulas import as_count, confusion, number, rate_of_rows, ratio
 from analytics.measures.frames import OVER, UNINFORMED, Formula, Frame, Group
 from analytics.measures.study import Study
 from analytics.measures.sums import Estimates
@@ -28,7 +28,7 @@ from analytics.rows import CLAIMS, PHASES, VERDICTS
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 if TYPE_CHECKING:
-    from analytics.columns import Array, Columns
+    from analytics.measures.columns import Array, Columns
 
 _RATES: Final = {
     "lie_rate": ("lies", "checkable", "no checkable claim"),
@@ -43,7 +43,7 @@ _RATES: Final = {
 """What is a rate: what is counted above the line and below it, and why it may be undefined."""
 
 
-def truth(held: Estimates) -> Result:
+def truth(estimates: Estimates) -> Result:
     """Return how true statements are and how honest their speakers, overall and by speaking agent
     and role, and detection against truth (metrics: objective truth; beyond the paper).
 
@@ -62,49 +62,49 @@ def truth(held: Estimates) -> Result:
     does not matter. ``mistakes``: how many judgements are of mistakes, and the share that flags.
     Judgements are those of observers who do not know whether the speaker is a Werewolf.
     """
-    held = held.of(**OVER[UNINFORMED])
+    estimates = estimates.select(**OVER[UNINFORMED])
     return {
-        "overall": _row(held),
-        "by_agent": {name: _row(held, agent=name) for name in held.groups("said", "agent")},
-        "by_role": {role: _row(held, role=role) for role in ROLES},
+        "overall": _row(estimates),
+        "by_agent": {name: _row(estimates, agent=name) for name in estimates.groups("said", "agent")},
+        "by_role": {role: _row(estimates, role=role) for role in ROLES},
         "detection": {
-            **_scored(held),
-            "by_observer": {role: _scored(held, role=role) for role in ROLES},
+            **_scored(estimates),
+            "by_observer": {role: _scored(estimates, role=role) for role in ROLES},
         },
     }
 
 
-def confessions(held: Estimates, agent: str) -> Result:
+def confessions(estimates: Estimates, agent: str) -> Result:
     """Return an agent's ``confession_rate`` and the number of its ``checkable`` statements; see
     `truth`.
     """
-    row = _row(held, {"confession_rate"}, agent=agent)
+    row = _row(estimates, {"confession_rate"}, agent=agent)
     return {name: row[name] for name in ("confession_rate", "checkable")}
 
 
-def _row(held: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Result:
-    counts = {name: round(float(count)) for name, count in _counts(held.total, **where).items()}
-    found: Result = {
+def _row(estimates: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Result:
+    counts = {name: round(float(count)) for name, count in _counts(estimates.total, **where).items()}
+    row: Result = {
         "statements": counts.pop("statements"),
         "coverage": None,
         **counts,
     }
-    found["coverage"] = number(ratio(counts["checkable"], found["statements"]))
+    row["coverage"] = number(ratio(counts["checkable"], row["statements"]))
 
     def count(part: str) -> Formula:
         return Formula(lambda frame: _counts(frame, **where)[part])
 
-    for name, (above, below, reason) in _RATES.items():
+    for name, (numerator, denominator, reason) in _RATES.items():
         if name in rates:
-            found[name] = held.figure(count(above) / count(below), reason)
-    return found
+            row[name] = estimates.figure(count(numerator) / count(denominator), reason)
+    return row
 
 
 def _counts(frame: Frame, **where: Group) -> dict[str, Array]:
     """Return statements of every sort."""
-    said = frame.cube("said", ("label", (-1, 0, 1)), ("truth", (NO_CLAIM, TRUE, MISTAKE, LIE)), **where)
-    sort = said.sum(axis=-2)
-    true, lie = said[..., 1], said[..., 3]
+    counts = frame.cube("said", ("label", (-1, 0, 1)), ("truth", (NO_CLAIM, TRUE, MISTAKE, LIE)), **where)
+    sort = counts.sum(axis=-2)
+    true, lie = counts[..., 1], counts[..., 3]
     return {
         "statements": sort.sum(axis=-1),
         "checkable": sort[..., 1:].sum(axis=-1),
@@ -118,18 +118,18 @@ def _counts(frame: Frame, **where: Group) -> dict[str, Array]:
     }
 
 
-def _scored(held: Estimates, **where: Group) -> Result:
+def _scored(estimates: Estimates, **where: Group) -> Result:
     truths = ("truth", (TRUE, MISTAKE, LIE))
-    counts = held.total.cube("truths", "wolf", ("label", (-1, 0, 1)), truths, "flag", **where)
+    counts = estimates.total.cube("truths", "wolf", ("label", (-1, 0, 1)), truths, "flag", **where)
     mistakes, checked = counts[..., 1, :].sum(axis=(0, 1)), counts[..., [0, 2], :]
     same = checked[:, 1:]
     return {
         "against_role": confusion(same.sum(axis=(1, 2))),
         "against_truth": confusion(same.sum(axis=(0, 1))),
         "against_label": confusion(same.sum(axis=(0, 2))),
-        "against_role_all": confusion(held.total.cube("sides", "wolf", "flag", **where)),
+        "against_role_all": confusion(estimates.total.cube("sides", "wolf", "flag", **where)),
         "against_truth_all": confusion(checked.sum(axis=(0, 1))),
-        "mistakes": {"n": whole(mistakes.sum()), "flagged": number(ratio(mistakes[1], mistakes.sum()))},
+        "mistakes": {"n": as_count(mistakes.sum()), "flagged": number(ratio(mistakes[1], mistakes.sum()))},
     }
 
 
@@ -155,96 +155,87 @@ def lying(study: Study) -> Result:
     }
 
 
-def _share(columns: Columns, game: Array, above: Array, below: Array, reason: str) -> Result:
-    """Return one sum over another as an estimate."""
-    sums = by_block(columns.blocks[game], len(columns.block_names), above.astype(float), below.astype(float))
-    return of_blocks(sums, _quotient, sums[:, 1], reason)
-
-
-def _quotient(sums: Array) -> Array:
-    return ratio(sums[..., 0], sums[..., 1])
-
-
 def _retention(columns: Columns) -> list[Result]:
     import numpy as np
 
     rows = columns.rounds
     free, wolf = ~rows["informed"], rows["target_role"] == ROLES.index("Werewolf")
-    blocks = len(columns.block_names)
-    block = columns.blocks[rows["game"]]
-    found = []
+    block, nobody = columns.blocks[rows["game"]], "nobody who has to find out judged living"
+    results = []
     for round_ in np.unique(rows["round"][free]).tolist():
-        here = free & (rows["round"] == round_)
-        sums = by_block(block, blocks, *(here * side * each for side in (~wolf, wolf) for each in (rows["d"], 1.0)))
-        nobody = "nobody who has to find out judged living"
-        found.append(
-            {
-                "round": round_,
-                **{
-                    name: of_blocks(own, _quotient, own[:, 1], f"{nobody} {name}")
-                    for name, own in (("others", sums[:, :2]), ("werewolves", sums[:, 2:]))
-                },
-                "difference": of_blocks(
-                    sums,
-                    lambda part: _quotient(part[..., 2:]) - _quotient(part[..., :2]),
-                    np.minimum(sums[:, 1], sums[:, 3]),
-                    f"{nobody} Werewolves and others",
-                ),
-            }
+        living = free & (rows["round"] == round_)
+        sides = {"others": living & ~wolf, "werewolves": living & wolf}
+        means = {
+            name: rate_of_rows(columns, rows["game"], side * rows["d"], side, f"{nobody} {name}")
+            for name, side in sides.items()
+        }
+        sums = by_block(
+            block, len(columns.block_names), *(x for side in sides.values() for x in (side * rows["d"], side))
         )
-    return found
+        difference = block_estimate(
+            sums,
+            lambda totals: ratio(totals[..., 2], totals[..., 3]) - ratio(totals[..., 0], totals[..., 1]),
+            np.minimum(sums[:, 1], sums[:, 3]),
+            f"{nobody} Werewolves and others",
+        )
+        results.append({"round": round_, **means, "difference": difference})
+    return results
 
 
 def _lies(columns: Columns) -> list[Result]:
     claims, statements = columns.claims, columns.statements
-    of, verdict = claims["statement"], claims["verdict"]
+    kinds, verdict = claims["claim"], claims["verdict"]
     checkable = claims["heard"] & (verdict != VERDICTS.index("uncheckable"))
     lie, mistake = (checkable & (verdict == VERDICTS.index(name)) for name in ("lie", "mistake"))
-    found = []
-    for kind, phase, round_ in _places(claims["claim"], statements["phase"][of], statements["round"][of], checkable):
-        here = (claims["claim"] == kind) & (statements["phase"][of] == phase) & (statements["round"][of] == round_)
-        counts = {"claims": here & checkable, "lies": here & lie, "mistakes": here & mistake}
-        share = _share(columns, claims["game"], counts["lies"], counts["claims"], "no such claim")
-        found.append(_at(CLAIMS[kind], phase, round_, counts, share))
-    return found
+    phases, rounds = (statements[name][claims["statement"]] for name in ("phase", "round"))
+    results = []
+    for kind, place, in_phase in _places(kinds, phases, rounds, checkable):
+        rows = in_phase & (kinds == kind)
+        counts = {"claims": rows & checkable, "lies": rows & lie, "mistakes": rows & mistake}
+        share = rate_of_rows(columns, claims["game"], counts["lies"], counts["claims"], "no such claim")
+        results.append({"kind": CLAIMS[kind], **place, **_totals(counts), "share": share})
+    return results
 
 
 def _kinds(columns: Columns) -> list[Result]:
-    rows = columns.statements
-    deceptive, labelled = rows["d"] == 1, rows["d"] >= 0
-    found = []
-    for kind, phase, round_ in _places(rows["kind"], rows["phase"], rows["round"], deceptive & (rows["kind"] >= 0)):
-        here = (rows["phase"] == phase) & (rows["round"] == round_)
-        counts = {"labelled": here & labelled, "deceptive": here & deceptive & (rows["kind"] == kind)}
-        share = _share(columns, rows["game"], counts["deceptive"], counts["labelled"], "no such statement")
-        found.append(_at(DECEPTIONS[kind], phase, round_, counts, share))
-    return found
+    table = columns.statements
+    deceptive, labelled = table["d"] == 1, table["d"] >= 0
+    results = []
+    for kind, place, in_phase in _places(
+        table["kind"], table["phase"], table["round"], deceptive & (table["kind"] >= 0)
+    ):
+        counts = {"labelled": in_phase & labelled, "deceptive": in_phase & deceptive & (table["kind"] == kind)}
+        share = rate_of_rows(columns, table["game"], counts["deceptive"], counts["labelled"], "no such statement")
+        results.append({"kind": DECEPTIONS[kind], **place, **_totals(counts), "share": share})
+    return results
 
 
-def _at(kind: str, phase: int, round_: int, counts: Mapping[str, Array], share: Result) -> Result:
-    """Return what there is of a kind in a phase of a round."""
-    there = {name: int(rows.sum()) for name, rows in counts.items()}
-    return {"kind": kind, "phase": PHASES[phase], "round": round_, **there, "share": share}
-
-
-def _places(kind: Array, phase: Array, round_: Array, among: Array) -> list[tuple[int, int, int]]:
+def _places(kinds: Array, phases: Array, rounds: Array, mask: Array) -> Iterator[tuple[int, Result, Array]]:
+    """Yield every kind in every phase of a round among some rows, with all rows of that phase."""
     import numpy as np
 
-    told = np.stack([kind[among], phase[among], round_[among]], axis=1).astype(np.int64)
-    return [(a, b, c) for a, b, c in np.unique(told, axis=0).tolist()]
+    codes = np.stack([kinds[mask], phases[mask], rounds[mask]], axis=1).astype(np.int64)
+    for kind, phase, round_ in np.unique(codes, axis=0).tolist():
+        yield kind, {"phase": PHASES[phase], "round": round_}, (phases == phase) & (rounds == round_)
+
+
+def _totals(counts: Mapping[str, Array]) -> dict[str, int]:
+    return {name: int(rows.sum()) for name, rows in counts.items()}
 
 
 def _thoughts(columns: Columns) -> Result:
     rows = columns.statements
     wolf = rows["role"] == ROLES.index("Werewolf")
-    known, against = rows["against_thought"] >= 0, rows["against_thought"] == 1
+    comparable, against = rows["against_thought"] >= 0, rows["against_thought"] == 1
     labelled = against & (rows["d"] >= 0)
     unlabelled = "no labelled statement contradicts the thought before it"
     unthought = "no recorded thought says anything of a player of whom the words say something"
-    told: Result = {}
+    shares: Result = {}
     for name, side in (("overall", wolf | ~wolf), ("werewolves", wolf), ("others", ~wolf)):
-        told[name] = {
-            "contradict": _share(columns, rows["game"], side & against, side & known, unthought),
-            "admitted": _share(columns, rows["game"], side & labelled & (rows["d"] == 1), side & labelled, unlabelled),
+        shares[name] = {
+            "contradict": rate_of_rows(columns, rows["game"], side & against, side & comparable, unthought),
+            "admitted": rate_of_rows(
+                columns, rows["game"], side & labelled & (rows["d"] == 1), side & labelled, unlabelled
+            ),
         }
-    return told
+    return shares

@@ -71,8 +71,8 @@ def definitions() -> tuple[Definition, ...]:
     Raises:
         ConfigError: a file of theirs is not as it should be.
     """
-    found = (each for name in FILES for each in read_data("analytics.reference", name, _Definitions).definition)
-    return tuple(each.model_copy(update={"interval": each.interval.format(**INTERVALS)}) for each in found)
+    entries = (entry for name in FILES for entry in read_data("analytics.reference", name, _Definitions).definition)
+    return tuple(entry.model_copy(update={"interval": entry.interval.format(**INTERVALS)}) for entry in entries)
 
 
 class Contradiction(PackageData):
@@ -82,7 +82,7 @@ class Contradiction(PackageData):
     """What the paper says, a sentence."""
     but: Prose
     """What else it says, or what follows from its own numbers, a sentence."""
-    ours: Prose
+    choice: Prose
     """What is done here, a sentence."""
 
 
@@ -120,7 +120,7 @@ def published() -> Result:
     """
     paper = read_data("analytics.reference", "values", _Values).root
     winners = paper["outcomes"]["winners"]
-    found: dict[str, float] = {
+    values: dict[str, float] = {
         "villager_wins": winners["villagers"]["share"],
         "werewolf_wins": winners["werewolves"]["share"],
         "no_winner": winners["nobody"]["share"],
@@ -128,5 +128,5 @@ def published() -> Result:
     }
     for table, names in (("table3", _RATES), ("table4", _SCORES)):
         for role, row in paper[table].items():
-            found |= {name if role == "overall" else f"{name}/{role}": row[name] for name in names}
-    return {**paper, "variability": {"metrics": found}}
+            values |= {name if role == "overall" else f"{name}/{role}": row[name] for name in names}
+    return {**paper, "variability": {"metrics": values}}

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote
 
-from analytics import at, look
+from analytics import look, value_at
 from wolfbus.document import Cell, Figure, LinkText, Target
 from wolfbus.formats import Ends, between, count, in_unit, visible
 from wolfbus.printable import cut_middle, told_apart
@@ -261,7 +261,7 @@ class Context:
 
     def paper(self, path: str) -> float | None:
         """Return the value that the paper published at a dotted path, None if it has none there."""
-        published = at(self.published, path)
+        published = value_at(self.published, path)
         return published if isinstance(published, (int, float)) else None
 
     @property

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from analytics.columns import Columns
 from analytics.gather import Criteria, FileNote, Gathered, each_game
+from analytics.measures.columns import Columns
 from analytics.report.context import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
 from wolfbus.vocabulary import Role

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from analytics import Result, at, look
+from analytics import Result, look, value_at
 from analytics.report.context import Context, Selection, count_cell, ends, estimate_cell, over_all, value_cell
 from wolfbus.document import Cell, Row, TableBlock, TableColumn
 from wolfbus.formats import Ends
@@ -235,7 +235,7 @@ def _values(key: str, by: str, context: Context) -> dict[str, Any]:
 
 
 def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, words: Mapping[str, Any]) -> Cell:
-    content = at(line.row, column.of)
+    content = value_at(line.row, column.of)
     if isinstance(content, Cell):
         return content
     values = defaultdict(str, {**words, **line.values})
@@ -252,7 +252,7 @@ def _cell(column: ColumnSpec, line: Line, findings: Result, context: Context, wo
     within = (_within(source, path, line, findings, values) for source in column.within)
     return value_cell(
         *(content, unit),
-        n=at(line.row, column.n) if column.n else None,
+        n=value_at(line.row, column.n) if column.n else None,
         within=next((pair for pair in within if None not in pair), (None, None)),
         paper=paper,
         link=link,
@@ -265,5 +265,5 @@ def _within(template: str, path: str, line: Line, findings: Result, values: Mapp
         return ends(line.row)
     path = (f"intervals.{path}" if template == OWN else template).format_map(values)
     first, _, name = path.partition(".")
-    interval: Any = over_all(findings, name) if first == "over" else at(findings, path)
+    interval: Any = over_all(findings, name) if first == "over" else value_at(findings, path)
     return (interval[0], interval[1]) if isinstance(interval, list) and len(interval) == 2 else ends(interval)

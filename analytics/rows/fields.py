@@ -1,8 +1,8 @@
 """What the fields of a row say of themselves (`Column`, `Stored`, `Derived`), and the fields that rows share.
 
 A row is a dataclass. A field with a `Column` is exported, to CSV and Parquet, and described in the data dictionary; a
-field with a `Stored` is kept as numbers in `analytics.columns`. Both stand in the field's annotation, so that a row is
-declared once::
+field with a `Stored` is kept as numbers in `analytics.measures.columns`. Both stand in the field's annotation, so that
+a row is declared once::
 
     round: Annotated[int, Column("round, from 1"), Stored("i2")]
 

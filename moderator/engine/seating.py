@@ -84,43 +84,13 @@ def opening(
     return Opened(game=game, version=__version__, title=title, started=started, seed=seed, config=config, seats=seats)
 
 
-def _assign_requested(seats: int, offers: Mapping[str, Offer]) -> dict[int, str]:
-    """Return who gets a seat it asked for: place to agent.
-
-    Agents are served by name. One that was served keeps a seat, but may be moved to another one it asked for where
-    that lets a later one sit too.
-    """
-    assigned: dict[int, str] = {}
-    for agent in sorted(offers):
-        offer = offers[agent]
-        if offer.places:
-            for _ in range(min(offer.free, len(set(offer.places)))):
-                if not _find_place(agent, seats, offers, assigned, set()):
-                    break
-    return assigned
-
-
-def _find_place(agent: str, seats: int, offers: Mapping[str, Offer], assigned: dict[int, str], tried: set[int]) -> bool:
-    """Give `agent` one more of its places, moving others along if need be; False if there is no way."""
-    for place in sorted(set(offers[agent].places)):
-        if place > seats or place in tried or assigned.get(place) == agent:
-            continue
-        tried.add(place)
-        holder = assigned.get(place)
-        if holder is None or _find_place(holder, seats, offers, assigned, tried):
-            assigned[place] = agent
-            return True
-    return False
-
-
 def seat_agents(seats: int, offers: Mapping[str, Offer], seed: str) -> tuple[str | None, ...]:
     """Return which agent plays each seat, in seating order; None where nobody is left to.
 
     Seats that were asked for go first. Who of the others sits where is drawn from the seed and their names, so that it
     does not depend on who came first.
     """
-    assigned = _fill(range(1, seats + 1), offers, seed)
-    return tuple(assigned.get(place) for place in range(1, seats + 1))
+    return seat_brains(("",) * seats, offers, lambda _agent: "", seed)
 
 
 def seat_brains(
@@ -144,13 +114,17 @@ def seat_brains(
 
 
 def _fill(places: Sequence[int], offers: Mapping[str, Offer], seed: str) -> dict[int, str]:
-    """Return who takes some of a game's seats: place to agent."""
-    open_to = {
-        agent: Offer(offer.free, tuple(set(offer.places) & set(places)))
-        for agent, offer in offers.items()
-        if offer.places
-    }
-    assigned = _assign_requested(max(places, default=0), open_to)
+    """Return who takes some of a game's seats: place to agent.
+
+    Agents that ask for places are served by name. One that was served keeps a seat, but may be moved to another one it
+    asked for where that lets a later one sit too.
+    """
+    assigned: dict[int, str] = {}
+    requests = {agent: sorted({*offer.places} & {*places}) for agent, offer in offers.items() if offer.places}
+    for agent in sorted(requests):
+        for _ in range(min(offers[agent].free, len(requests[agent]))):
+            if not _find_place(agent, requests, assigned, set()):
+                break
     empty = [place for place in places if place not in assigned]
     slots = sorted(
         (agent, slot)
@@ -161,3 +135,16 @@ def _fill(places: Sequence[int], offers: Mapping[str, Offer], seed: str) -> dict
     drawn = shuffled(seed, "agents", slots)
     assigned.update(zip(empty, (agent for agent, _ in drawn), strict=False))
     return assigned
+
+
+def _find_place(agent: str, requests: Mapping[str, list[int]], assigned: dict[int, str], tried: set[int]) -> bool:
+    """Give `agent` one more of its places, moving others along if need be; False if there is no way."""
+    for place in requests[agent]:
+        if place in tried or assigned.get(place) == agent:
+            continue
+        tried.add(place)
+        holder = assigned.get(place)
+        if holder is None or _find_place(holder, requests, assigned, tried):
+            assigned[place] = agent
+            return True
+    return False

@@ -97,14 +97,13 @@ class Attempts:
             async with asyncio.timeout_at(self._question.deadline):
                 return self._completed(await self._reply())
         except TimeoutError:
-            if self._cut_reply is not None:
-                return self._completed(self._cut_reply)
-            return self.completion(error=self._out_of_time(), timed_out=True)
+            error, timed_out = self._out_of_time(), True
         except Failed as failed:
-            if self._cut_reply is not None:
-                return self._completed(self._cut_reply)
             tries = f" ({self._attempts} attempts)" if self._attempts > 1 else ""
-            return self.completion(error=f"{failed.failure.line}{tries}")
+            error, timed_out = f"{failed.failure.line}{tries}", False
+        if self._cut_reply is not None:
+            return self._completed(self._cut_reply)
+        return self.completion(error=error, timed_out=timed_out)
 
     def _out_of_time(self) -> str:
         if self._attempts:

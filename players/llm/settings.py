@@ -28,6 +28,7 @@ from wolfbus.messages.calls import Scalar
 from wolfbus.printable import printable
 
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=1e9)]
+Rate: TypeAlias = Annotated[float, Field(ge=0, le=1e9)]
 Structured: TypeAlias = Literal["auto", "schema", "object", "text"]
 
 _LONGEST: Final = 512
@@ -46,11 +47,11 @@ class _Settings(BaseModel):
 class Price(_Settings):
     """US dollars per million tokens."""
 
-    input: Annotated[float, Field(ge=0)]
+    input: Rate
     """Of the prompt."""
-    cached: Annotated[float, Field(ge=0)] | None = None
+    cached: Rate | None = None
     """Of prompt tokens that the server had in its cache; as `input` unless given."""
-    output: Annotated[float, Field(ge=0)]
+    output: Rate
     """Of the reply, hidden reasoning included."""
 
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
-from analytics.columns import Columns, ColumnsBuilder, joined
 from analytics.findings import metrics, sections
 from analytics.fold import fold
 from analytics.gather import FileNote, GameRows, Gathered, StudySource
-from analytics.measures.study import Study
+from analytics.measures import Columns, ColumnsBuilder, Study, joined
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (

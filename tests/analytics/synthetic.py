@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analytics.columns import DTYPES, Columns
 from analytics.findings import TABLES
-from analytics.measures.study import Study
+from analytics.measures import DTYPES, Columns, Study
 from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 

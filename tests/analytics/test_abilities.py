@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, columns_of
+from analytics.measures import LIE, MISTAKE, NO_CLAIM, columns_of
 from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 from wolfbus.vocabulary import ROLES

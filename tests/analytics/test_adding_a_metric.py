@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, render
-from analytics.measures.headlines import MEASURES, Measure
-from analytics.measures.study import Study, variability
+from analytics.measures import MEASURES, Measure, Study, columns_of, variability
 from tests.analytics.script import random_game
 
 GAMES = [random_game(seed).rows() for seed in range(9)]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from analytics.columns import columns_of
 from analytics.findings import metrics
 from analytics.gather import GameRows
+from analytics.measures import columns_of
 from tests.analytics.script import measured, random_game
 from tests.analytics.synthetic import VILLAGERS, WEREWOLVES
 from tests.simulator import draw_agents, simulate

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analytics.columns import columns_of
+from analytics.measures import columns_of
 from tests.analytics.script import Script, measured, random_game
 from tests.simulator import draw_agents, simulate
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from analytics.columns import columns_of
 from analytics.findings import TABLES
-from analytics.measures.study import Study, variability
+from analytics.measures import Study, columns_of, variability
 from tests.analytics.script import drawn_blocks, random_game, tails
 from tests.analytics.synthetic import decided
 from tests.simulator import draw_agents, simulate

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from analytics.columns import Columns, ColumnsBuilder, columns_of, joined
 from analytics.fold import fold
 from analytics.gather import GameRows
+from analytics.measures import Columns, ColumnsBuilder, columns_of, joined
 from tests.analytics.script import named
 from tests.game.driver import play
 from wolfbus.vocabulary import ROLES
@@ -68,7 +68,7 @@ def test_games_may_come_in_any_order_and_in_any_number_of_parts(games, monkeypat
         mixed = random.Random(seed).sample(games, len(games))
         parts = [columns_of(mixed[start : start + 2]) for start in range(0, len(mixed), 2)]
         assert same(joined(pickle.loads(pickle.dumps(parts))), whole)
-    monkeypatch.setattr("analytics.columns._LOOSE", 1)
+    monkeypatch.setattr("analytics.measures.columns._LOOSE", 1)
     assert same(columns_of(games), whole)
 
 

@@ -11,10 +11,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from analytics.columns import columns_of
 from analytics.compare import as_csv, compare, compare_agents, compared_page, render
-from analytics.measures.headlines import MEASURES
-from analytics.measures.study import Study, variability
+from analytics.measures import MEASURES, Study, columns_of, variability
 from tests.analytics.script import measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many

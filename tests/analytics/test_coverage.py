@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analytics.findings import TABLES
-from analytics.measures.study import Study
+from analytics.measures import Study
 from tests.analytics.synthetic import decided, rising
 from tests.simulator import draw_agents
 from tests.simulator.coverage import of_draws, of_headlines, table

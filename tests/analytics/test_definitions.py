@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from analytics.findings import findings, metrics
-from analytics.measures.headlines import MEASURES
+from analytics.measures import MEASURES
 from analytics.report.report import Report
 from tests.analytics.script import gathered
 

@@ -13,11 +13,10 @@ from dataclasses import replace
 import pytest
 
 import analytics.findings as module
-from analytics.columns import columns_of
 from analytics.findings import TABLES, Metrics, findings, metrics, tables
 from analytics.fold import fold
 from analytics.gather import GameRows
-from analytics.measures.study import Study
+from analytics.measures import Study, columns_of
 from tests.analytics.script import TABLE, Script, gathered, held_by, leaves, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(10)]

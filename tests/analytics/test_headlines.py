@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from analytics.columns import ColumnsBuilder, columns_of
 from analytics.findings import Metrics, metrics
 from analytics.fold import fold
-from analytics.measures.study import Study, variability
+from analytics.measures import ColumnsBuilder, Study, columns_of, variability
 from tests.analytics.script import measured, random_game
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate

@@ -11,9 +11,8 @@ from sklearn import metrics as sk
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
 from analytics.findings import Metrics, metrics
-from analytics.measures.study import Study
+from analytics.measures import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, Study
 from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
 from tests.analytics.synthetic import confusion
 from wolfbus.vocabulary import ROLES

@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 
 from analytics.gather import gather
-from analytics.measures.study import Study
+from analytics.measures import Study
 from tests.analytics.script import measured
 from tests.analytics.synthetic import linked, synthetic
 from tests.golden.played import unpacked

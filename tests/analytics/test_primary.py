@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analytics.columns import columns_of
 from analytics.findings import findings
 from analytics.gather import StudySource
-from analytics.measures.study import Study, variability
+from analytics.measures import Study, columns_of, variability
 from tests.analytics.script import gathered, measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import theilslopes
 
 from analytics.findings import TABLES
-from analytics.measures.study import Study
+from analytics.measures import Study
 from tests.analytics.script import Script, drawn_blocks, random_game, section, tails
 from tests.analytics.synthetic import rising
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim

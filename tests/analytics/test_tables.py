@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from sklearn import metrics as sk
 
 from analytics.findings import TABLES
-from analytics.measures.study import Study
+from analytics.measures import Study
 from tests.analytics.script import Script, random_game, section
 from tests.analytics.synthetic import confusion, decided
 from wolfbus.vocabulary import DECEPTIONS, ROLES

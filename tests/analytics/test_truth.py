@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
-from analytics.columns import LIE, MISTAKE, NO_CLAIM, TRUE
+from analytics.measures import LIE, MISTAKE, NO_CLAIM, TRUE
 from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 

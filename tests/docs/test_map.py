@@ -73,7 +73,7 @@ def test_the_version_has_one_home():
 
 
 def test_a_metric_added_as_contributing_says_is_a_finding_with_its_interval(tmp_path, monkeypatch):
-    import analytics.measures.headlines as headlines
+    from analytics.measures import headlines
 
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python headline\n(.*?)^```", page, re.MULTILINE | re.DOTALL)

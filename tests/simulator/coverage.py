@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pytest
 
-from analytics.measures.headlines import MEASURES
-from analytics.measures.study import Sheet, Study, variability
+from analytics.measures import MEASURES, Sheet, Study, variability
 from tests.simulator.judgements import Agents, simulate
 
 ENDLESS = 80

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from analytics.columns import DTYPES, LIE, NO_CLAIM, TRUE, Columns
+from analytics.measures import DTYPES, LIE, NO_CLAIM, TRUE, Columns
 from wolfbus.vocabulary import ROLES
 
 SEATS = ("Villager", "Villager", "Villager", "Villager", "Werewolf", "Werewolf", "Seer", "Doctor")

@@ -25,8 +25,8 @@ from wolfbus.printable import printable
 from wolfbus.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from analytics.columns import Columns
     from analytics.gather import Criteria, Gathered
+    from analytics.measures.columns import Columns
 
 
 @click.command()

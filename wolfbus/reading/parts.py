@@ -39,7 +39,7 @@ from wolfbus.reading.text import Members, clean_value, strict_at, without_thinki
 from wolfbus.vocabulary import Kind, Reading
 
 _MOST_TRIES = 200
-_NO_ANSWER_KEYS = NO_ANSWER_KEYS | ALWAYS_THOUGHTS
+_SKIPPED = NO_ANSWER_KEYS | ALWAYS_THOUGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class _Assigner:
         self._assigned: set[int] = set()
         fields = Counter(_first_field(question.kind) for question in questions.values())
         # only these can be recognised by their fields alone
-        self._unlike = {name for name, question in questions.items() if fields[_first_field(question.kind)] == 1}
+        self._distinct = {name for name, question in questions.items() if fields[_first_field(question.kind)] == 1}
 
     def assign(self, objects: Sequence[ParsedObject], text: str) -> None:
         """Assign all objects of a text."""
@@ -131,7 +131,7 @@ class _Assigner:
         if any(parsed.cut for parsed in objects):
             self._search_unfinished_list(text)
         for name in self.questions:
-            if not self.objects[name] and name in self._unlike:
+            if not self.objects[name] and name in self._distinct:
                 answers = [parsed for parsed in unassigned if self._may_answer(name, parsed)]
                 self.objects[name] = [self._without_others(name, parsed).at_least("coerced") for parsed in answers]
                 # what was thought beside several answers is reported once
@@ -175,7 +175,7 @@ class _Assigner:
         if depth == DEEPEST:
             return [parsed]
         rung = worse(parsed.rung, "extracted")
-        values = islice(inside(parsed.value, DEEPEST, _NO_ANSWER_KEYS), _MOST_TRIES)
+        values = islice(inside(parsed.value, DEEPEST, _SKIPPED), _MOST_TRIES)
         wrapped = (ParsedObject(value, rung, parsed.cut, guessed=parsed.guessed) for value in values)
         return [parsed, *(inner for value in wrapped for inner in self._assign_members(value, depth + 1))]
 
@@ -205,7 +205,7 @@ class _Assigner:
             self.objects[name] += objects
             return
         question = self.questions[name]
-        if name in self._unlike and question.part_for(key) is not None:
+        if name in self._distinct and question.part_for(key) is not None:
             # the key is also that of a field: its neighbours may be fields too
             parsed = self._without_others(name, _without_thoughts(candidate.source))
             self.objects[name].append(parsed.at_least("coerced"))

@@ -40,16 +40,11 @@ def clean_value(value: Any) -> Any:
         return clean_text(value)
     if isinstance(value, list):
         items = [clean_value(item) for item in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        return value if items == value else items
     if isinstance(value, Members):
-        changed = False
-        members = Members()
+        members = Members((clean_text(key), clean_value(item)) for key, item in value.items())
         members.repeated = value.repeated
-        for key, item in value.items():
-            new_key, new_item = clean_text(key), clean_value(item)
-            changed = changed or new_key is not key or new_item is not item
-            members[new_key] = new_item
-        return members if changed else value
+        return value if members == value else members
     return value
 
 

@@ -203,14 +203,11 @@ def _unit_in_words(written: str) -> Value:
     share = _share(word)
     if share is not None and share[1] in {1, 5, 10, 100} and 0 <= share[0] <= share[1]:
         return Got(share[0] / share[1], coerced=True)
-    percent = _PERCENT.fullmatch(word)
-    if percent:
+    if percent := _PERCENT.fullmatch(word):
         part = _number(percent.group(1))
-        return (
-            Got(part / 100, coerced=True)
-            if 0 <= part <= 100
-            else Bad("illegal", f"{quoted(written)} is outside 0 to 100 %")
-        )
+        if not 0 <= part <= 100:
+            return Bad("illegal", f"{quoted(written)} is outside 0 to 100 %")
+        return Got(part / 100, coerced=True)
     if _NUMBER.fullmatch(word):
         read = read_unit(_number(word))
         return Got(read.value, coerced=True) if isinstance(read, Got) else read

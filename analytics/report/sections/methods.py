@@ -64,7 +64,7 @@ def _explained(definition: Definition) -> tuple[Part, ...]:
 def paper(_: Result, context: Context) -> Section:
     """Return every contradiction that was found, with what is done here."""
     contradicted = contradictions() if context.published else ()
-    terms = tuple((claim.says, (f"{claim.but} {claim.ours}",)) for claim in contradicted)
+    terms = tuple((claim.says, (f"{claim.but} {claim.choice}",)) for claim in contradicted)
     return Section("paper", "Where the paper contradicts itself", (TermList(terms),))
 
 

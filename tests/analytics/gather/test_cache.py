@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from analytics.columns import ColumnsBuilder
 from analytics.findings import tables_of
 from analytics.gather import Criteria, Gathered, gather
+from analytics.measures import ColumnsBuilder
 from moderator.engine.reexecution import Verifier
 from tests.analytics.test_columns import same
 from wolfbus.cli import run

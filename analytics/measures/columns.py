@@ -57,16 +57,16 @@ _ROWS: Final[Mapping[str, tuple[type, Callable[[GameRows], Iterable[Any]]]]] = {
 }
 """Of each table: what a row of it is, and where a game has them."""
 _STORED: Final[Mapping[str, tuple[Stored, ...]]] = {
-    table: tuple(each for each in stored(row) if table != "pairs" or each.name != "round")
+    table: tuple(field for field in stored(row) if table != "pairs" or field.name != "round")
     for table, (row, _) in _ROWS.items()
 }
 DTYPES: Final[Mapping[str, Mapping[str, str]]] = {
-    table: {**({} if table == "games" else {"game": "i4"}), **{each.name: each.dtype for each in fields}}
+    table: {**({} if table == "games" else {"game": "i4"}), **{field.name: field.dtype for field in fields}}
     for table, fields in _STORED.items()
 }
 """The arrays of each table."""
 _NAMED: Final[Mapping[str, tuple[str, ...]]] = {
-    index: tuple(sorted({each.name for fields in _STORED.values() for each in fields if each.index == index}))
+    index: tuple(sorted({field.name for fields in _STORED.values() for field in fields if field.index == index}))
     for index in ("agents", "processes", "names")
 }
 """Arrays that are places in a list of names."""
@@ -95,7 +95,7 @@ class Columns:
             place in `HOW`.
         judgements: the fields of `JudgementRow`; ``statement`` is a row of `statements`, ``d`` the
             flag, ``before`` D before it, to `DECIMALS`.
-        claims: the fields of `ClaimRow`; ``own`` is a Seer's claim to be its own role.
+        claims: the fields of `ClaimRow`; ``seer_reveal`` is a Seer's claim to be one.
         votes: the fields of `VoteRow`.
         votings: the fields of `VotingRow`.
         nights: the fields of `NightRow`.
@@ -126,19 +126,19 @@ class Columns:
 
     def label(self) -> Array:
         """Return per judgement the self-label of its statement: 1, 0, -1 if none counts."""
-        found: Array = self.statements["d"][self.judgements["statement"]]
-        return found
+        labels: Array = self.statements["d"][self.judgements["statement"]]
+        return labels
 
     def scored(self) -> Array:
         """Return per judgement whether flag and self-label both count: the rows of Tables 3 and 4."""
-        found: Array = (self.judgements["d"] >= 0) & (self.label() >= 0)
-        return found
+        scored: Array = (self.judgements["d"] >= 0) & (self.label() >= 0)
+        return scored
 
     def state(self) -> dict[str, Any]:
         """Return all that it holds as plain values and bytes; see `restored`."""
-        held = {name: getattr(self, name) for name in _TEXTS}
+        texts = {name: getattr(self, name) for name in _TEXTS}
         tables = {table: {name: values.tobytes() for name, values in getattr(self, table).items()} for table in DTYPES}
-        return {**held, "blocks": self.blocks.tobytes(), "tables": tables}
+        return {**texts, "blocks": self.blocks.tobytes(), "tables": tables}
 
 
 def restored(state: Mapping[str, Any]) -> Columns:
@@ -183,7 +183,7 @@ class ColumnsBuilder:
         """
         indices: dict[str, Mapping[Any, int]] = {
             "seats": {None: UNKNOWN, **{name: place for place, name in enumerate(game.seats)}},
-            "statements": {row.number: self._statements + at for at, row in enumerate(game.statements)},
+            "statements": {row.number: self._statements + index for index, row in enumerate(game.statements)},
             **self._names,
         }
         for table, (_, rows_of) in _ROWS.items():
@@ -246,30 +246,31 @@ def joined(parts: Sequence[Columns]) -> Columns:
         kind: tuple(sorted({name for part in parts for name in getattr(part, kind)}))
         for kind in ("block_names", *_NAMED)
     }
-    codes = {kind: {name: at for at, name in enumerate(own)} for kind, own in names.items()}
+    codes = {kind: {name: index for index, name in enumerate(texts)} for kind, texts in names.items()}
     # of each part what its codes, and its places of games and statements, are among all
     among_all: list[Table] = []
     games = statements = 0
     for part in parts:
-        own = {kind: np.array([code[name] for name in getattr(part, kind)], "i4") for kind, code in codes.items()}
-        count, said = len(part.ids), len(part.statements["game"])
+        coded = {kind: np.array([code[name] for name in getattr(part, kind)], "i4") for kind, code in codes.items()}
+        count, statement_count = len(part.ids), len(part.statements["game"])
         among_all.append(
-            {column: own[kind] for kind, columns in _NAMED.items() for column in columns}
-            | {"blocks": own["block_names"], "game": place[games : games + count]}
-            | {"statement": np.arange(statements, statements + said, dtype="i4")}
+            {column: coded[kind] for kind, columns in _NAMED.items() for column in columns}
+            | {"blocks": coded["block_names"], "game": place[games : games + count]}
+            | {"statement": np.arange(statements, statements + statement_count, dtype="i4")}
         )
-        games, statements = games + count, statements + said
+        games, statements = games + count, statements + statement_count
 
-    def whole(name: str, dtype: str, arrays: Iterable[Array]) -> Array:
-        own = zip(among_all, arrays, strict=True)
+    def joined_column(name: str, dtype: str, arrays: Iterable[Array]) -> Array:
+        pairs = zip(among_all, arrays, strict=True)
         return np.concatenate(
-            [np.zeros(0, dtype), *(new[name][values] if name in new else values for new, values in own)]
+            [np.zeros(0, dtype), *(new[name][values] if name in new else values for new, values in pairs)]
         )
 
     tables: dict[str, Any] = {}
     for table, dtypes in DTYPES.items():
         columns = {
-            name: whole(name, dtype, (getattr(part, table)[name] for part in parts)) for name, dtype in dtypes.items()
+            name: joined_column(name, dtype, (getattr(part, table)[name] for part in parts))
+            for name, dtype in dtypes.items()
         }
         by = order if table == "games" else np.argsort(columns["game"], kind="stable")
         if table == "statements":
@@ -280,7 +281,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
     return Columns(
         ids=tuple(ids[game] for game in order),
         seeds=tuple(seeds[game] for game in order),
-        blocks=whole("blocks", "i4", (part.blocks for part in parts))[order],
+        blocks=joined_column("blocks", "i4", (part.blocks for part in parts))[order],
         **names,
         **tables,
     )
