@@ -301,8 +301,7 @@ def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
     Raises:
         ConfigError: the spec names no model.
     """
-    named = BrainContext(models).models_of([brain_spec])
-    return named[0].model if named else None
+    return next((model.model for model in named_models([brain_spec], models).values()), None)
 
 
 def check(brains: Iterable[str], brain_context: BrainContext) -> None:

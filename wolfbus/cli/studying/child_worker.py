@@ -111,7 +111,7 @@ class ParentAgenda:
         games: list[ClaimedGame] = self._request("take", at_most)
         return games
 
-    def hold(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def renew(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Need to send nothing: the pipe stands."""
         return []
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from wolfbus.study.plan import Plan
     from wolfbus.study.settings import StudySettings
 
-_GLANCE_S: Final = 0.1
+_POLL_S: Final = 0.1
 _RENEWED_S: Final = 0.05
 """A lease that lasts by so much longer than it could was renewed: its holder lives."""
 
@@ -216,11 +216,11 @@ def _wait_until_free(bus: Bus, house: str) -> None:
     owner = first
     while owner.left_s > 0:
         could_last = first.left_s - (time.monotonic() - began)
-        if owner.epoch != first.epoch or owner.left_s > could_last + _RENEWED_S + _GLANCE_S:
+        if owner.epoch != first.epoch or owner.left_s > could_last + _RENEWED_S + _POLL_S:
             raise WolfError(
                 f"house {house} is moderated by {owner.holder} already: stop that moderator, or take another --house"
             )
-        time.sleep(min(_GLANCE_S, owner.left_s))
+        time.sleep(min(_POLL_S, owner.left_s))
         owner = bus.owner(house)
 
 
