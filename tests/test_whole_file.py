@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and those that users name, read whole."""
 
 from __future__ import annotations
 
@@ -6,81 +6,99 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.record import synthetic
 from wolfbus.cli import run
-from wolfbus.errors import ConfigError
-from wolfbus.whole_file import OWNER, read_text_whole, read_whole, write_whole
+
+LIMIT = 1 << 20
+"""Bytes of a settings file."""
 
 
-def test_a_file_is_replaced_by_a_whole_one_with_line_ends_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "a"
+@pytest.fixture
+def record(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("record") / "game.ndjson"
+    path.write_bytes(b"".join(synthetic.record(synthetic.small_game())))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["a", "é" * 127], ids=["old", "long"])
+def test_a_file_is_replaced_by_a_whole_one(record: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
     path.write_text("old")
-    write_whole(path, ["né\r\n", "w\n"])
-    assert path.read_bytes() == "né\r\nw\n".encode()
+    assert run(["page", record, "-o", str(path)]) == 0
+    page = path.read_bytes().decode()
+    assert page.startswith("<!doctype html>")
+    assert " · wolfbus</title>" in page
+    assert page.endswith("</html>\n")
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_text("old")
-
-    def breaks(error: BaseException) -> Iterator[str]:
-        yield "half"
+@pytest.mark.parametrize(
+    ("error", "code"), [(KeyboardInterrupt(), 130), (OSError(28, "No space left on device"), 1)], ids=["Ctrl-C", "disk"]
+)
+def test_what_breaks_off_leaves_the_old_file_and_nothing_else(
+    record: str, error: BaseException, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(_descriptor: int) -> None:
+        assert len(list(tmp_path.iterdir())) == 2
         raise error
 
-    for error in (KeyboardInterrupt(), ValueError(), OSError(28, "No space left on device")):
-        with pytest.raises(type(error)):
-            write_whole(path, breaks(error))
-        assert path.read_text() == "old"
-        assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_error_names_the_file_not_the_one_beside_it(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No such file") as caught:
-        write_whole(tmp_path / "nowhere" / "a", ["x"])
-    assert caught.value.filename == str(tmp_path / "nowhere" / "a")
-
-
-def test_a_secret_is_its_owners_from_the_first_byte(tmp_path: Path) -> None:
     path = tmp_path / "a"
-
-    def watched() -> Iterator[str]:
-        (aside,) = tmp_path.iterdir()
-        assert stat.S_IMODE(aside.stat().st_mode) == 0o600
-        yield "secret"
-
-    write_whole(path, watched(), mode=OWNER)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.write_text("old")
+    monkeypatch.setattr(os, "fsync", breaks)
+    assert run(["page", record, "-o", str(path)]) == code
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_long_name_has_room_for_what_is_written_beside_it(tmp_path: Path) -> None:
-    path = tmp_path / ("é" * 127)
-    write_whole(path, ["x"])
-    assert path.read_text() == "x"
+def test_an_error_names_the_file_not_the_one_beside_it(
+    record: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nowhere" / "a"
+    assert run(["page", record, "-o", str(path)]) == 1
+    assert capsys.readouterr().err == f"wolfbus: {path}: no such file or directory\n"
 
 
-def test_a_file_is_read_whole_up_to_its_limit_and_no_further(tmp_path: Path) -> None:
+def test_a_secret_is_its_owners_from_the_first_byte(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+
+    def watched(descriptor: int) -> None:
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    words = ("--house", "files", "--out", str(tmp_path), "--agents", "ann", "--keep-default")
+    assert run(["tickets", "issue", "--bus", redis_url, *words]) == 0
+    assert modes
+    assert {*modes, stat.S_IMODE((tmp_path / "ann.ticket").stat().st_mode)} == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"#" * LIMIT, ""),
+        (b"#" * (LIMIT + 1), "too large: more than 1 MiB"),
+        (b"\xff", "not UTF-8 text"),
+    ],
+    ids=["up to its limit", "no further", "no text"],
+)
+def test_a_file_is_read_whole_up_to_its_limit_as_text(
+    content: bytes, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "a"
-    path.write_bytes(b"x" * 2048)
-    assert read_whole(path, 2048) == b"x" * 2048
-    with pytest.raises(ConfigError, match=r"/a: too large: more than 1 KiB$"):
-        read_whole(path, 1024)
+    path.write_bytes(content)
+    assert run(["rules", "--config", str(path)]) == (2 if fault else 0)
+    assert capsys.readouterr().err == (f"wolfbus: {path}: {fault}\n" if fault else "")
 
 
-def test_a_file_that_does_not_tell_its_size_is_read_all_the_same() -> None:
-    assert read_whole(Path("/proc/self/stat"), 1 << 16).startswith(str(os.getpid()).encode())
-    with pytest.raises(ConfigError, match="too large"):
-        read_whole(Path("/proc/self/stat"), 16)
-
-
-def test_text_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"\xff")
-    with pytest.raises(ConfigError, match=r"/a: not UTF-8 text$"):
-        read_text_whole(tmp_path / "a", 10)
+def test_a_file_that_does_not_tell_its_size_is_read_all_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Path("/proc/self/stat").stat().st_size == 0
+    assert run(["rules", "--config", "/proc/self/stat"]) == 2
+    assert "not TOML: Expected '='" in capsys.readouterr().err
 
 
 COMMANDS = [

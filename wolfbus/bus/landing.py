@@ -110,7 +110,7 @@ def milliseconds(seconds: float) -> int:
     return math.ceil(seconds * 1000)
 
 
-def nonsense(commit: Commit) -> str:
+def fault_of(commit: Commit) -> str:
     """Say why no bus could land this step, or "" if it makes sense in itself."""
     if bool(commit.record) == (commit.expected == commit.head):
         return "a step changes the head of its record exactly when it has record entries"
@@ -218,7 +218,7 @@ def _refused_unsent(commit: Commit, *, after_failure: bool) -> BusError | None:
     if after_failure:
         return Fenced(f"game {commit.game}: an earlier step of this call did not land")
     try:
-        reason = nonsense(commit)
+        reason = fault_of(commit)
     except BusError as error:
         reason = str(error)
     return BusError(f"{_subject(commit)}: {reason}") if reason else None

@@ -16,7 +16,7 @@ from typing import Self
 from wolfbus.bus import streams
 from wolfbus.bus.landing import LANDED, Verdict
 from wolfbus.bus.protocol import Commit, Entry
-from wolfbus.bus.streams import START, Extent, Id, join_id, loss, parse_id
+from wolfbus.bus.streams import START, Extent, Id, check_loss, join_id, parse_id
 from wolfbus.errors import BusDown, BusError
 
 
@@ -317,14 +317,11 @@ class MemoryReader:
 
     def _collect(self, limit: int) -> list[tuple[str, list[Entry]]]:
         for name in list(self._dirty):
-            error: BusError | None
             try:
-                error = loss(name, self._cursors[name], self._store.extent(name))
-            except BusError as refused:
-                error = refused
-            if error is not None:
+                check_loss(name, self._cursors[name], self._store.extent(name))
+            except BusError:
                 self.unfollow(name)
-                raise error
+                raise
         batches: list[tuple[str, list[Entry]]] = []
         for name in list(self._dirty):
             entries, last = self._store.stream(name).part(self._cursors[name], limit)

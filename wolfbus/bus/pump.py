@@ -46,7 +46,7 @@ class BusReader(Closable):
 
     Args:
         bus: where to read.
-        on_error: called with `StreamLost` of a stream whose follower does not hear of it otherwise (the stream is
+        on_error: called with `StreamLost` of a stream whose follower takes no `lost` (the stream is
             followed no more), or with another `BusError`, after which reading goes on by itself: `BusDown` comes once
             per patience while the bus is away.
         name: name of the thread.
@@ -77,9 +77,9 @@ class BusReader(Closable):
     def follow(self, stream: str, deliver: Deliver, after: str = "0-0", lost: Lost | None = None) -> None:
         """Hand entries of `stream` after id `after` to `deliver`, from the reading thread.
 
-        If the stream loses what was not read yet, `lost` hears of it, from the same thread, instead of `on_error`; it
-        may follow the stream again. A stream already followed starts anew from `after`, with the new `deliver` and
-        `lost`; entries that were just being handed out may still reach it.
+        If the stream loses what was not read yet, `lost` is called with that, from the same thread, instead of
+        `on_error`; it may follow the stream again. A stream already followed starts anew from `after`, with the new
+        `deliver` and `lost`; entries that were just being handed out may still reach it.
         """
         with self._lock:
             self._followers[stream] = deliver, lost
@@ -159,7 +159,7 @@ class BusWriter(Closable):
         self._appends: dict[str, list[Entry]] = {}
         self._commits: deque[tuple[Commit, Done]] = deque()
         self._news = threading.Condition()
-        self._closing = self._asleep = self._lent = False
+        self._closing = self._asleep = self._borrowed = False
         self._full_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -185,7 +185,7 @@ class BusWriter(Closable):
                 self._appends.setdefault(stream, []).extend(entries)
                 return
             # what others queue meanwhile waits for its turn
-            self._asleep, self._lent = False, True
+            self._asleep, self._borrowed = False, True
         landed = False
         try:
             self._bus.append(stream, entries, AT_ONCE_S)
@@ -194,7 +194,7 @@ class BusWriter(Closable):
             logger.debug("an append is tried again: %s", error)
         finally:
             with self._news:
-                self._lent = False
+                self._borrowed = False
                 if not landed:
                     self._appends[stream] = [*entries, *self._appends.get(stream, ())]
                 if self._appends or self._commits or self._closing:
@@ -225,7 +225,7 @@ class BusWriter(Closable):
     def close(self, flush: bool = True) -> None:
         """Write out what is queued (or give it up, if not `flush`) and wait for the thread.
 
-        What is given up, or cannot be written while closing, is told to `on_error` and each `done` as `BusDown`.
+        What is given up, or cannot be written while closing, is reported to `on_error` and each `done` as `BusDown`.
         When called from a callback, the thread ends by itself afterwards.
         """
         with self._news:
@@ -257,8 +257,8 @@ class BusWriter(Closable):
     def _run(self) -> None:
         while True:
             with self._news:
-                while self._lent or not (self._appends or self._commits or self._closing):
-                    self._asleep = not self._lent
+                while self._borrowed or not (self._appends or self._commits or self._closing):
+                    self._asleep = not self._borrowed
                     self._news.wait()
                 self._asleep = False
                 appends, commits = self._take_queued()

@@ -114,16 +114,19 @@ class Extent:
     shortened: bool
 
 
-def loss(stream: str, cursor: Id, extent: Extent | None) -> StreamLost | None:
-    """Return the error that tells a reader what its stream lost of that which lies after `cursor`, None for nothing.
+def check_loss(stream: str, cursor: Id, extent: Extent | None) -> None:
+    """Check that a stream lost nothing of that which lies after `cursor`.
 
     Args:
         stream: its name.
         cursor: id of the last entry read.
         extent: how far the stream reaches, None if it does not exist.
+
+    Raises:
+        StreamLost: it did.
     """
     if cursor == START or (extent is not None and extent.last == cursor):
-        return None
+        return
     if extent is None:
         lost = "it is gone"
     elif extent.last < cursor:
@@ -131,8 +134,8 @@ def loss(stream: str, cursor: Id, extent: Extent | None) -> StreamLost | None:
     elif extent.first is None:
         lost = f"all its entries up to {join_id(extent.last)} were cut away"
     elif extent.first <= cursor or follows_directly(cursor, extent.first):
-        return None
+        return
     else:
         lost = f"it was cut and now begins at {join_id(extent.first)}"
     backwards = extent is None or extent.last < cursor
-    return StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream, backwards=backwards)
+    raise StreamLost(f"stream {stream} was read up to {join_id(cursor)}, but {lost}", stream, backwards=backwards)

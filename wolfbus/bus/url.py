@@ -53,7 +53,7 @@ CLUSTER: Final = "redis+cluster"
 SCHEMES = ("redis", "rediss", "unix", CLUSTER)
 
 PATIENCE_S = 30.0
-"""How long a bus goes on trying after a break, unless told otherwise."""
+"""How long a bus goes on trying after a break, unless the address says otherwise."""
 
 OPENING_S = 3.0
 """How long a server that was never reached is tried, unless the address names a patience: enough

@@ -29,6 +29,7 @@ from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
+from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 from wolfbus.service.lifecycle import Health, Stopping
@@ -243,7 +244,7 @@ class EmbeddedHouse:
             why = error
         except Exception as error:
             logger.exception("the moderator failed")
-            why = WolfError(f"the moderator failed: {type(error).__name__}: {error}")
+            why = WolfError(f"the moderator failed: {error_in_words(error)}")
         finally:
             self._why = why
             self._is_abandoned = self._is_abandoned or isinstance(why, BusError)

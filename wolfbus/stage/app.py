@@ -163,7 +163,7 @@ class StageApp:
         games: where games come from; one that several have is that of the first.
         library: what there is.
         guard: who may ask.
-        studies: computes what is told of studies; None to show none.
+        studies: computes what pages show of studies; None to show none.
         people: who plays at these pages; None for nobody.
     """
 

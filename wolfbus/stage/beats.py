@@ -295,7 +295,7 @@ _DECIMALS = 4
 
 def as_json(value: Any) -> Any:
     """Return a beat, or a part of one, as plain values; fields that are None are left out, and tuples that are
-    empty but for the seats, which a spectator hears of as they speak; numbers have 4 decimals.
+    empty but for the seats, which a spectator learns as they speak; numbers have 4 decimals.
     """
     if is_dataclass(value):
         return {

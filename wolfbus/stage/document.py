@@ -120,11 +120,11 @@ class GameFeed:
     """Folds the lines of a record into what one viewer is shown.
 
     Args:
-        viewer: whose eyes; nothing that they may not know is kept.
+        viewer: who looks; nothing that they may not know is kept.
         records: the lines that are there already.
 
     Attributes:
-        viewer: whose eyes.
+        viewer: who looks.
         line: number of the last line taken in, 0 for none; for a seat or the public, of the last fact that they were
             told, since the record's numbers would tell how much others were asked.
     """

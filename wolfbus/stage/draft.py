@@ -296,7 +296,7 @@ class Seating:
         self.names = tuple(names)
 
     def meet(self, *names: SeatName) -> None:
-        """Take in players that are heard of; new only to who was not told at the opening who plays."""
+        """Add players that are named; new only to who was not told at the opening who plays."""
         self.names += tuple(name for name in names if name not in self.names)
 
     def learn(self, name: SeatName, role: Role) -> None:

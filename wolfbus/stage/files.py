@@ -33,7 +33,7 @@ def game_file(
 
     Args:
         records: the lines that are whole.
-        word: whose eyes the file has: ``public`` or a seat's name; "" for everything, and then all others as well.
+        word: whose view the file holds: ``public`` or a seat's name; "" for everything, and then all others as well.
         problem: what is wrong with the line after them.
         prompts: whether the prompts of all model calls go with it.
 

@@ -191,9 +191,7 @@ class BeatFold:
         self.calls.call(self._line, event)
 
     def _state(self, event: Statement) -> None:
-        if event.phase == "debate":
-            self._release(gate=True)
-        self._enter(event.round, event.phase, event.turn)
+        self._enter(event.round, event.phase, event.turn, gate=event.phase == "debate")
         self.seating.meet(event.speaker)
         bids, self._bids = self._bids, {}
         answer, call = self._words_of(event)
@@ -219,9 +217,8 @@ class BeatFold:
             if draft is not None:
                 draft.claim(claims)
 
-    def _fall_silent(self, event: Silence) -> None:
-        self._release(gate=True)
-        self._enter(event.round, "debate", event.turn)
+    def _silence(self, event: Silence) -> None:
+        self._enter(event.round, "debate", event.turn, gate=True)
         self.seating.meet(event.seat)
         bids, self._bids = self._bids, {}
         answer, call = self._speech or (None, None)
@@ -251,8 +248,7 @@ class BeatFold:
         return self._beat(n, "statement", draft.line, draft.time, place, draft.bids, **parts)
 
     def _note_night(self, event: NightOutcome) -> None:
-        self._release(gate=True)
-        self._enter(event.round, "night")
+        self._enter(event.round, "night", gate=True)
         self._night.outcome = event
 
     def _inspect(self, event: Inspection) -> None:
@@ -260,8 +256,7 @@ class BeatFold:
         self._night.inspect(event)
 
     def _dawn(self, event: Dawn) -> None:
-        self._release(gate=True)
-        self._enter(event.round, "night")
+        self._enter(event.round, "night", gate=True)
         night, self._night = self._night.at_dawn(event), NightDraft()
         if event.died is not None:
             self.seating.meet(event.died)
@@ -271,15 +266,13 @@ class BeatFold:
         self._phase = "debate"
 
     def _count(self, event: Tally) -> None:
-        self._release(gate=True)
-        self._enter(event.round, "vote")
+        self._enter(event.round, "vote", gate=True)
         self._bids = {}
         self.seating.meet(*event.votes)
         self._emit("tally", tally=self._vote.tallied(event, self.seating.names))
 
     def _exile(self, event: Exile) -> None:
-        self._release(gate=True)
-        self._enter(event.round, "vote")
+        self._enter(event.round, "vote", gate=True)
         exile, self._vote = self._vote.exiled(event), VoteDraft()
         if event.seat is not None:
             self.seating.leave(event.seat, "exile", event.round, event.role, event.team)
@@ -317,13 +310,9 @@ class BeatFold:
         self._phase = None
         self._emit(kind, over=over)
 
-    def _mark_absent(self, event: Absent) -> None:
-        self.seating.absent.add(event.seat)
-
-    def _mark_returned(self, event: Returned) -> None:
-        self.seating.absent.discard(event.seat)
-
-    def _enter(self, round_: int, phase: Phase, turn: int | None = None) -> None:
+    def _enter(self, round_: int, phase: Phase, turn: int | None = None, *, gate: bool = False) -> None:
+        if gate:
+            self._release(gate=True)
         self._round, self._phase, self._turn = round_, phase, turn if phase == "debate" else None
 
     def _emit(self, kind: BeatKind, *, bids: Mapping[SeatName, int] = MappingProxyType({}), **part: Any) -> None:
@@ -352,14 +341,14 @@ class BeatFold:
         Whispered: lambda self, fact: self._night.add_whisper(fact),
         ModelCall: _call,
         Statement: _state,
-        Silence: _fall_silent,
+        Silence: _silence,
         NightOutcome: _note_night,
         Inspection: _inspect,
         Dawn: _dawn,
         Tally: _count,
         Exile: _exile,
-        Absent: _mark_absent,
-        Returned: _mark_returned,
+        Absent: lambda self, event: self.seating.absent.add(event.seat),
+        Returned: lambda self, event: self.seating.absent.discard(event.seat),
         Revealed: _reveal,
         Ended: _end,
         Stopped: _stop,

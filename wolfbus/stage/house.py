@@ -145,7 +145,7 @@ class HouseSource(LoopCalls, GameSource):
                 news.append(decode_news(entry.body))
             except MessageError as error:
                 logger.warning("game %s: news %s cannot be read: %s", game, entry.id, error)
-        self.soon(partial(self._tell, game, news))
+        self.soon(partial(self._add_news, game, news))
 
     def _begin(self, name: str) -> None:
         self._running.add(name)
@@ -170,7 +170,7 @@ class HouseSource(LoopCalls, GameSource):
         if problem is not None:
             game.end(problem)
 
-    def _tell(self, name: str, news: list[TableNews]) -> None:
+    def _add_news(self, name: str, news: list[TableNews]) -> None:
         if (game := self._games.get(name)) is not None:
             game.add_news(news)
 

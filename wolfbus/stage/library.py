@@ -1,7 +1,7 @@
 """`Library`: the games and studies that a server shows.
 
-What is told of every record is kept in a file (`GameIndex`), so that large records are read once; how a study's
-numbers are computed is told from outside (`StudyReader`).
+A summary of every record is kept in a file (`GameIndex`), so that large records are read once; a study's numbers are
+computed from outside (`StudyReader`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOMENT_ORDER: Final = (
 
 
 def summary_of(path: Path) -> dict[str, Any]:
-    """Return what a library tells of a record: who played, how it ended, lies, its best moment."""
+    """Return what a library shows of a record: who played, how it ended, lies, its best moment."""
     feed = GameFeed(EVERYTHING)
     opened: Opened | None = None
     reader = read_record(open_lines(path), tolerant=True, lenient=True)
@@ -171,7 +171,7 @@ def _mtime(path: Path) -> float:
 _LISTED_LIMIT: Final = 200
 """Games that one listing holds; a search looks through all."""
 _SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat"})
-"""What is told of a game to those who may see everything of it."""
+"""What of a game is shown to those who may see everything of it."""
 
 
 class Library:
@@ -214,7 +214,7 @@ class Library:
         return self._public and (load_manifest(folder / FILE) or {}).get("complete") is not True
 
     def games(self) -> list[ListedGame]:
-        """Return what may be told of every game."""
+        """Return what may be shown of every game."""
         games = self._index.games() if self._index is not None else []
         return [(name, path, self._visible(summary)) for name, path, summary in games]
 
@@ -275,7 +275,7 @@ def _matches(game: Mapping[str, Any], path: Path, words: str) -> bool:
 
 
 def study_summary(study: str, folder: Path) -> dict[str, Any]:
-    """Return what a library tells of a study."""
+    """Return what a library shows of a study."""
     try:
         manifest = load_manifest(folder / FILE) or {}
         results = read_results(folder / JOURNAL)
@@ -312,7 +312,7 @@ _STUDY_FIELDS: Final = ("id", "name", "cost_usd", "error")
 
 
 class StudyReader(Protocol):
-    """Computes what is to be told of studies."""
+    """Computes what pages show of studies."""
 
     def findings(self, folder: Path) -> dict[str, Any]:
         """Return what `wolfbus report --json` writes."""

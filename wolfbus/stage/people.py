@@ -89,7 +89,7 @@ class PersonSeat(Changing):
     # from any thread
 
     def restart(self) -> None:
-        """Forget what was told: the bus lost it, and tells it anew."""
+        """Begin anew: the bus lost what it had said, and says it again."""
         self._people.soon(self._begin)
 
     def add_facts(self, facts: Sequence[Public], private: Sequence[Private]) -> None:
@@ -160,7 +160,7 @@ class PersonSeat(Changing):
         self.wake()
 
     def wake(self) -> None:
-        """Let all who wait look again."""
+        """Wake all who wait for a change."""
         self.version += 1
         super().wake()
 

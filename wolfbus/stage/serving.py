@@ -36,7 +36,7 @@ class Served:
         root: the folder of records and studies, or one record; it need not be there. None for none.
         live: where games come from that go on; None for nowhere.
         public: whether only what is public may be seen of games that go on.
-        studies: computes what is told of studies; None to show none.
+        studies: computes what pages show of studies; None to show none.
         people: who plays at its pages; None for nobody.
     """
 

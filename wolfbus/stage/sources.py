@@ -172,7 +172,7 @@ class FileGame(WatchedGame):
 
     @property
     def replaced(self) -> bool:
-        """Whether the file no longer holds what was read of it; once told so, also when it has grown since."""
+        """Whether the file no longer holds what was read of it; once that was seen, also when it has grown since."""
         if self.problem == _REPLACED:
             return True
         try:

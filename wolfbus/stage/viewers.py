@@ -48,7 +48,7 @@ def viewer_of_seat(name: SeatName) -> Viewer:
 
 
 def seat_of(viewer: Viewer) -> SeatName | None:
-    """Return the seat whose eyes `viewer` has, None for everything and public."""
+    """Return the seat that `viewer` is, None for everything and public."""
     return viewer.removeprefix(_SEAT) if viewer.startswith(_SEAT) else None
 
 

@@ -29,7 +29,7 @@ class Changing:
         self._changed = asyncio.Event()
 
     def wake(self) -> None:
-        """Let all who wait look again."""
+        """Wake all who wait for a change."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -115,7 +115,7 @@ class WatchedGame(Changing):
         return not self.records or (self._public and not self.over)
 
     def viewers(self) -> tuple[Viewer, ...]:
-        """Return whose eyes may be lent to a visitor now; the first is what is shown unless another is asked for."""
+        """Return whose views a visitor may have now; the first is shown unless another is asked for."""
         return (PUBLIC,) if self.shielded else all_viewers(self.names)
 
     def viewer(self, word: str) -> Viewer:
@@ -182,7 +182,7 @@ class WatchedGame(Changing):
             self.watching -= 1
 
     def wake(self) -> None:
-        """Let all who wait look again."""
+        """Wake all who wait for a change."""
         self._steps.clear()
         super().wake()
 

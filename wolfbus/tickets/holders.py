@@ -1,6 +1,6 @@
 """Who may hold a ticket, as which Redis user with which rights; and a ticket as a file.
 
-The file has ``NAME=value`` lines that a shell and Docker read alike, for its owner's eyes only.
+The file has ``NAME=value`` lines that a shell and Docker read alike, that only its owner may read.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def fresh_password() -> str:
 
 
 def password_hash(password: str) -> str:
-    """Return what a server is told of a password: its SHA-256, which does for checking and not for logging in."""
+    """Return what a server is given of a password: its SHA-256, which checks one and logs nobody in."""
     return "#" + hashlib.sha256(password.encode()).hexdigest()
 
 

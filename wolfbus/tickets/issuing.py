@@ -214,7 +214,7 @@ def issue(
     4. Users are saved, where the server can.
 
     What fails before the third is undone, as far as names are concerned that had no ticket before. Of two who issue
-    tickets for the same names at a time, one is told at least, and neither undoes what the other did.
+    tickets for the same names at a time, at least one gets an error, and neither undoes what the other did.
 
     Args:
         url: the server, as somebody who may manage users.

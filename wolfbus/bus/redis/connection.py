@@ -31,7 +31,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
-from wolfbus.bus.redis.trouble import FULL, UNSERVED, not_let_in, of_a_cluster
+from wolfbus.bus.redis.trouble import FULL, UNSERVED, cluster_advice, login_refusal
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusError, BusFull, NotAllowed
 
@@ -140,7 +140,7 @@ class RedisLink:
             self._connection.wait_for_replies(reply_timeout_s)
         except AuthenticationError as error:
             self.close()
-            raise BusError(not_let_in(address, str(error))) from error
+            raise BusError(login_refusal(address, str(error))) from error
         except ResponseError as error:
             self.close()
             raise refusal(error, f"Redis at {address.place}") from error
@@ -239,11 +239,11 @@ def refusal(error: ResponseError, doing: str, stream: str = "") -> BusError:
         return BusFull(f"{doing}: {FULL}")
     if isinstance(error, AskError):
         location = f"slot {error.slot_id} is at {error.host}:{error.port}"
-        return BusError(f"{doing}: {of_a_cluster(location)}")
+        return BusError(f"{doing}: {cluster_advice(location)}")
     if isinstance(error, ClusterCrossSlotError):
         return BusError(f"{doing}: on a Redis Cluster only keys of one house go together ({error})")
     if isinstance(error, ClusterDownError):
-        return BusError(f"{doing}: {of_a_cluster(str(error))}")
+        return BusError(f"{doing}: {cluster_advice(str(error))}")
     if isinstance(error, NoPermissionError):
         return NotAllowed(f"{doing}: this Redis user may not do that ({error})", stream)
     return BusError(f"{doing}: {error}")
@@ -272,14 +272,13 @@ def _connection(address: Address, reply_timeout_s: float, connect_timeout_s: flo
         "decode_responses": False,
     }
     if address.kind == "unix":
-        make = cast("Callable[..., _Connection]", _Unix)
         options["path"] = address.path
     else:
-        make = cast("Callable[..., _Connection]", _Tls if address.kind == "tls" else _Tcp)
         options |= {"host": address.host, "port": address.port, "socket_keepalive": True}
     if address.kind == "tls":
         options |= {"ssl_cert_reqs": "required", "ssl_check_hostname": True, "ssl_ca_certs": address.ca_certs}
-    connection = make(**options)
+    make: Callable[..., Any] = {"tcp": _Tcp, "tls": _Tls, "unix": _Unix}[address.kind]
+    connection: _Connection = make(**options)
     # Else every connection of a user without CLIENT would leave two denials in the server's ACL LOG.
     for name in ("driver_info", "lib_name", "lib_version"):
         setattr(connection, name, None)

@@ -155,7 +155,7 @@ class RetryPauses:
         """
         now = time.monotonic()
         if self._until is None:
-            # The first break is often an idle connection that the server hung up on: the next try may come at once.
+            # The first break is often an idle connection that the server closed: the next try may come at once.
             self._until = now + self._patience_s
             return 0.0
         left = self._until - now

@@ -22,7 +22,7 @@ from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.connection import BROKEN, RedisLink, Word, refusal
 from wolfbus.bus.redis.pool import QUICKEST_S, Links, RetryPauses, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
-from wolfbus.bus.streams import START, Id, follows_directly, join_id, loss, parse_id
+from wolfbus.bus.streams import START, Id, check_loss, follows_directly, join_id, parse_id
 from wolfbus.bus.url import Address
 from wolfbus.errors import BusDown, BusError
 
@@ -299,15 +299,12 @@ class RedisReader:
                 stream = self._followed.get(name)
                 if stream is None:
                     continue
-                error: BusError | None
                 try:
-                    error = loss(name, stream.cursor, extent_of(name, reply))
-                except BusError as refused:
-                    error = refused
-                if error is not None:
+                    check_loss(name, stream.cursor, extent_of(name, reply))
+                except BusError:
                     del self._followed[name]
                     self._unchecked.pop(name, None)
-                    raise error
+                    raise
 
     # -- the connection
 

@@ -40,7 +40,7 @@ def is_lasting(error: BaseException) -> bool:
     return any(isinstance(cause, ssl.SSLError) for cause in _causes(error))
 
 
-def not_let_in(address: Address, reply: str) -> str:
+def login_refusal(address: Address, reply: str) -> str:
     """Say why a server does not let this user in, from its own words."""
     if address.password is None:
         return (
@@ -52,7 +52,7 @@ def not_let_in(address: Address, reply: str) -> str:
     return f"Redis at {address.place} does not accept this user and password"
 
 
-def of_a_cluster(reply: str) -> str:
+def cluster_advice(reply: str) -> str:
     """Say what to do where a node of a Redis Cluster, in its own words, does not serve a key.
 
     All keys of a house have one hash tag, and so lie in one slot, which one node serves.

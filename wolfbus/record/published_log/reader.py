@@ -197,7 +197,7 @@ class _LogReader:
         handlers.get(kind, self.acted)(event, details)
 
     def turn(self, kind: str) -> None:
-        """Notice when a round begins."""
+        """Count rounds and see whether it is day."""
         if kind in _NIGHT and (self.by_day or not self.round):
             self.round += 1
             self.by_day = False
@@ -305,7 +305,7 @@ class _LogReader:
             self.winner, self.ended = _WINNERS[winner], True
 
     def summed_up(self, _event: dict[str, Any], _details: dict[str, Any]) -> None:
-        """Notice the end."""
+        """Record that the game is over."""
         self.ended = True
 
     def player(self, event: dict[str, Any], key: str) -> str:
