@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wolfbus.cli.options import negated_flag
+from wolfbus.cli.options import negated_flag, processes_option
 from wolfbus.errors import WolfError
 
 if TYPE_CHECKING:
@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--games", type=click.IntRange(1), default=200, show_default=True, help="Games to play.")
 @click.option("--at-once", type=click.IntRange(1), default=16, show_default=True, help="Games under way at a time.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    help="Processes that play. [default: this one; one a core for many games of scripted players]",
-)
+@processes_option
 @click.option("--bus", "url", default="memory://", show_default=True, help="Bus to play on.")
 @click.option("--players", default="scripted", show_default=True, help="Who plays.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first game; the others count on.")

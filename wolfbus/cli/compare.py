@@ -19,7 +19,7 @@ from wolfbus.cli.measuring import (
     read_games,
     workers_option,
 )
-from wolfbus.cli.options import json_option
+from wolfbus.cli.options import FILE, json_option
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 from wolfbus.whole_file import write_whole
@@ -40,13 +40,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Rearrangements to draw; where there are no more than that, each is taken once.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE.html",
-    help="Write a page with a forest plot, too.",
-)
+@click.option("-o", "--output", type=FILE, metavar="FILE.html", help="Write a page with a forest plot, too.")
 @criteria_options
 @workers_option
 @cache_option

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, criteria_options, print_problem_count, print_problems, reading_progress
-from wolfbus.cli.options import checked, option_group
+from wolfbus.cli.options import FOLDER, PATH, checked, option_group
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
     from analytics.export import Exported
 
 _source_options = option_group(
-    click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCES..."),
-    click.option(
-        "--out", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where to."
-    ),
+    click.argument("sources", nargs=-1, required=True, type=PATH, metavar="SOURCES..."),
+    click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where to."),
     click.option("--force", is_flag=True, help="Replace files that are there already."),
     criteria_options,
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from wolfbus.cli.options import Share, negated_flag, option_group
+from wolfbus.cli.options import PATH, Share, negated_flag, option_group
 from wolfbus.errors import RecordError
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.study.manifest import FILE
@@ -46,7 +46,7 @@ criteria_options = option_group(
     ),
     click.option(
         "--roles",
-        type=click.Path(path_type=Path),
+        type=PATH,
         metavar="FILE",
         help="The run_meta.json of published logs; looked for beside each unless given.",
     ),

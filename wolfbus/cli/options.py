@@ -30,6 +30,10 @@ LONGEST_S: Final = 1_000_000_000
 
 LOG_STYLES: Final = ("auto", "json", "text")
 
+PATH: Final = click.Path(path_type=Path)
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+
 
 # -- values
 
@@ -179,7 +183,7 @@ def negated_flag(flag: str, name: str, meaning: str) -> Callable[[_Command], _Co
 
 def config_option(meaning: str) -> Callable[[_Command], _Command]:
     """Return --config as ``config_file``, for `load_config`."""
-    return click.option("--config", "config_file", type=click.Path(path_type=Path), metavar="FILE.toml", help=meaning)
+    return click.option("--config", "config_file", type=PATH, metavar="FILE.toml", help=meaning)
 
 
 def seed_option(meaning: str) -> Callable[[_Command], _Command]:
@@ -188,6 +192,12 @@ def seed_option(meaning: str) -> Callable[[_Command], _Command]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else.")
+
+processes_option = click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    help="Processes that play. [default: this one; one a core for many games of scripted players]",
+)
 
 bus_option = click.option(
     "--bus",
@@ -261,17 +271,9 @@ model_options = option_group(
     click.option("--budget", type=Number(0), metavar="USD", help="Stop before model calls cost more."),
     click.option("--budget-tokens", type=click.IntRange(0), metavar="N", help="Stop before calls use more tokens."),
     click.option(
-        "--cassette",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Keep model replies in DIR, and do not ask again what it answers.",
+        "--cassette", type=PATH, metavar="DIR", help="Keep model replies in DIR, and do not ask again what it answers."
     ),
-    click.option(
-        "--replay-cassette",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Take model replies from DIR instead of calling.",
-    ),
+    click.option("--replay-cassette", type=PATH, metavar="DIR", help="Take model replies from DIR instead of calling."),
     click.option(
         "--give-up",
         type=click.IntRange(0),

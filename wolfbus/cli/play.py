@@ -59,9 +59,7 @@ PAGE_PATIENCE_S: Final = 600.0
 )
 @options.config_option("Rules, players and models.")
 @options.model_options
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="Folder of the record."
-)
+@click.option("--out", type=options.PATH, default=Path("runs"), show_default=True, help="Folder of the record.")
 @click.option("--game", "game_id", callback=options.stream_name, metavar="ID", help="Game id; fresh unless given.")
 @click.option(
     "--title", callback=options.title, metavar="TEXT", help="What people call the game, in its record and on its page."

@@ -12,7 +12,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import recompute_options
-from wolfbus.cli.options import Number, json_option, refuse, shared_bus, stream_name
+from wolfbus.cli.options import PATH, Number, json_option, refuse, shared_bus, stream_name
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--map",
     "map_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Recalibrate suspicion by a saved map, and score it before and after.",
 )
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "--to-bus", "url", callback=shared_bus, metavar="URL", help="Publish the record on a bus for live subscribers."
 )
 @click.option("--house", callback=stream_name, default="replay", show_default=True, help="House to publish into.")
-@click.option("--roles", type=click.Path(path_type=Path), metavar="FILE", help="The run_meta.json of a published log.")
+@click.option("--roles", type=PATH, metavar="FILE", help="The run_meta.json of a published log.")
 @click.option(
     "--as-recorded", is_flag=True, help="Read a published log as the paper's code stored it, fillers and all."
 )

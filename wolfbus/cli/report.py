@@ -20,6 +20,7 @@ from wolfbus.cli.measuring import (
     read_games,
     workers_option,
 )
+from wolfbus.cli.options import FILE, FOLDER
 from wolfbus.errors import ConfigError
 from wolfbus.printable import printable
 from wolfbus.whole_file import write_whole
@@ -32,8 +33,6 @@ PAGE: Final = "report.html"
 STDOUT: Final = Path("-")
 _PATH_SHOWN: Final = 400
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
 _FILE_OR_STDOUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
@@ -69,14 +68,14 @@ class Outputs:
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="DIR|FILE...")
-@click.option("--html", type=_FILE, metavar="FILE", help="Write the page there. [default: DIR/report.html]")
+@click.option("--html", type=FILE, metavar="FILE", help="Write the page there. [default: DIR/report.html]")
 @click.option("--md", type=_FILE_OR_STDOUT, metavar="FILE|-", help="Write the same tables as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print all findings as one JSON object on stdout.")
-@click.option("--findings", type=_FILE, metavar="FILE", help="Write that object into a file.")
-@click.option("--csv", type=_FOLDER, metavar="DIR", help="Write flat tables of everything into DIR.")
-@click.option("--parquet", type=_FOLDER, metavar="DIR", help="Write the same tables as Parquet.")
+@click.option("--findings", type=FILE, metavar="FILE", help="Write that object into a file.")
+@click.option("--csv", type=FOLDER, metavar="DIR", help="Write flat tables of everything into DIR.")
+@click.option("--parquet", type=FOLDER, metavar="DIR", help="Write the same tables as Parquet.")
 @click.option("--bibtex", is_flag=True, help="Print how to cite the paper, wolfbus and this study.")
-@click.option("--save-map", type=_FILE, metavar="FILE", help="Save the recalibration, for replay --map.")
+@click.option("--save-map", type=FILE, metavar="FILE", help="Save the recalibration, for replay --map.")
 @criteria_options
 @workers_option
 @cache_option

@@ -14,8 +14,10 @@ import click
 
 from wolfbus.cli import FAILED, INTERRUPTED
 from wolfbus.cli.options import (
+    PATH,
     config_option,
     model_options,
+    processes_option,
     read_name,
     refuse,
     seed_option,
@@ -51,7 +53,7 @@ def _check_houses(_context: click.Context, _option: click.Parameter, houses: tup
 
 
 @click.command()
-@click.argument("study_file", metavar="[STUDY.toml]", required=False, type=click.Path(path_type=Path))
+@click.argument("study_file", metavar="[STUDY.toml]", required=False, type=PATH)
 @click.option(
     "--games", type=click.IntRange(1, MOST_GAMES), help="Games of the study. [default: 20; asked for in a terminal]"
 )
@@ -64,13 +66,9 @@ def _check_houses(_context: click.Context, _option: click.Parameter, houses: tup
     "mirrored: one agent is all Werewolves against another, and again from the same deal with sides swapped. "
     "joined: whoever has joined a --house. [default: balanced; joined for a house without --players]",
 )
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The study's folder. [default: runs/STUDY]")
+@click.option("--out", type=PATH, metavar="DIR", help="The study's folder. [default: runs/STUDY]")
 @click.option("--at-once", type=click.IntRange(1), help="Games under way at a time, over all workers. [default: 16]")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    help="Processes that play. [default: this one; one a core for many games of scripted players]",
-)
+@processes_option
 @click.option("--name", help="A title for people.")
 @config_option("Rules, players and models.")
 @click.option("--resume", is_flag=True, help="Go on with the study in the folder: play what is missing.")

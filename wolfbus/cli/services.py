@@ -11,7 +11,7 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.brains import load_config
-from wolfbus.cli.options import config_option, seconds_option, seed_option, service_options, stream_name
+from wolfbus.cli.options import FOLDER, config_option, seconds_option, seed_option, service_options, stream_name
 from wolfbus.errors import reason_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def moderator(
 @click.option(
     "--out",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("runs"),
     show_default=True,
     help="Folder for records, metrics.json and report.txt.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from wolfbus.cli.options import checked, house_option, negated_flag, option_group
+from wolfbus.cli.options import FILE, FOLDER, checked, house_option, negated_flag, option_group
 from wolfbus.errors import ConfigError
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import DEFAULT_BUS
@@ -44,13 +44,13 @@ _issue_options = option_group(
     _house_option,
     click.option(
         "--out",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FOLDER,
         metavar="DIR",
         help="Folder of the tickets. [default: tickets/HOUSE]",
     ),
     click.option(
         "--aclfile",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE,
         metavar="FILE",
         help="Also write all users to FILE, for a server that is to be started with --aclfile FILE.",
     ),

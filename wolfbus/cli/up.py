@@ -22,7 +22,7 @@ from wolfbus.bus import open_bus
 from wolfbus.bus.url import shown_url
 from wolfbus.cli import FAILED, INTERRUPTED, USAGE
 from wolfbus.cli.brains import load_config
-from wolfbus.cli.options import LOG_STYLES, config_option, seed_option, shared_bus, stream_name, view_options
+from wolfbus.cli.options import FOLDER, LOG_STYLES, config_option, seed_option, shared_bus, stream_name, view_options
 from wolfbus.cli.view import page_server, served_with
 from wolfbus.errors import BusError, ConfigError, RecordError
 from wolfbus.printable import counted
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 @config_option("Rules, players and models.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Folder for records, metrics.json and report.txt. [default: runs/HOUSE]",
 )
 @click.option(

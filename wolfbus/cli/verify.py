@@ -11,14 +11,12 @@ import click
 
 from wolfbus.cli import FAILED
 from wolfbus.cli.measuring import criteria_of, print_problems, prove_option, workers_option
-from wolfbus.cli.options import checked, json_option
+from wolfbus.cli.options import FILE, checked, json_option
 from wolfbus.printable import counted
 
 if TYPE_CHECKING:
     from analytics.gather import Gathered
     from analytics.gather.reading import StudyCheck
-
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 LIMITS: Final = (
     "Not shown by this: that labels, judgements, texts, thoughts, times, brains and model",
@@ -42,9 +40,9 @@ def _hash(text: str) -> str:
 )
 @prove_option
 @workers_option
-@click.option("--sign", "key", type=_FILE, metavar="KEY", help="Sign the hash with an SSH key, beside what it is of.")
+@click.option("--sign", "key", type=FILE, metavar="KEY", help="Sign the hash with an SSH key, beside what it is of.")
 @click.option(
-    "--signed-by", type=_FILE, metavar="FILE", help="Check that signature by a file of allowed signers of ssh-keygen."
+    "--signed-by", type=FILE, metavar="FILE", help="Check that signature by a file of allowed signers of ssh-keygen."
 )
 @json_option
 def verify(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import page_options, shared_bus, stream_name
+from wolfbus.cli.options import FILE, page_options, shared_bus, stream_name
 from wolfbus.errors import ConfigError, RecordError, RulesError
 from wolfbus.printable import printable
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
@@ -306,9 +306,7 @@ def _start_path(root: Path, *, newest: bool) -> str:
 
 @click.command()
 @click.argument("source", metavar="RECORD|STUDY", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file. [default: NAME.html here]"
-)
+@click.option("-o", "--out", type=FILE, help="The file. [default: NAME.html here]")
 @click.option("--prompts", is_flag=True, help="Put in what models were asked and what they said.")
 @click.option("--as", "word", default="", metavar="public|SEAT", help="Show only what these eyes may see.")
 def page(source: Path, out: Path | None, word: str, *, prompts: bool) -> int:
@@ -352,9 +350,10 @@ def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str 
 
 def _study(folder: Path) -> dict[str, Any]:
     from wolfbus.stage.library import study_file
-    from wolfbus.study.manifest import FILE, load_manifest
+    from wolfbus.study.manifest import FILE as MANIFEST
+    from wolfbus.study.manifest import load_manifest
 
-    manifest = load_manifest(folder / FILE) if (folder / FILE).is_file() else None
+    manifest = load_manifest(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
     if manifest is None:
         raise ConfigError(f"{printable(str(folder), 400)}: no study in it; give a study's folder or one record")
     return study_file(str(manifest.get("study") or folder.name), folder, MeasuredStudies())
