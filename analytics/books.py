@@ -1,4 +1,4 @@
-"""What is taken down of a game beside its rows: `NightBook`, what was done at night and who knows what of it;
+"""What is recorded of a game beside its rows: `NightBook`, what was done at night and who knows what of it;
 `RoundSuspicion`, smoothed suspicion as it stood at the end of each round; `VoteBook`, whom it would exile; `CallBook`,
 what the model calls took.
 """
@@ -25,7 +25,7 @@ TIE: Final = 1e-9
 
 
 class NightBook:
-    """Takes down nights and departures, and tells whom a player can tell for a Werewolf or none.
+    """Records nights and departures, and tells whom a player can tell for a Werewolf or none.
 
     Args:
         game: the game's id.
@@ -63,7 +63,7 @@ class NightBook:
         ]
 
     def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
-        """Write down what a seer learned; a name that nobody has counts for nobody."""
+        """Record what a seer learned; a name that nobody has counts for nobody."""
         if seer in self.seats and target in self.seats:
             self.inspections.append(
                 InspectionRow(
@@ -80,7 +80,7 @@ class NightBook:
         self._entailed.clear()
 
     def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
-        """Write down whom a doctor protected; a name that nobody has counts for nobody."""
+        """Record whom a doctor protected; a name that nobody has counts for nobody."""
         if doctor in self.seats and target in self.seats:
             self._protections.append(
                 ProtectionRow(
@@ -96,7 +96,7 @@ class NightBook:
         self.facts.protect(round_, doctor, target)
 
     def end(self, round_: int, target: SeatName | None, protected: tuple[SeatName, ...], died: SeatName | None) -> None:
-        """Write down what a night really did: whom the wolves went for, whom doctors protected, who died. It changes
+        """Record what a night really did: whom the wolves went for, whom doctors protected, who died. It changes
         nothing until dawn; a name that nobody has counts for nobody.
         """
         seats = self.seats
@@ -144,7 +144,7 @@ class RoundSuspicion:
         self._open_round: int | None = None
 
     def judge(self, round_: int, observer: SeatName, target: SeatName, suspicion: float) -> float:
-        """Take in a usable judgement of a statement of this round, and return D with it."""
+        """Add a usable judgement of a statement of this round, and return D with it."""
         if observer in self._departed or target in self._departed:
             return self.now.of(observer, target)
         if self._open_round != round_:
@@ -189,7 +189,7 @@ class VoteBook:
         self._knowing: set[Pair] = set()
 
     def judge(self, observer: SeatName, target: SeatName, *, scored: bool, informed: bool) -> None:
-        """Take in a judgement: whether it has a suspicion, and whether its observer knew what the target is."""
+        """Add a judgement: whether it has a suspicion, and whether its observer knew what the target is."""
         if scored:
             self._judged.add((observer, target))
         if informed:
@@ -226,7 +226,7 @@ def _highest(suspicion: Mapping[SeatName, float]) -> set[SeatName]:
 
 
 class CallBook:
-    """Takes down asks, calls and answers in record order.
+    """Records asks, calls and answers in record order.
 
     The critical path is the longest chain of calls each of which had to wait for the one before: a
     call waits for every call whose answer was joined before its first request went out, and for
@@ -248,13 +248,13 @@ class CallBook:
         """Length of the path up to and with the latest call about an open request."""
 
     def ask(self, event: Asked) -> None:
-        """Take in a batch of requests."""
+        """Add a batch of requests."""
         stem = self._names.ask(event)
         for asking in event.asks:
             self._began[stem + asking.kind] = self.path
 
     def call(self, event: ModelCall) -> None:
-        """Take in a call."""
+        """Add a call."""
         key = (event.seat, event.model, sort_of(event))
         sums = self._sums.get(key)
         if sums is None:
@@ -268,7 +268,7 @@ class CallBook:
             self._through[name] = through
 
     def answer(self, event: AnyAnswered) -> None:
-        """Take in what became of a request."""
+        """Add what became of a request."""
         if not self._through:
             return
         name = self._names.of(event)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from analytics import Result
 from analytics.gather import Gathered, StudySource, processes
 from analytics.gather.reading import study_check
-from analytics.measures.columns import Columns, ColumnsBuilder
+from analytics.measures.columns import ColumnsBuilder
 from analytics.measures.ledger import Ledger
 from analytics.measures.primary import PRIMARY, primary, primary_of
 from analytics.measures.rounds import events, figure1, trends, votes
@@ -97,7 +97,7 @@ are over games.
 
 
 class Metrics:
-    """Takes in games one by one, in any order. What it keeps does not grow with
+    """Adds up games one by one, in any order. What it keeps does not grow with
     statements, judgements or agents: totals, and by game the few numbers that intervals and spreads
     are over.
 
@@ -111,7 +111,7 @@ class Metrics:
         self._sums = Sums({} if pooled else SINGLE)
 
     def add(self, game: GameRows, block: str | None = None) -> None:
-        """Take in one game.
+        """Add one game.
 
         Args:
             game: its rows.
@@ -139,27 +139,17 @@ class Metrics:
             self._waiting = ColumnsBuilder()
 
 
-def tables(estimates: Estimates) -> Result:
-    """Return all tables of the games by name."""
-    return {name: table(estimates) for name, table in TABLES.items()}
-
-
 def paper_tables(estimates: Estimates, ledger: Ledger) -> Result:
     """Return the sections that live and finished games have alike: ``definitions``, the version of
-    what the numbers mean, ``settings``, `tables`, ``repair`` and ``cost``.
+    what the numbers mean, ``settings``, all `TABLES`, ``repair`` and ``cost``.
     """
     return {
         "definitions": DEFINITIONS,
         "settings": ledger.settings(),
-        **tables(estimates),
+        **{name: table(estimates) for name, table in TABLES.items()},
         "repair": ledger.repair(),
         "cost": ledger.cost(),
     }
-
-
-def tables_of(gathered: Gathered) -> Result:
-    """Return `paper_tables` over all games that were read."""
-    return paper_tables(Study(gathered.columns).estimates, gathered.ledger)
 
 
 def metrics(games: Iterable[GameRows]) -> Result:
@@ -186,7 +176,8 @@ def findings(gathered: Gathered) -> Result:
         return _together(gathered, _of_agents(study, judged_by), _of_tables(study, gathered.ledger))
     # numpy's work is divided: the two halves take about as long, and share nothing but the columns
     with processes(1) as pool:
-        others = pool.submit(_of_agents_in, gathered.columns, judged_by)
+        # a study of its own: it is sent while this one is worked with
+        others = pool.submit(_of_agents, Study(gathered.columns), judged_by)
         of_tables = _of_tables(study, gathered.ledger)
         return _together(gathered, others.result(), of_tables)
 
@@ -255,11 +246,6 @@ def table_intervals(study: Study) -> Result:
         "recalibration": recalibration_intervals(study),
     }
     return {name: intervals[name] for name in _INTERVALS}
-
-
-def _of_agents_in(columns: Columns, judged_by: tuple[Sequence[str], bool]) -> Result:
-    """Return the same in a process of its own; a study that is at work cannot be sent there."""
-    return _of_agents(Study(columns), judged_by)
 
 
 def _of_agents(study: Study, judged_by: tuple[Sequence[str], bool]) -> Result:

@@ -81,7 +81,7 @@ class GameFold:
         self._course: list[TimedEvent[Step]] = []
 
     def feed(self, event: AnyEvent, time: float | None = None, line: int | None = None) -> None:
-        """Take in the next event of the game.
+        """Fold the next event of the game.
 
         Args:
             event: the event.
@@ -103,12 +103,12 @@ class GameFold:
         if self._keep_text:
             # what only exports show
             self._whole.feed(event, line or 0)
-            keeper = self._KEEPERS.get(event.__class__)
+            keeper = self._TEXT_HANDLERS.get(event.__class__)
             if keeper is not None:
                 keeper(self, event)
 
     def take(self, recorded: Recorded) -> None:
-        """Take in the next line of the record; see `feed`."""
+        """Fold the next line of the record; see `feed`."""
         self.feed(recorded.event, recorded.time, recorded.n)
 
     def rows(self) -> GameRows:
@@ -185,13 +185,13 @@ class GameFold:
             thought=event.thought,
         )
 
-    def _place(self, event: Asked) -> None:
+    def _note_places(self, event: Asked) -> None:
         self._places[event.batch] = event.round, event.turn
         for asking in event.asks:
             if asking.kind == "speak":
                 self._floor[event.round, event.turn] = asking.seats[0]
 
-    def _keep(self, event: Step | ModelCall) -> None:
+    def _note_event(self, event: Step | ModelCall) -> None:
         notes: list[Any] = self._model_calls if event.type == "model_call" else self._course
         notes.append(TimedEvent(self._line or 0, self._time or 0.0, event))
 
@@ -248,7 +248,7 @@ class GameFold:
         speaker = self._floor.get((row.round, row.turn))
         return None if speaker is None else speaker == row.bidder
 
-    def _think(self, event: AnsweredSpeak) -> None:
+    def _note_thought(self, event: AnsweredSpeak) -> None:
         self._thoughts[event.seat] = event.thought
 
     def _state(self, event: Statement) -> None:
@@ -261,11 +261,13 @@ class GameFold:
 
     def _label(self, event: AnsweredAssessOwn) -> None:
         content = event.content if event.outcome == "accepted" else None
-        self._book.label(_about(event), event.outcome, event.reading, content, self._beside(event))
+        self._book.label(_statement_number(event), event.outcome, event.reading, content, self._beside(event))
 
     def _judge(self, event: AnsweredAssessOther) -> None:
         content = event.content if event.outcome == "accepted" else None
-        self._book.judge(_about(event), event.seat, event.outcome, event.reading, content, self._beside(event))
+        self._book.judge(
+            _statement_number(event), event.seat, event.outcome, event.reading, content, self._beside(event)
+        )
 
     def _ballot(self, event: AnsweredVote) -> None:
         self._ballots[event.seat] = event
@@ -278,17 +280,17 @@ class GameFold:
     def _inspect(self, event: Inspection) -> None:
         self._book.nights.inspect(event.round, event.seat, event.target, event.role)
 
-    def _fall_silent(self, event: Silence) -> None:
+    def _silence(self, event: Silence) -> None:
         self._book.silence(event.round)
 
     def _claim(self, event: ClaimTruth) -> None:
         self._book.claim(event.statement, event.claims)
 
     def _tally(self, event: Tally) -> None:
-        self._book.vote(event.round, [self._cast(voter, target) for voter, target in event.votes.items()])
+        self._book.vote(event.round, [self._ballot_row(voter, target) for voter, target in event.votes.items()])
         self._ballots.clear()
 
-    def _cast(
+    def _ballot_row(
         self, voter: SeatName, target: SeatName | None
     ) -> tuple[SeatName, SeatName | None, Outcome | None, Reading | None, AnswerDetails]:
         answer = self._ballots.get(voter)
@@ -319,13 +321,13 @@ class GameFold:
     _HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
         Opened: _open,
         Asked: _ask,
-        AnsweredSpeak: _think,
+        AnsweredSpeak: _note_thought,
         Statement: _state,
         AnsweredAssessOwn: _label,
         AnsweredAssessOther: _judge,
         AnsweredVote: _ballot,
         AnsweredProtect: _protect,
-        Silence: _fall_silent,
+        Silence: _silence,
         ClaimTruth: _claim,
         Tally: _tally,
         Exile: _exile,
@@ -335,11 +337,11 @@ class GameFold:
         ModelCall: _call,
         Ended: _end,
     }
-    _KEEPERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
-        Asked: _place,
+    _TEXT_HANDLERS: ClassVar[dict[type[Any], Callable[[GameFold, Any], None]]] = {
+        Asked: _note_places,
         AnsweredBid: _bid,
         AnsweredWhisper: _whisper,
-        **dict.fromkeys((ModelCall, *get_args(Step)), _keep),
+        **dict.fromkeys((ModelCall, *get_args(Step)), _note_event),
     }
 
 
@@ -362,7 +364,7 @@ def fold(
     return game.rows()
 
 
-def _about(event: AnsweredAssessOwn | AnsweredAssessOther) -> StatementNumber:
+def _statement_number(event: AnsweredAssessOwn | AnsweredAssessOther) -> StatementNumber:
     if event.about is None:
         raise RulesError(f"{event.seat}'s {event.kind} in batch {event.batch} does not say which statement it is about")
     return event.about

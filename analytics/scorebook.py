@@ -1,4 +1,4 @@
-"""`Scorebook`: one game written down as rows, smoothed suspicion included; records and foreign logs share it."""
+"""`Scorebook`: one game recorded as rows, smoothed suspicion included; records and foreign logs share it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 class Scorebook:
-    """Takes down a game in order: statements, their labels and judgements, deaths, votes; `rows` gives what
-    stands there.
+    """Records a game in order: statements, their labels and judgements, deaths, votes; `rows` gives what
+    was recorded.
 
     Smoothed suspicion (paper, section 4.1) moves with every usable judgement and freezes when observer or
     target has left. A filler never moves it.
@@ -56,7 +56,7 @@ class Scorebook:
     Attributes:
         round: the highest round seen so far.
         departed: players who have left.
-        nights: takes down what is done at night; tell it of these things.
+        nights: records what is done at night.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Scorebook:
         beside: AnswerDetails = NO_DETAILS,
         thought: str | None = None,
     ) -> None:
-        """Write down a statement, and the claims that are found in its words and in the `thought` before them.
+        """Record a statement, and the claims that are found in its words and in the `thought` before them.
 
         Raises:
             RulesError: nobody of that name plays.
@@ -143,7 +143,7 @@ class Scorebook:
         content: Label | PaperLabel | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
-        """Write down the speaker's own label; None where none came.
+        """Record the speaker's own label; None where none came.
 
         Raises:
             RulesError: there is no such statement.
@@ -169,7 +169,7 @@ class Scorebook:
         content: Judgement | PaperLabel | None,
         beside: AnswerDetails = NO_DETAILS,
     ) -> None:
-        """Write down one judgement; None where none came. A log may have one with a flag and no suspicion.
+        """Record one judgement; None where none came. A log may have one with a flag and no suspicion.
 
         Raises:
             RulesError: there is no such statement, or nobody of the observer's name plays.
@@ -218,7 +218,7 @@ class Scorebook:
         )
 
     def claim(self, number: int, claims: tuple[ScoredClaim, ...]) -> None:
-        """Write down the verdicts on what a speaker attached to its statement; what its words do not bear out stays
+        """Record the verdicts on what a speaker attached to its statement; what its words do not bear out stays
         apart. What was found in the words stays unless it is the same.
 
         Raises:
@@ -245,7 +245,7 @@ class Scorebook:
         self._replies[self._seat(seat).agent, kind, outcome, reading if outcome == "accepted" else None, fault] += 1
 
     def silence(self, round_: int) -> None:
-        """Write down a turn of debate in which nothing was said."""
+        """Record a turn of debate in which nothing was said."""
         self.begin(round_)
         self._silences += 1
 
@@ -259,7 +259,7 @@ class Scorebook:
         round_: int,
         ballots: Iterable[tuple[SeatName, SeatName | None, Outcome | None, Reading | None, AnswerDetails]],
     ) -> None:
-        """Write down a vote: voter, target (None abstained), outcome of the request, how the reply was read, and what
+        """Record a vote: voter, target (None abstained), outcome of the request, how the reply was read, and what
         came with it.
 
         Raises:
@@ -303,7 +303,7 @@ class Scorebook:
             )
 
     def leave(self, round_: int, seat: SeatName, how: Departure) -> None:
-        """Write down that a player leaves: all D to and from it freeze.
+        """Record that a player leaves: all D to and from it freeze.
 
         Raises:
             RulesError: nobody of that name plays.
@@ -321,7 +321,7 @@ class Scorebook:
         self.round = max(self.round, round_)
 
     def end(self, winner: Winner, reason: Ending | None) -> None:
-        """Write down that the game is over."""
+        """Record that the game is over."""
         self._finished = True
         self._winner = winner
         self._reason = reason

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from wolfbus.agent import Agent
 from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError, PlayerError, WolfError
-from wolfbus.printable import with_article
+from wolfbus.printable import error_in_words, with_article
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
     try:
         return agent()
     except (Exception, SystemExit) as error:
-        raise ConfigError(f"brain {brain_spec!r} cannot be made: {_line(error)}") from error
+        raise ConfigError(f"brain {brain_spec!r} cannot be made: {error_in_words(error)}") from error
 
 
 def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
@@ -301,8 +301,7 @@ def model_name(brain_spec: str, models: Mapping[str, Model]) -> str | None:
     Raises:
         ConfigError: the spec names no model.
     """
-    named = BrainContext(models).models_of([brain_spec])
-    return named[0].model if named else None
+    return next((model.model for model in named_models([brain_spec], models).values()), None)
 
 
 def check(brains: Iterable[str], brain_context: BrainContext) -> None:
@@ -323,7 +322,7 @@ def check(brains: Iterable[str], brain_context: BrainContext) -> None:
         try:
             agent.close()
         except (Exception, SystemExit) as error:
-            raise ConfigError(f"brain {brain_spec!r} cannot be closed: {_line(error)}") from error
+            raise ConfigError(f"brain {brain_spec!r} cannot be closed: {error_in_words(error)}") from error
 
 
 @lru_cache(maxsize=256)
@@ -363,7 +362,9 @@ def _check_declines(agent: type[Agent], brain_spec: str) -> None:
     try:
         declines: object = agent.declines()
     except (Exception, SystemExit) as error:
-        raise ConfigError(f"brain {brain_spec!r}: declines is a class method, and failed: {_line(error)}") from error
+        raise ConfigError(
+            f"brain {brain_spec!r}: declines is a class method, and failed: {error_in_words(error)}"
+        ) from error
     if isinstance(declines, str) or not isinstance(declines, tuple | list):
         raise ConfigError(f"brain {brain_spec!r}: declines returns a tuple of kinds, not {declines!r:.60}")
     for kind in declines:
@@ -387,9 +388,4 @@ def _import(module_name: str, brain_spec: str) -> ModuleType:
             f"brain {brain_spec!r}: no module {error.name!r}, neither installed nor in {folder}; {_CHOICES}"
         ) from error
     except (Exception, SystemExit) as error:
-        raise ConfigError(f"brain {brain_spec!r}: importing {module_name!r} failed: {_line(error)}") from error
-
-
-def _line(error: BaseException) -> str:
-    text = " ".join(str(error).split())[:200]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+        raise ConfigError(f"brain {brain_spec!r}: importing {module_name!r} failed: {error_in_words(error)}") from error

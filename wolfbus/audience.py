@@ -1,6 +1,6 @@
 """Who may know what: the one rule that every event's audience follows, and the facts that seats are told.
 
-Deliveries, views, the table stream and `replay --as` are all built from here: a wall that holds once holds everywhere.
+Deliveries, views, the table stream and `replay --as` are all built from here, so the rule holds in all of them.
 """
 
 from __future__ import annotations

@@ -52,6 +52,17 @@ def in_plain_words(values: Mapping[str, object]) -> str:
     return printable(f"{values['type']}: {', '.join(parts)}".replace("_", " "), NOTE_SHOWN)
 
 
+def error_in_words(error: BaseException, limit: int = 300) -> str:
+    """Return an error's type and text fit to print, as in "ValueError: no key"; its type alone where it has no text, or
+    cannot say it.
+    """
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a user's error may fail in any way
+        text = ""
+    return printable(": ".join(filter(None, [type(error).__name__, text])), limit)
+
+
 def counted(number: int, noun: str) -> str:
     """Return "1 vote", "2 votes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -62,7 +62,7 @@ def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
 
     Returns:
         Its words and marks of punctuation, "." "?" "!" only where a sentence ends; and the places of words that say
-        nothing on the speaker's own account: of questions, and of lists under a heading that takes them back.
+        nothing on the speaker's own account: of questions, of lines of others, of lists whose heading takes them back.
     """
     words: list[str] = []
     silent: set[int] = set()
@@ -254,6 +254,8 @@ def _quoted(words: list[str], speaker: str) -> Iterator[int]:
     """Yield the places of a line's words that another player says under its name, "Tom: I am the Seer": up to the next
     name or the end of the line, for nothing marks where it ends. "Tom: I checked Tom" is none.
     """
+    if ":" not in words:
+        return
     code, is_quoted = coded(words), False
     for place, word in enumerate(words):
         if (place == 0 or words[place - 1] in STOPS) and match_from(code, place, "line_of"):

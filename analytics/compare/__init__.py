@@ -247,10 +247,7 @@ def _compare(
             },
             "difference": estimate(
                 *(difference, sum(n)),
-                *(
-                    draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in nonempty)),
-                    reason,
-                ),
+                *(draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in nonempty)), reason),
             ),
             "p": p,
             "p_reason": why,

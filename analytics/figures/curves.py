@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
-from analytics.measures.bootstrap import around_mean
+from analytics.measures.bootstrap import mean_interval
 from wolfbus.formats import number, percent
 from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Role
@@ -93,7 +93,7 @@ def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float 
         places = axes.points((point["round"] + (place - 1.5) * offset, point["mean"]) for point in points)
         drawing.line(places, ink, width=2.4, dash=mark.dash)
         for (x, y), point in zip(places, points, strict=True):
-            low, high = around_mean(point["mean"], point["sem"], point["n"])
+            low, high = mean_interval(point["mean"], point["sem"], point["n"])
             if low is not None and high is not None:
                 ends = [axes.y(min(max(end, axes.up[0]), axes.up[1])) for end in (low, high)]
                 drawing.line([(x, ends[0]), (x, ends[1])], ink, width=1.4)
@@ -102,10 +102,10 @@ def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float 
 
 
 def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tuple[float, float]:
-    """Return the ends of the axis of suspicion, never so near that they make a mountain of a molehill."""
+    """Return the ends of the axis of suspicion, at least 0.3 apart, so that small differences look small."""
     values = [] if prior is None else [prior]
     for point in (point for line in lines.values() for point in line):
-        interval = around_mean(point["mean"], point["sem"], point["n"])
+        interval = mean_interval(point["mean"], point["sem"], point["n"])
         values += [point["mean"], *(min(1.0, max(0.0, end)) for end in interval if end is not None)]
     if not values:
         return 0.0, 1.0

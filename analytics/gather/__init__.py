@@ -1,6 +1,6 @@
 """From folders and files to games: any number of files into columns, in memory that does not grow with their words.
 
-`gather` is what a report, a comparison and an export rest on.
+`gather` is what a report, a comparison and an export rest on; `fold` makes rows of the events of one game.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
+from analytics.fold import GameFold, fold
 from analytics.gather.cache import Basis, BatchResult, Cache, SourceBatch, cache_beside, hash_of, keep, once, recall
 from analytics.gather.reading import Criteria, checks, read_game
 from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
@@ -272,6 +273,7 @@ __all__ = [
     "Collection",
     "Criteria",
     "FileNote",
+    "GameFold",
     "GameRows",
     "Gathered",
     "Planned",
@@ -280,6 +282,7 @@ __all__ = [
     "collect",
     "each_game",
     "find",
+    "fold",
     "gather",
     "once",
     "processes",

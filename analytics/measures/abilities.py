@@ -9,7 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from analytics import Result
-from analytics.measures.bootstrap import Figures, draws_for, estimate, linear_figures
+from analytics.measures.bootstrap import Figures, draw_count, estimate, linear_figures
 from analytics.measures.columns import LIE, MISTAKE, TRUE
 from analytics.measures.joint_model import PRIOR_SD, Classes, Fit, fit
 from analytics.measures.likelihood import cells_of
@@ -62,7 +62,7 @@ def figures_of(model: Fit, weights: Array, *, draws: int | None = None) -> Figur
     Args:
         model: a fit.
         weights: of the parameters, by figure.
-        draws: number of draws; `draws_for` the blocks unless given.
+        draws: number of draws; `draw_count` of the blocks unless given.
     """
     return linear_figures(model, weights * scale_of(model), PRIOR_SD, draws=draws)
 
@@ -123,7 +123,7 @@ def abilities(study: Study) -> Result:
 def _section(study: Study, ground: str) -> Result:
     columns, (model, statements) = study.columns, ground_of(study, ground)
     blocks = len(columns.block_names)
-    shared = {"draws": draws_for(blocks), "blocks": blocks}
+    shared = {"draws": draw_count(blocks), "blocks": blocks}
     agents: Result = {
         name: {"n_judged": 0, "n_statements": 0, "component": None, **confessions(study.estimates, name)}
         for name in columns.agents
@@ -199,12 +199,12 @@ def _estimates(model: Fit, statements: Array) -> dict[str, list[Result]]:
         estimates[name] = []
         for index, counts in enumerate(side):
             n = int(counts.sum() if name in _AGENT else statements[index])
-            reason = why_not(model, name, index)
+            reason = undefined_reason(model, name, index)
             estimates[name].append(estimate(None, n, None, reason) if reason else figures.estimate(index, n))
     return estimates
 
 
-def why_not(model: Fit, figure: str, agent: int) -> str | None:
+def undefined_reason(model: Fit, figure: str, agent: int) -> str | None:
     """Return why a figure of an agent is undefined, None if it is not."""
     layout = model.layout
     honest, deceptive = (layout.judged if figure in _AGENT else layout.received)[agent].tolist()
@@ -255,7 +255,9 @@ def ranked(study: Study, ground: str, ability: str) -> tuple[Array, Figures] | N
     model, _ = ground_of(study, ground)
     if model is None or model.layout.groups != 1:
         return None
-    agents = np.flatnonzero([why_not(model, ability, agent) is None for agent in range(len(study.columns.agents))])
+    agents = np.flatnonzero(
+        [undefined_reason(model, ability, agent) is None for agent in range(len(study.columns.agents))]
+    )
     if len(agents) < 2:
         return None
     return agents, figures_of(model, weights_of(model, ability)[agents], draws=1)

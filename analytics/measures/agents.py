@@ -22,11 +22,11 @@ from analytics.measures.bootstrap import (
     FEWEST_BLOCKS,
     Figures,
     PenalisedFit,
-    bind,
     by_block,
     draws_of,
     estimate,
     linear_figures,
+    sum_to_zero,
 )
 from analytics.measures.formulas import ratio
 from analytics.measures.frames import OVER, UNINFORMED, cube, quotient
@@ -165,7 +165,7 @@ def fit_skill(games: WonGames) -> PenalisedFit:
     agents = (size - 1) // 2
     precision = np.eye(size) / PRIOR_SD**2
     for side, seats in enumerate(games.seats):
-        bind(precision, 1 + side * agents, seats)
+        sum_to_zero(precision, 1 + side * agents, seats)
     parameters = np.zeros(size)
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(-games.parts @ parameters))

@@ -59,7 +59,7 @@ class Interval(NamedTuple):
         return None if self.low is None or self.high is None else [self.low, self.high]
 
 
-def around_mean(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
+def mean_interval(mean: float, sem: float | None, n: int) -> tuple[float | None, float | None]:
     """Return the 95 % interval, by Student's t, of a mean over n games with this standard error; None
     without one, and below five games.
     """
@@ -269,7 +269,7 @@ cost of their precision is a small part of that.
 """
 
 
-def draws_for(blocks: int) -> int:
+def draw_count(blocks: int) -> int:
     """Return how many draws are made of so many blocks."""
     return FEWER_DRAWS if blocks > MANY_BLOCKS else DRAWS
 
@@ -320,7 +320,7 @@ _CONSTRAINT: Final = 1e6
 """Precision of the rule that weighted effects add up to 0."""
 
 
-def bind(precision: Array, start: int, weight: Array) -> None:
+def sum_to_zero(precision: Array, start: int, weight: Array) -> None:
     """Make parameters from a place on add up to 0, weighted, by the precision of what is known beforehand."""
     import numpy as np
 
@@ -347,7 +347,7 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
         fit: of a model.
         weights: of the parameters, by figure.
         prior_sd: standard deviation of every parameter beforehand.
-        draws: number of draws; `draws_for` the blocks unless given.
+        draws: number of draws; `draw_count` of the blocks unless given.
     """
     import numpy as np
 
@@ -358,7 +358,7 @@ def linear_figures(fit: PenalisedFit, weights: Array, prior_sd: float, *, draws:
     effects = fit.by_block @ fit.covariance @ weights.T
     if blocks < FEWEST_BLOCKS:
         return Figures(values, nonempty, effects, None, None)
-    draws = draws_for(blocks) if draws is None else draws
+    draws = draw_count(blocks) if draws is None else draws
     # the mean gradient does not move under resampling
     moved = _draws(blocks, draws).sums(effects - effects.mean(axis=0))
     centre = np.random.default_rng([SEED, 1]).normal(0.0, 1 / prior_sd, (draws, len(fit.parameters)))

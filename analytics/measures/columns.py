@@ -154,7 +154,7 @@ def restored(state: Mapping[str, Any]) -> Columns:
 
 
 class ColumnsBuilder:
-    """Takes in games one by one, in any order; `columns` puts them in order."""
+    """Collects games one by one, in any order; `columns` puts them in order."""
 
     def __init__(self) -> None:
         self._parts: list[Columns] = []
@@ -175,7 +175,7 @@ class ColumnsBuilder:
         return sum(len(part.ids) for part in self._parts) + len(self._ids)
 
     def add(self, game: GameRows, block: str | None = None) -> None:
-        """Take in one game.
+        """Add one game.
 
         Args:
             game: its rows.
@@ -221,7 +221,7 @@ class ColumnsBuilder:
         self._begin()
 
     def columns(self) -> Columns:
-        """Return everything taken in so far, in the order of the games' ids."""
+        """Return everything added so far, in the order of the games' ids."""
         self._end()
         self._parts = [joined(self._parts)]
         return self._parts[0]

@@ -216,7 +216,7 @@ def bins_of(counts: Array) -> Array:
 
     The bins are fixed by ranks, not by scores. A score that k judgements share, with b judgements
     below it, has the mean rank b + k/2; it goes to bin ⌊10 (b + k/2) / n⌋, counted from 0, with all
-    its judgements. So a tie is never torn apart, there are at most ten bins, they hold equal
+    its judgements. So a tie is never split, there are at most ten bins, they hold equal
     numbers as far as ties allow, and they depend neither on the order of the judgements nor on any
     stretching of the scale.
 

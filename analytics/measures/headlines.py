@@ -105,18 +105,16 @@ def evaluate(measures: Iterable[Measure], frame: Frame, cells: Cells) -> dict[st
     """
     values = {measure.name: measure.value for measure in measures}
     results = {name: value(frame) for name, value in values.items() if not isinstance(value, Area)}
-    areas = {name: value for name, value in values.items() if isinstance(value, Area)}
-    for score in dict.fromkeys(area.score for area in areas.values()):
-        roles = {name: area.role for name, area in areas.items() if area.score == score}
-        total: Any = None
-        for role in ROLES:
-            if not {role, None} & set(roles.values()):
-                continue
+    for score in SCORES:
+        areas = {name: area for name, area in values.items() if isinstance(area, Area) and area.score == score}
+        observers = {area.role for area in areas.values()}
+        total: Any = 0
+        for role in (role for role in ROLES if {role, None} & observers):
             flat = cells(score, role)
             counts = flat.reshape(*flat.shape[:-1], 2, flat.shape[-1] // 2)
-            results |= {name: areas[name](counts) for name, observer in roles.items() if observer == role}
-            total = counts if total is None else total + counts
-        results |= {name: areas[name](total) for name, observer in roles.items() if observer is None}
+            results |= {name: area(counts) for name, area in areas.items() if area.role == role}
+            total = total + counts
+        results |= {name: area(total) for name, area in areas.items() if area.role is None}
     return {name: results[name] for name in values}
 
 
@@ -247,7 +245,7 @@ def _calibration(score: Score) -> Iterator[Measure]:
     n, square, deceptive = (cube("error", score=score, part=part) for part in ("n", "square", "deceptive"))
     brier, constant = square / n, (deceptive / n).then(lambda share: share * (1 - share))
     skill = Formula((brier / constant).then(lambda part: 1 - part), n)
-    bins = cube("bins", ("bin", range(BINS)), ("part", ("told", "deceptive", "n")), score=score)
+    bins = cube("bins", ("bin", range(BINS)), ("part", ("stated", "deceptive", "n")), score=score)
     error = bins.then(lambda parts: ratio(abs(parts[..., 0] - parts[..., 1]).sum(axis=-1), parts[..., 2].sum(axis=-1)))
     unjudged = "no judgement counts whose statement has a self-label"
     guess = "always saying the share of deceptive statements"

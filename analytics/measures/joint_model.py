@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from analytics.measures.bootstrap import PenalisedFit, bind
+from analytics.measures.bootstrap import PenalisedFit, sum_to_zero
 from analytics.measures.likelihood import WIDEST, Cells, slopes, value_of
 from analytics.rows.fields import UNKNOWN
 from wolfbus.vocabulary import ROLES
@@ -166,10 +166,10 @@ def layout_of(classes: Classes) -> Layout:
         ("concealment", as_speaker, both),
     ):
         for group in range(groups):
-            bind(precision, empty.place(kind), np.where(member == group, weight, 0))
+            sum_to_zero(precision, empty.place(kind), np.where(member == group, weight, 0))
     for x in (0, 1):
         for side, name in enumerate(("observer", "speaker")):
-            bind(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
+            sum_to_zero(precision, empty.place(f"{name} {x}"), counts[x, side].sum(axis=0))
     return Layout(as_observer, as_speaker, judged, received, (designs[0], designs[1]), precision)
 
 

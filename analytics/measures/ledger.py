@@ -23,14 +23,10 @@ BY: Final = ("model", "kind", "role", "brain")
 
 
 class Ledger:
-    """Takes in games one by one, in any order and any partition; keeps a few numbers a game."""
+    """Counts games one by one, in any order and any partition; keeps a few numbers a game."""
 
     def __init__(self) -> None:
-        self._settings: dict[str, set[float]] = {
-            "alpha": set(),
-            "prior": set(),
-            "include_defaulted": set(),
-        }
+        self._settings: dict[str, set[float]] = {"alpha": set(), "prior": set(), "include_defaulted": set()}
         self._replies: Counter[ReplyKey] = Counter()
         self._statements = 0
         self._total = Usage()
@@ -40,7 +36,7 @@ class Ledger:
         self._paths: list[float] = []
 
     def add(self, game: GameRows) -> None:
-        """Take in one game."""
+        """Count one game."""
         for name, values in self._settings.items():
             values.add(getattr(game, name))
         self._replies.update(game.replies)
@@ -182,10 +178,7 @@ def _replies(counts: Iterable[tuple[ReplyKey, int]]) -> Result:
         outcomes[outcome] += count
         readings[reading] += count
         faults[fault] += count
-    undeclined, lost = (
-        outcomes.total() - outcomes["declined"],
-        outcomes["defaulted"] + outcomes["timed_out"],
-    )
+    undeclined, lost = outcomes.total() - outcomes["declined"], outcomes["defaulted"] + outcomes["timed_out"]
     return {
         "replies": outcomes.total(),
         **{outcome: outcomes[outcome] for outcome in OUTCOMES},

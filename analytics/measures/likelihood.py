@@ -109,13 +109,11 @@ class Slopes:
 
     Attributes:
         value: the log-likelihood.
-        gradient: by parameter; the sum of `by_block`.
         information: minus the second derivatives.
-        by_block: the gradient's parts, by block and parameter.
+        by_block: the gradient, by block and parameter.
     """
 
     value: float
-    gradient: Array
     information: Array
     by_block: Array
 
@@ -169,15 +167,11 @@ def slopes(cells: Cells, a: Array, b: Array, spread: float) -> Slopes:
         _collect(part, width, information, by_block, (score, spread_score, inner, cross, float(spread_part)))
     upper = np.triu(information, 1)
     information = np.diag(np.diag(information)) + upper + upper.T
-    return Slopes(total, by_block.sum(0), information, by_block)
+    return Slopes(total, information, by_block)
 
 
 def _collect(
-    part: Cells,
-    width: int,
-    information: Array,
-    by_block: Array,
-    derivatives: tuple[Array, Array, Array, Array, float],
+    part: Cells, width: int, information: Array, by_block: Array, derivatives: tuple[Array, Array, Array, Array, float]
 ) -> None:
     """Add a part's scores and information, the latter to the upper triangle."""
     import numpy as np

@@ -212,7 +212,7 @@ class HeldOut(_Saved):
         before: suspicions as they were.
         after: what the maps made of them.
         folds: parts that the games were dealt into.
-        blocks: blocks of games, none of which was torn apart.
+        blocks: blocks of games, none of which was split.
     """
 
     before: Calibration

@@ -56,13 +56,7 @@ class Rearrangements:
         count: rearrangements, without the first row.
     """
 
-    def __init__(
-        self,
-        pairs: int,
-        only_a: int,
-        only_b: int,
-        permutations: int = PERMUTATIONS,
-    ) -> None:
+    def __init__(self, pairs: int, only_a: int, only_b: int, permutations: int = PERMUTATIONS) -> None:
         import numpy as np
 
         self.units = pairs + only_a + only_b
@@ -148,10 +142,7 @@ def _every(pairs: int, only_a: int, only_b: int) -> Iterator[tuple[int, ...]]:
     for swapped in product((0, 1), repeat=pairs):
         for of_b in combinations(range(only_a + only_b), only_b):
             chosen = set(of_b)
-            yield (
-                *swapped,
-                *(int((at in chosen) != (at >= only_a)) for at in range(only_a + only_b)),
-            )
+            yield (*swapped, *(int((unit in chosen) != (unit >= only_a)) for unit in range(only_a + only_b)))
 
 
 def max_t(observed: Mapping[str, float], rearranged: Mapping[str, Array]) -> dict[str, float]:

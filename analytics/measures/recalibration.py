@@ -15,7 +15,7 @@ from analytics.measures.columns import columns_of
 from analytics.measures.formulas import confusion, number, ratio, roc_pairs
 from analytics.measures.headlines import SCORES, Score
 from analytics.measures.maps import KINDS, Kind, SavedMap, fit
-from analytics.measures.scores import Scores, Tied, calibration, reliability, scores_of, tied
+from analytics.measures.scores import Scores, Tied, calibration, recentred, reliability, scores_of, tied
 from analytics.measures.study import Study
 from analytics.measures.table4 import histograms, row_intervals
 
@@ -288,9 +288,8 @@ def _area_interval(scores: Scores, folds: Array) -> Leaf:
         whole, histogram = histograms(in_fold, in_fold.own_cells, np.ones(len(in_fold.scores), bool))
         drawn += roc_pairs(histogram)
         coarse += roc_pairs(whole)
-    exact = auc_within_folds(scores, folds)
-    moved = np.clip(ratio(*drawn) + ((exact or 0) - float(ratio(*coarse))), 0, 1)
-    return draws.interval(moved, len(np.unique(scores.blocks))).leaf
+    areas = recentred(ratio(*drawn), auc_within_folds(scores, folds), ratio(*coarse))
+    return draws.interval(areas, len(np.unique(scores.blocks))).leaf
 
 
 def recalibrated(game: GameRows, saved: SavedMap) -> Result:
@@ -320,7 +319,4 @@ def recalibrated(game: GameRows, saved: SavedMap) -> Result:
 
 def _row(ties: Tied) -> Result:
     values = calibration(ties)
-    return {
-        **values,
-        "undefined": {name: ties.one_sided() for name in FIGURES if values[name] is None},
-    }
+    return {**values, "undefined": {name: ties.one_sided() for name in FIGURES if values[name] is None}}

@@ -128,13 +128,7 @@ def _first_separable(estimates: Estimates) -> Result:
         if not values:
             continue
         low, high, why = game_interval(values, "mean")
-        row: Result = {
-            "round": round_,
-            "difference": _mean(values),
-            "low": low,
-            "high": high,
-            "n": len(values),
-        }
+        row: Result = {"round": round_, "difference": _mean(values), "low": low, "high": high, "n": len(values)}
         rounds.append(row if why is None else {**row, "interval_reason": why})
     judged = [row for row in rounds if row["n"] >= ENOUGH_GAMES]
     first, reason = None, None

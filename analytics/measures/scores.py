@@ -137,26 +137,18 @@ class Scores:
         return replace(self, **columns)
 
     @cached_property
-    def _ties(self) -> tuple[Array, Array]:
-        import numpy as np
-
-        values, rank = np.unique(self.scores, return_inverse=True)
-        return values, rank
-
-    @property
     def values(self) -> Array:
         """The distinct scores, ascending."""
-        return self._ties[0]
+        import numpy as np
 
-    @property
-    def rank(self) -> Array:
-        """Place of each score among them."""
-        return self._ties[1]
+        return np.unique(self.scores)
 
     @cached_property
-    def totals(self) -> Array:
-        """Number of judgements at each distinct score."""
-        return self.totals_over(ALL)
+    def rank(self) -> Array:
+        """Place of each score among them."""
+        import numpy as np
+
+        return np.searchsorted(self.values, self.scores)
 
     def totals_over(self, pairs: Pairs) -> Array:
         """Return the number of judgements of some pairs at each distinct score."""
@@ -185,7 +177,7 @@ class Scores:
     @property
     def own_cells(self) -> Cells:
         """The cells of the distinct scores where they are divided by themselves."""
-        cells = cells_of(self.totals)
+        cells = cells_of(self.totals_over(ALL))
         return cells, int(cells.max(initial=-1)) + 1
 
     def histogram(self, cells: Cells, unit: Array, count: int, mask: Array) -> Array:
@@ -258,6 +250,20 @@ def cells_of(counts: Array) -> Array:
         return np.arange(len(counts))
     cells: Array = (np.cumsum(counts) - counts) * CELLS // counts.sum()
     return cells
+
+
+def recentred(drawn: Array, exact: float | None, coarse: Array, lowest: float = 0.0) -> Array:
+    """Return an area in draws, moved by what cells that hold several scores make of the pooled value.
+
+    Args:
+        drawn: the area in every draw, of cells.
+        exact: the pooled area of scores; None where it is undefined.
+        coarse: the pooled area of cells.
+        lowest: what it may be at least.
+    """
+    import numpy as np
+
+    return drawn if exact is None else np.clip(drawn + (exact - float(coarse)), lowest, 1)
 
 
 # -- figures

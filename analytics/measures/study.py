@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from analytics import Result
@@ -16,7 +15,7 @@ from analytics.measures.bootstrap import Draws, Interval, draws_of, estimate, un
 from analytics.measures.formulas import BINS, bins_of, number, rate_of_games
 from analytics.measures.frames import ALL, HEADLINES, OVER, UNINFORMED, Frame, Pairs
 from analytics.measures.headlines import MEASURES, SCORES, Area, Measure, Score, evaluate
-from analytics.measures.scores import Scores, cells_of, scores_of
+from analytics.measures.scores import Scores, cells_of, recentred, scores_of
 from analytics.measures.summing import Rows, add_sums, constant
 from analytics.measures.sums import Estimates, Sums
 from wolfbus.vocabulary import ROLES
@@ -99,7 +98,7 @@ class Study:
                 Rows(sums, self.columns, table).put(
                     *("bins", "agent", (bins, range(BINS)), constant(pairs, scores.games), score_axis),
                     among=scores.over(pairs),
-                    told=scores.scores,
+                    stated=scores.scores,
                     deceptive=scores.deceptive,
                     n=ones,
                 )
@@ -152,7 +151,7 @@ class Sheet:
     @cached_property
     def frame(self) -> Frame:
         """The sums of every unit."""
-        return self.study.estimates.by(self._units, self.count).select(agent=self.agent, **OVER[self.pairs])
+        return self.study.estimates.by_unit(self._units, self.count).select(agent=self.agent, **OVER[self.pairs])
 
     def mask(self, score: Score, role: str | None = None) -> Array:
         """Return which of a score's judgements count, by observers of one role if given."""
@@ -223,9 +222,8 @@ class Sheet:
         areas = [measure for measure in measures if isinstance(measure.value, Area)]
         coarse = evaluate(areas, self.total, lambda score, role: pooled_cells[score, role])
         for name, exact in self.pooled(areas).items():
-            if not isnan(exact):
-                lowest = -1 if MEASURES[name].unit == "points" else 0
-                values[name] = np.clip(values[name] + (exact - coarse[name]), lowest, 1)
+            lowest = -1 if MEASURES[name].unit == "points" else 0
+            values[name] = recentred(values[name], number(exact), coarse[name], lowest)
         baselines = {measure.name: measure.baseline(frame) for measure in measures if measure.baseline is not None}
         return values, baselines
 

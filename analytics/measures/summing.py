@@ -117,11 +117,7 @@ def _outcomes(sums: Sums, columns: Columns) -> None:
     games, seats, count = columns.games, columns.seats, len(columns.ids)
     index = np.arange(count)
     finished, winner = games["finished"], games["winner"]
-    sums.put(
-        "game",
-        index,
-        [(games["protocol"], PROTOCOLS), (np.where(finished, winner + 1, 0), _STATES)],
-    )
+    sums.put("game", index, [(games["protocol"], PROTOCOLS), (np.where(finished, winner + 1, 0), _STATES)])
     ended = finished & (games["ending"] >= 0)
     sums.put("ending", index[ended], [(games["ending"][ended], ENDINGS)])
     counts = {
@@ -319,10 +315,7 @@ def _events(sums: Sums, columns: Columns) -> None:
 
     games = len(columns.ids)
     means = [
-        ratio(
-            exact_sums(rows["game"][mask], suspicion[mask], games),
-            np.bincount(rows["game"][mask], minlength=games),
-        )
+        ratio(exact_sums(rows["game"][mask], suspicion[mask], games), np.bincount(rows["game"][mask], minlength=games))
         for mask in (seer_rows & before, seer_rows & ~before)
     ]
     change = means[1] - means[0]

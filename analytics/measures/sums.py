@@ -52,19 +52,13 @@ class Sums:
         self._parts: list[tuple[Array, Array, Array]] = []
 
     def begin(self, ids: Sequence[str], blocks: Sequence[str]) -> None:
-        """Take in games with the names of their blocks; what is put from now on is of these."""
+        """Begin games with the names of their blocks; what is put from now on is of these."""
         self._pack()
         self._first = len(self.ids)
         self.ids += ids
         self.blocks += blocks
 
-    def put(
-        self,
-        name: str,
-        game: Array,
-        groups: Groups,
-        weights: Array | None = None,
-    ) -> None:
+    def put(self, name: str, game: Array, groups: Groups, weights: Array | None = None) -> None:
         """Sum rows by game and group.
 
         Args:
@@ -271,7 +265,7 @@ class Estimates:
 
         return Frame(FAMILIES, index, values_of)
 
-    def by(self, unit: Array, count: int) -> Frame:
+    def by_unit(self, unit: Array, count: int) -> Frame:
         """Return the sums of all groups by unit.
 
         Args:
@@ -300,7 +294,7 @@ class Estimates:
         import numpy as np
 
         unit = np.array([self._place[block] for block in self.sums.blocks], np.int64)
-        return self.by(unit, self.blocks)
+        return self.by_unit(unit, self.blocks)
 
     def _draw(self) -> Frame:
         return self._cached("block", self._add_up_blocks).map(draws_of(self.blocks).sums)

@@ -22,6 +22,7 @@ from analytics.measures.scores import (
     brier,
     brier_skill,
     expected_calibration_error,
+    recentred,
     reliability,
 )
 from analytics.measures.study import Study
@@ -136,11 +137,11 @@ def row_intervals(
     total = n.sum(axis=1)
     share, error = ratio(yes.sum(axis=1), total), ratio(drawn[:, 0], total)
     pooled, histogram = histograms(judgements, cells, mask)
-    average = _moved(average_precision(histogram), auprc(part), average_precision(pooled))
+    average = recentred(average_precision(histogram), auprc(part), average_precision(pooled))
     figures = {
         "brier": error,
         "brier_skill": 1 - ratio(error, share * (1 - share)),
-        "auc": _moved(roc_area(histogram), auc(part), roc_area(pooled)),
+        "auc": recentred(roc_area(histogram), auc(part), roc_area(pooled)),
         "auprc": average,
         "auprc_lift": average - share,
         "ece": ratio(np.abs(expected - yes).sum(axis=1), total),
@@ -154,12 +155,6 @@ def histograms(scores: Scores, cells: Cells, mask: Array) -> tuple[Array, Array]
     counts = scores.histogram(cells, scores.blocks, scores.block_count, mask)
     drawn = draws_of(scores.block_count).sums(counts)
     return counts.sum(axis=0, dtype="f8").reshape(2, cells[1]), drawn.reshape(-1, 2, cells[1])
-
-
-def _moved(drawn: Array, exact: float | None, coarse: Array) -> Array:
-    import numpy as np
-
-    return drawn if exact is None else np.clip(drawn + (exact - float(coarse)), 0, 1)
 
 
 def table4_intervals(study: Study) -> Result:

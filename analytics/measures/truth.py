@@ -84,11 +84,7 @@ def confessions(estimates: Estimates, agent: str) -> Result:
 
 def _row(estimates: Estimates, rates: Collection[str] = _RATES, **where: Group) -> Result:
     counts = {name: round(float(count)) for name, count in _counts(estimates.total, **where).items()}
-    row: Result = {
-        "statements": counts.pop("statements"),
-        "coverage": None,
-        **counts,
-    }
+    row: Result = {"statements": counts.pop("statements"), "coverage": None, **counts}
     row["coverage"] = number(ratio(counts["checkable"], row["statements"]))
 
     def count(part: str) -> Formula:

@@ -79,8 +79,7 @@ class Report:
         names = [str(study.get("name") or study.get("study")) for study in self.context.studies]
         if names:
             return f"WOLF: {visible(', '.join(names)[:120])}"
-        games = len(self._gathered.columns.ids)
-        return f"WOLF: {games:,} game{'' if games == 1 else 's'}"
+        return f"WOLF: {quantity(len(self._gathered.columns.ids), 'game')}"
 
     def html(self, statements: int = STATEMENTS) -> str:
         """Return the page.

@@ -191,7 +191,7 @@ def table(
     declared = spec.columns or specs(file).tables[spec.like].columns
     columns = [column for group in declared for column in group.spread() if column.name not in without]
     heads = (TableColumn(column.name, column.wide) for column in columns)
-    cells = tuple(
+    table_rows = tuple(
         Row(line.head, tuple(_cell(column, line, findings, context, words) for column in columns), line.total)
         for line in (*lines, *more)
     )
@@ -199,7 +199,7 @@ def table(
         (spec.key or name).format(**words),
         spec.caption.format(**words),
         (TableColumn(spec.head.format(**words), wide=True), *heads),
-        cells,
+        table_rows,
         tuple(note for note in (*(note.format(**words) for note in spec.notes), *notes) if note),
         spec.empty.format(**words),
     )

@@ -37,6 +37,7 @@ from wolfbus.bus.streams import Id
 from wolfbus.errors import BusDown, BusError, BusFull, RecordError, WolfError
 from wolfbus.messages.base import slim
 from wolfbus.messages.events import AnyAnswered, AnyEvent, Ended, Rejected, Stopped
+from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 from wolfbus.vocabulary import KINDS
@@ -108,7 +109,7 @@ class ModeratorActor(PooledActor):
             self._end_game(None, error)
         except Exception as error:
             logger.exception("game %s failed", self._opened.game)
-            self._end_game(None, WolfError(f"game {self._opened.game} failed: {type(error).__name__}: {error}"))
+            self._end_game(None, WolfError(f"game {self._opened.game} failed: {error_in_words(error)}"))
 
     def on_stop(self) -> None:
         """Leave the record as it stands when stopped from outside."""

@@ -270,8 +270,7 @@ class Games:
             agent: its name.
             player: what it is now. A game whose record says that something else plays these seats tells it nothing.
         """
-        for ref in self._refs():
-            tell_if_alive(ref, AgentJoined(agent, player))
+        self._tell_games(AgentJoined(agent, player))
 
     def tell(self, posts: Sequence[tuple[str, Part]]) -> None:
         """Send messages of the house to mailboxes, as (agent, message), in one commit."""
@@ -310,9 +309,7 @@ class Games:
             game: which one; None for all.
             wait_s: longest time to wait until all have left, >= 0.
         """
-        refs = self._refs(game)
-        for ref in refs:
-            tell_if_alive(ref, LeaveGame(reason))
+        refs = self._tell_games(LeaveGame(reason), game)
         until = time.monotonic() + wait_s
         for ref in refs if wait_s else ():
             ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))
@@ -322,11 +319,15 @@ class Games:
         and writes nothing more.
         """
         self._leaving = True
-        refs = self._refs()
-        for ref in refs:
-            tell_if_alive(ref, HandOver())
-        for ref in refs:
+        for ref in self._tell_games(HandOver()):
             ref.actor_stopped.wait()
+
+    def _tell_games(self, message: object, only: str | None = None) -> list[ActorRef[ModeratorActor]]:
+        """Send a message to every game, or one; returns those that it was sent to."""
+        refs = self._refs(only)
+        for ref in refs:
+            tell_if_alive(ref, message)
+        return refs
 
     def _refs(self, only: str | None = None) -> list[ActorRef[ModeratorActor]]:
         with self._lock:

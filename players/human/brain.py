@@ -33,7 +33,7 @@ from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
 from wolfbus.messages.content import Ballot, Bid, Choice, Proposal
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
-from wolfbus.printable import counted, name_of, printable, storable
+from wolfbus.printable import counted, error_in_words, name_of, printable, storable
 from wolfbus.view import Memory, SeatView
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _LAST_NEWS_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _OpenQuestion:
     ask: Ask
     view: SeatView
     received_at: float
@@ -98,7 +98,7 @@ class HumanBrain(Agent):
         self._ended = False
         self._missed = 0
         self._changed = threading.Condition()
-        self._questions: deque[_Question] = deque()
+        self._questions: deque[_OpenQuestion] = deque()
         self._unshown: SeatView | None = None
         """What a person who is asked nothing any more may see, and was not shown yet."""
         self._closed = False
@@ -111,7 +111,7 @@ class HumanBrain(Agent):
             if self._closed:
                 return
             self._view = view
-            self._questions += [_Question(ask, view_now, now, replies) for ask in asks]
+            self._questions += [_OpenQuestion(ask, view_now, now, replies) for ask in asks]
             self._wake(view)
 
     def heard(self, _news: Sequence[PublicFact | Memory], view: SeatView, /) -> None:
@@ -158,7 +158,7 @@ class HumanBrain(Agent):
                 answer = self._ask(question)
             except Exception as error:
                 logger.exception("%s: the person could not be asked", question.view.me)
-                note = f"the person could not be asked: {type(error).__name__}: {error}"
+                note = f"the person could not be asked: {error_in_words(error)}"
                 answer = Answer(None, fault="failed", note=note[:300])
             question.replies.answer(question.ask, answer)
         self._show_last_news()
@@ -168,7 +168,7 @@ class HumanBrain(Agent):
         if self._view is not None:
             self._screen.say(["", *self._news.since(self._view)])
 
-    def _next(self) -> _Question | SeatView | None:
+    def _next(self) -> _OpenQuestion | SeatView | None:
         """Return the next question that is still worth an answer, or what is to be seen where none waits; None at the
         end.
         """
@@ -187,7 +187,7 @@ class HumanBrain(Agent):
                     return question
                 self._missed += 1
 
-    def _ask(self, question: _Question) -> Answer:
+    def _ask(self, question: _OpenQuestion) -> Answer:
         ask, view = question.ask, question.view
         if self._ended:
             return default_of(ask)

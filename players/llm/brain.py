@@ -18,6 +18,7 @@ from wolfbus.agent.outbox import Replies
 from wolfbus.messages.calls import REPLY_KEPT, Call
 from wolfbus.messages.content import Ballot, Speech
 from wolfbus.messages.requests import Ask
+from wolfbus.printable import error_in_words
 from wolfbus.reading import Question, Read, read, read_parts
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import Kind
@@ -183,9 +184,7 @@ class ModelBrain(Agent):
             # a new one writes, and reports, from the beginning
             self._writer = PromptWriter()
             for ask in group:
-                outlet.answer(
-                    ask, Answer(None, fault="failed", note=f"no prompt: {type(error).__name__}: {error}"[:300])
-                )
+                outlet.answer(ask, Answer(None, fault="failed", note=f"no prompt: {error_in_words(error)}"[:300]))
             return None
         outlet.segments(prompt.fresh)
         deadline, hurried = self._deadline(group, view)

@@ -1,4 +1,7 @@
-"""`Gateway`: the process's way to language models: one event loop for all seats and games, no thread per call."""
+"""`Gateway`: the process's way to language models: one event loop for all seats and games, no thread per call.
+
+What it is made with, a budget, a cassette and a tempo, can be imported with it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
+from players.llm.budget import Budget
+from players.llm.cassette import Cassette
 from players.llm.circuit import Backoff, Tempo
 from players.llm.endpoint import SMALL_PROMPT, Server, keeps_form, probe_question
 from players.llm.keys import Keys
@@ -20,11 +25,7 @@ from players.llm.settings import Endpoint, Model
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, PlayerError, WolfError
 from wolfbus.printable import printable
 
-if TYPE_CHECKING:
-    from players.llm.budget import Budget
-    from players.llm.cassette import Cassette
-
-__all__ = ["Backoff", "Gateway", "Job", "Tempo"]
+__all__ = ["Backoff", "Budget", "Cassette", "Gateway", "Job", "Tempo"]
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import PlayerError
 from wolfbus.messages.calls import ChatRole, Scalar
-from wolfbus.printable import printable
+from wolfbus.printable import error_in_words
 from wolfbus.reading.text import object_extent
 from wolfbus.vocabulary import Kind
 
@@ -324,7 +324,7 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
-        cause = printable(f"{type(error).__name__}: {error}", _CAUSE_SHOWN)
+        cause = error_in_words(error, _CAUSE_SHOWN)
         raise PlayerError(f'provider "{endpoint.provider}": importing {name} failed: {cause}') from error
     if not callable(getattr(module, "open_provider", None)):
         raise PlayerError(f'provider "{endpoint.provider}": {name} has no function open_provider(endpoint, keys)')

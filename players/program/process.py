@@ -169,7 +169,7 @@ class ChildProcess:
         return f"{how}: {last}" if last else how
 
     def shut_down(self, bye: bytes | None) -> None:
-        """Say good-bye and end the child and all of its group: by themselves, by SIGTERM, by SIGKILL.
+        """Send a last line and end the child and all of its group: by themselves, by SIGTERM, by SIGKILL.
 
         Takes four moments at most. Only the first call counts.
 

@@ -138,7 +138,9 @@ def _honest_vote(player: Player) -> Vote:
 
 
 def _joined(player: Player, suspects: list[tuple[SeatName, float]]) -> SeatName | None:
-    """Return the most accused player of the day, if this seat does not mind much: a split vote exiles nobody."""
+    """Return the most accused player of the day, if this seat suspects it almost as much as anybody: a split vote
+    exiles nobody.
+    """
     best, voices = None, max(player.voices(suspects[0][0]), 1)
     top = suspects[0][1]
     for name, belief in suspects:

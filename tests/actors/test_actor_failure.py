@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NoReturn
 
 import pytest
@@ -186,13 +187,11 @@ def test_no_question_stays_unanswered_however_close_it_comes_to_the_actors_death
                 while ref.is_alive():
                     futures.append(ref.ask(None, block=False))
 
-            askers = [threading.Thread(target=ask) for _ in range(2)]
-            for asker in askers:
-                asker.start()
-            ready.wait(WAIT)
-            ref.stop(block=False)
-            for asker in askers:
-                asker.join(WAIT)
+            with ThreadPoolExecutor(2) as threads:
+                for _ in range(2):
+                    threads.submit(ask)
+                ready.wait(WAIT)
+                ref.stop(block=False)
             for future in futures:
                 try:
                     future.get(timeout=WAIT)

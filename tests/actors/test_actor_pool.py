@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +75,8 @@ def test_an_actor_handles_one_message_at_a_time_in_each_senders_order_under_cont
                 for ref in refs:
                     ref.tell((sender, number))
 
-        sending = [threading.Thread(target=send, args=(sender,)) for sender in range(senders)]
-        for thread in sending:
-            thread.start()
-        for thread in sending:
-            thread.join(WAIT)
+        with ThreadPoolExecutor(senders) as threads:
+            list(threads.map(send, range(senders)))
         assert all(event.wait(WAIT) for event in done)
     for ledger in ledgers:
         assert ledger.faults == []
@@ -178,20 +176,14 @@ def test_a_pool_has_named_threads_while_it_has_actors_and_none_otherwise():
 
 @pytest.mark.usefixtures("hasty_switches")
 def test_actors_that_come_and_go_never_find_the_pool_asleep():
-    with ActorPool(threads=2) as pool:
+    def come_and_go(pool: ActorPool) -> None:
+        for n in range(30):
+            ref = Caller.start_in(pool)
+            assert ref.ask(lambda n=n: n, timeout=WAIT) == n
+            ref.stop(block=False)
 
-        def come_and_go() -> None:
-            for n in range(30):
-                ref = Caller.start_in(pool)
-                assert ref.ask(lambda n=n: n, timeout=WAIT) == n
-                ref.stop(block=False)
-
-        visitors = [threading.Thread(target=come_and_go) for _ in range(3)]
-        for visitor in visitors:
-            visitor.start()
-        for visitor in visitors:
-            visitor.join(WAIT)
-        assert not any(visitor.is_alive() for visitor in visitors)
+    with ActorPool(threads=2) as pool, ThreadPoolExecutor(3) as threads:
+        list(threads.map(come_and_go, [pool] * 3))
 
 
 def test_close_handles_the_mail_that_was_there_and_joins_every_thread():
@@ -218,12 +210,10 @@ def test_close_waits_for_a_handler_under_way():
 
     Caller.start_in(pool).tell(take_long)
     assert begun.wait(WAIT)
-    closing = [threading.Thread(target=pool.close) for _ in range(2)]
-    for thread in closing:
-        thread.start()
-    gate.set()
-    for thread in closing:
-        thread.join(WAIT)
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(2):
+            threads.submit(pool.close)
+        gate.set()
     assert finished == [True]
     pool.close()
 

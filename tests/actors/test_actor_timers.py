@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -144,11 +145,8 @@ def test_timers_set_and_cancelled_from_many_threads_fire_exactly_if_cancel_did_n
             if n % 2 and timer.cancel():
                 prevented.append(number)
 
-    threads = [threading.Thread(target=set_some, args=(thread,)) for thread in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(WAIT)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(set_some, range(4)))
     came = [fired.get(timeout=WAIT) for _ in range(800 - len(prevented))]
     assert sorted([*came, *prevented]) == list(range(800))
     assert timers.pending == 0

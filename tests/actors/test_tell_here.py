@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from wolfbus.actors import ActorPool, PooledActor, tell_here
@@ -65,15 +66,12 @@ def test_what_fails_ends_the_actor_and_not_the_teller(pool):
 
 def test_many_threads_wait_for_one_actor_to_stop(pool):
     ref, other = begun(pool), begun(pool)
-    waiting = [threading.Thread(target=ref.actor_stopped.wait, args=(WAIT,)) for _ in range(3)]
-    for thread in waiting:
-        thread.start()
-    other.stop()
-    assert not ref.actor_stopped.wait(0.05)
-    ref.stop()
-    for thread in waiting:
-        thread.join(WAIT)
-        assert not thread.is_alive()
+    with ThreadPoolExecutor(3) as threads:
+        waits = [threads.submit(ref.actor_stopped.wait, WAIT) for _ in range(3)]
+        other.stop()
+        assert not ref.actor_stopped.wait(0.05)
+        ref.stop()
+        assert all(wait.result(WAIT) for wait in waits)
 
 
 def test_a_pool_of_one_thread_takes_one_turn_at_a_time_whoever_tells():
@@ -89,13 +87,12 @@ def test_a_pool_of_one_thread_takes_one_turn_at_a_time_whoever_tells():
 
     with ActorPool(1) as pool:
         refs = [begun(pool) for _ in range(4)]
-        teller = threading.Thread(target=lambda: [tell_here(ref, work) for _ in range(50) for ref in refs])
-        teller.start()
-        for _ in range(50):
-            for ref in refs:
-                ref.tell(work)
-                tell_here(ref, work)
-        teller.join(WAIT)
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(lambda: [tell_here(ref, work) for _ in range(50) for ref in refs])
+            for _ in range(50):
+                for ref in refs:
+                    ref.tell(work)
+                    tell_here(ref, work)
         for ref in refs:
             ref.ask("done", timeout=WAIT)
     assert overlaps == []

@@ -53,6 +53,11 @@ def load_example() -> type[Agent]:
     return follower
 
 
+class Unspeakable(Exception):  # noqa: N818 - what it is
+    def __str__(self) -> str:
+        raise RecursionError
+
+
 class Terse(Agent):
     """Plays in the shortest words there are; a plain function, a coroutine, failures wherever one may fail."""
 
@@ -81,11 +86,14 @@ class Terse(Agent):
     def protect(self, ask: Ask, view: SeatView, /) -> str:
         return "\ud800"
 
+    def kill(self, ask: Ask, view: SeatView, /) -> str:
+        raise Unspeakable
+
 
 def test_what_a_class_does_not_implement_it_declines(moderator: Moderator, serve: Serve) -> None:
     ann = serve(Terse, seats=4)
     join = moderator.welcome("ann")
-    assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect", "protect"}
+    assert set(KINDS) - set(join["declines"]) == {"bid", "vote", "speak", "inspect", "protect", "kill"}
     assert (join["brain"], join["version"], join["seats"]) == ("outside:terse", "terse 3.1", 4)
     assert join["in_house"] is False
     moderator.goodbye("ann")
@@ -97,13 +105,14 @@ def test_plain_functions_and_coroutines_answer_and_failures_close_their_request_
 ) -> None:
     serve(Terse)
     moderator.welcome("ann")
-    moderator.deliver("ann", catch_up(*map(ask, ("speak", "bid", "inspect", "protect", "vote"))))
-    spoke, bid, inspected, protected, voted = (moderator.hear("ann", "reply") for _ in range(5))
+    moderator.deliver("ann", catch_up(*map(ask, ("speak", "bid", "inspect", "protect", "kill", "vote"))))
+    spoke, bid, inspected, protected, killed, voted = (moderator.hear("ann", "reply") for _ in range(6))
     assert (spoke["fault"], spoke["note"]) == ("failed", "the brain failed: LookupError: no words")
     assert bid["content"] == {"bid": 3}
     assert inspected["fault"] == "failed"
     assert "inspect is answered with a name" in inspected["note"]
     assert protected["note"].startswith("the brain failed: ValueError: protect: target: Input should be a valid string")
+    assert killed["note"] == "the brain failed: Unspeakable"
     assert (voted["content"], voted["thought"]) == ({"target": "Chloe"}, "I never liked her.")
     assert "the brain failed on speak: LookupError: no words" in caplog.text
 

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm, t
 
-from analytics.findings import metrics, sections
-from analytics.fold import fold
-from analytics.gather import FileNote, GameRows, Gathered, StudySource
-from analytics.measures import Columns, ColumnsBuilder, Study, joined
+from analytics.findings import TABLES, metrics, paper_tables, sections
+from analytics.gather import FileNote, GameRows, Gathered, StudySource, fold
+from analytics.measures import Columns, ColumnsBuilder, Study, joined, variability
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
@@ -215,10 +214,22 @@ def section(name: str):
     return lambda games: metrics(games)[name]
 
 
-def measured(name: str, games: Columns | Study, primary: Sequence[str] | None = None) -> dict:
-    """Return one section of the findings that is over all judgements at once."""
-    of = sections() if primary is None else sections((primary, True))
-    return of[name](games if isinstance(games, Study) else Study(games))
+def measured(name: str, games: Columns, primary: Sequence[str] | None = None) -> dict:
+    """Return one section of the findings."""
+    study = Study(games)
+    if name in TABLES:
+        return TABLES[name](study.estimates)
+    return (sections() if primary is None else sections((primary, True)))[name](study)
+
+
+def tables_of(gathered: Gathered) -> dict:
+    """Return the paper's tables of all games that were read."""
+    return paper_tables(Study(gathered.columns).estimates, gathered.ledger)
+
+
+def headlines(games: Columns, *names: str) -> dict:
+    """Return some headline metrics, or all."""
+    return variability(Study(games), names or None)["metrics"]
 
 
 def gathered(

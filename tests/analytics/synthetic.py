@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analytics.findings import TABLES
-from analytics.measures import DTYPES, Columns, Study
+from analytics.measures import DTYPES, Columns
+from tests.analytics.script import measured
 from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 
@@ -104,4 +104,4 @@ def confusion(tp=0, tn=0, fp=0, fn=0) -> dict:
     counts = (tp, fn, fp, tn)
     labels, flags = np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts)
     columns = synthetic(np.zeros(len(labels)), labels, np.zeros(len(labels)), flags=flags)
-    return TABLES["table3"](Study(columns).estimates)["overall"]
+    return measured("table3", columns)["overall"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analytics.compare import as_csv, compare, compare_agents, render
-from analytics.measures import MEASURES, Measure, Study, columns_of, variability
-from tests.analytics.script import random_game
+from analytics.measures import MEASURES, Measure, columns_of
+from tests.analytics.script import headlines, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(9)]
 
@@ -41,7 +41,7 @@ def share(games) -> float:
 
 
 def test_a_toy_metric_has_a_value_and_an_interval_from_the_same_sums():
-    row = variability(Study(columns_of(GAMES)))["metrics"]["eagerness"]
+    row = headlines(columns_of(GAMES), "eagerness")["eagerness"]
     assert row["value"] == pytest.approx(share(GAMES))
     assert row["low"] < row["value"] < row["high"]
     assert (row["label"], row["paper_games"], row["undefined_draws"]) == ("judgements that flag", 9, 0)
@@ -57,4 +57,4 @@ def test_a_toy_metric_is_compared_between_studies_and_between_agents():
     assert "eagerness" in render(found)
     assert "eagerness,judgements that flag" in as_csv(found)
     agents = compare_agents(whole, "one", "two", permutations=50)["metrics"]["eagerness"]
-    assert agents["n_a"] + agents["n_b"] == variability(Study(whole))["metrics"]["eagerness"]["n"]
+    assert agents["n_a"] + agents["n_b"] == headlines(whole, "eagerness")["eagerness"]["n"]

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from analytics.findings import TABLES
-from analytics.measures import Study, columns_of, variability
-from tests.analytics.script import drawn_blocks, random_game, tails
+from analytics.measures import columns_of
+from tests.analytics.script import drawn_blocks, headlines, measured, random_game, tails
 from tests.analytics.synthetic import decided
 from tests.simulator import draw_agents, simulate
 
@@ -50,7 +49,7 @@ def fine():
 )
 def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeypatch, columns, names, within):
     monkeypatch.setattr("analytics.measures.bootstrap.DRAWS", 40)
-    found, blocks = variability(Study(columns), names)["metrics"], len(columns.ids)
+    found, blocks = headlines(columns, *names), len(columns.ids)
     kept = np.flatnonzero(columns.scored())
     game = columns.judgements["game"][kept]
     drawn = [judged(columns, np.repeat(kept, counts[game])) for counts in drawn_blocks(blocks, 40)]
@@ -68,7 +67,7 @@ def test_blocks_are_resampled_whole():
     names = tuple(sorted({name[1:] for name in doubled.ids}))
     blocks = np.array([names.index(name[1:]) for name in doubled.ids], "i4")
     paired = replace(doubled, blocks=blocks, block_names=names)
-    loose, tight = (variability(Study(each), ["accuracy"]) for each in (paired, doubled))
+    loose, tight = (measured("variability", each) for each in (paired, doubled))
     assert (loose["blocks"], loose["block_kind"], loose["games"]) == (12, "block", 24)
     assert (tight["blocks"], tight["block_kind"]) == (24, "game")
     widths = [found["metrics"]["accuracy"]["high"] - found["metrics"]["accuracy"]["low"] for found in (loose, tight)]
@@ -79,33 +78,25 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
     games = [random_game(seed, missing=0.0).rows() for seed in range(6)]
     # a self-label in one game only: draws without that game have nothing to score
     silent = [replace(g, statements=tuple(replace(s, d=None) for s in g.statements)) for g in games[1:]]
-    found = variability(Study(columns_of([games[0], *silent])), ["accuracy"])["metrics"]["accuracy"]
+    found = headlines(columns_of([games[0], *silent]), "accuracy")["accuracy"]
     assert found["value"] is not None
     assert found["undefined_draws"] == pytest.approx(2000 * (5 / 6) ** 6, abs=120)
     assert (found["low"], found["high"]) == (None, None)
     assert found["interval_reason"] == f"undefined in {found['undefined_draws']} of 2000 draws"
 
 
-def test_an_interval_all_of_whose_draws_are_equal_is_none():
-    columns = columns_of(random_game(seed).rows() for seed in range(8))
-    same = replace(columns, judgements={**columns.judgements, "d": np.maximum(columns.label(), 0)})
-    found = variability(Study(same))["metrics"]["accuracy"]
-    assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
-    assert found["interval_reason"] == "every draw gives the same"
-
-
 def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_blocks():
     won = [replace(random_game(seed).rows(), finished=True, winner="villagers") for seed in range(8)]
     columns = columns_of(won)
-    found = variability(Study(columns))["metrics"]["villager_wins"]
+    found = headlines(columns, "villager_wins")["villager_wins"]
     assert (found["value"], found["low"], found["high"]) == (1.0, pytest.approx(8 / (8 + 1.959964**2)), 1.0)
-    row = TABLES["outcomes"](Study(columns).estimates)["winners"]["villagers"]
+    row = measured("outcomes", columns)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (found["low"], found["high"])
     # four blocks of two: less is known of what blocks have in common
     paired = replace(columns, blocks=np.arange(8, dtype="i4") // 2, block_names=tuple("abcd"))
-    wider = variability(Study(paired))["metrics"]["villager_wins"]
+    wider = headlines(paired, "villager_wins")["villager_wins"]
     assert wider["low"] < found["low"]
-    row = TABLES["outcomes"](Study(paired).estimates)["winners"]["villagers"]
+    row = measured("outcomes", paired)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (wider["low"], wider["high"])
 
 
@@ -118,7 +109,7 @@ def wilson(share, n):
 
 def test_games_that_go_together_count_for_fewer_in_a_rate():
     together, apart = (
-        TABLES["outcomes"](Study(decided(won, 4)).estimates)["winners"]["villagers"]
+        measured("outcomes", decided(won, 4))["winners"]["villagers"]
         for won in ([4, 0, 4, 0, 4, 4, 0, 4], [2, 3, 2, 3, 2, 3, 2, 3])
     )
     low, high = wilson(0.625, 32)
@@ -134,7 +125,7 @@ def test_a_lift_draws_its_baseline_anew_with_every_draw():
     by = [np.bincount(columns.judgements["game"][rows], part, 9) for part in (flag == label, label, label >= 0)]
     right, deceptive, n = (drawn_blocks(9) @ part for part in by)
     low, high = np.quantile(right / n - np.maximum(deceptive / n, 1 - deceptive / n), tails(9))
-    found = variability(Study(columns), ["accuracy", "accuracy_lift"])["metrics"]
+    found = headlines(columns, "accuracy", "accuracy_lift")
     lift = found["accuracy_lift"]
     assert (lift["low"], lift["high"]) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
     assert lift["value"] == pytest.approx(found["accuracy"]["value"] - found["accuracy"]["baseline"])

@@ -8,8 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from analytics.fold import fold
-from analytics.gather import GameRows
+from analytics.gather import GameRows, fold
 from analytics.measures import Columns, ColumnsBuilder, columns_of, joined
 from tests.analytics.script import named
 from tests.game.driver import play

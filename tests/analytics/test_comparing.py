@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from analytics.compare import as_csv, compare, compare_agents, compared_page, render
-from analytics.measures import MEASURES, Study, columns_of, variability
-from tests.analytics.script import measured, random_game
+from analytics.measures import MEASURES, columns_of
+from tests.analytics.script import headlines, measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
 from wolfbus.cli import run
@@ -60,7 +60,7 @@ def test_values_are_those_of_each_side_alone():
     a, b = columns_of(game(seed) for seed in range(8)), columns_of(game(seed) for seed in range(5, 15))
     result = compare(a, b, permutations=200)
     for side, columns in (("a", a), ("b", b)):
-        alone = variability(Study(columns))["metrics"]
+        alone = headlines(columns)
         for name, row in result["metrics"].items():
             value = alone[name]["value"]
             assert row[side] == (None if value is None else pytest.approx(value, abs=1e-12)), name

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from analytics.findings import TABLES
-from analytics.measures import Study
+from tests.analytics.script import measured
 from tests.analytics.synthetic import decided, rising
 from tests.simulator import draw_agents
 from tests.simulator.coverage import of_draws, of_headlines, table
@@ -29,7 +28,7 @@ def of_rate(share: float, blocks: int, size: int, likeness: float, runs: int) ->
         chance = np.full(blocks, share)
         if likeness:
             chance = rng.beta(share * (1 / likeness - 1), (1 - share) * (1 / likeness - 1), blocks)
-        row = TABLES["outcomes"](Study(decided(rng.binomial(size, chance), size)).estimates)["winners"]["villagers"]
+        row = measured("outcomes", decided(rng.binomial(size, chance), size))["winners"]["villagers"]
         return row["low"], row["high"]
 
     return of_draws(draw, share, runs)
@@ -39,7 +38,7 @@ def of_slopes(statistic: str, games: int, runs: int) -> float:
     """Return the coverage of the mean or median over games of a skewed number of each."""
 
     def draw(rng: np.random.Generator) -> tuple[float | None, float | None]:
-        found = TABLES["trends"](Study(rising(rng.lognormal(0, 0.5, games))).estimates)
+        found = measured("trends", rising(rng.lognormal(0, 0.5, games)))
         row = found["slopes"]["Werewolf"] if statistic == "median" else found["separable"]["rounds"][-1]
         return row["low"], row["high"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.fold import GameFold, fold
+from analytics.gather import GameFold, fold
 from tests.analytics.script import Script, random_game
 from tests.game.driver import play
 from wolfbus.errors import RulesError

@@ -11,19 +11,15 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.findings import Metrics, metrics
-from analytics.fold import fold
-from analytics.measures import ColumnsBuilder, Study, columns_of, variability
-from tests.analytics.script import measured, random_game
+from analytics.gather import fold
+from analytics.measures import ColumnsBuilder, columns_of
+from tests.analytics.script import headlines, measured, random_game
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate
 from wolfbus.vocabulary import ROLES
 
 GAMES = [random_game(seed).rows() for seed in range(14)]
 COLUMNS = columns_of(GAMES)
-
-
-def headlines(columns, *names):
-    return variability(Study(columns), names or None)["metrics"]
 
 
 def test_pooled_values_are_those_of_the_papers_tables():

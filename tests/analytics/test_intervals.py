@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from analytics.findings import Metrics, metrics
-from analytics.measures import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder, Study
+from analytics.measures import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
 from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
 from tests.analytics.synthetic import confusion
 from wolfbus.vocabulary import ROLES
@@ -179,15 +179,15 @@ def test_a_figure_that_is_also_a_headline_has_one_interval(whole):
 
 
 def test_the_intervals_hold_the_values_that_they_are_of(whole):
-    told, study = metrics(GAMES), Study(COLUMNS)
+    told = metrics(GAMES)
     values = {
         **{name: told[name] for name in ("table1", "table5")},
-        **{name: measured(name, study) for name in ("table4", "thresholds", "recalibration")},
+        **{name: measured(name, COLUMNS) for name in ("table4", "thresholds", "recalibration")},
         "table2": {o: {t: cell["mean"] for t, cell in row.items()} for o, row in told["table2"].items()},
         "production": {
             part: {key: cell["rate"] for key, cell in told["production"][part].items()} for part in whole["production"]
         },
-        "truth_detection": measured("truth", study)["detection"],
+        "truth_detection": measured("truth", COLUMNS)["detection"],
     }
     assert set(values) == set(whole)
     for path, end in leaves(whole):

@@ -10,8 +10,8 @@ import pytest
 
 from analytics.findings import findings
 from analytics.gather import StudySource
-from analytics.measures import Study, columns_of, variability
-from tests.analytics.script import gathered, measured, random_game
+from analytics.measures import columns_of
+from tests.analytics.script import gathered, headlines, measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
 from wolfbus.cli import run
@@ -61,7 +61,7 @@ def test_a_difference_is_the_value_minus_its_baseline_with_the_bootstraps_interv
     found = measured("primary", columns, ["accuracy", "accuracy_lift", "auprc", "auprc_lift", "werewolf_wins"])[
         "metrics"
     ]
-    told = variability(Study(columns))["metrics"]
+    told = headlines(columns)
     for name in ("accuracy", "auprc"):
         lift = told[f"{name}_lift"]
         assert found[name]["difference"]["value"] == pytest.approx(lift["value"])

@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import theilslopes
 
-from analytics.findings import TABLES
-from analytics.measures import Study
-from tests.analytics.script import Script, drawn_blocks, random_game, section, tails
+from tests.analytics.script import Script, drawn_blocks, measured, random_game, section, tails
 from tests.analytics.synthetic import rising
 from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
 from wolfbus.messages.events import NightOutcome
@@ -98,7 +96,7 @@ def test_a_trend_is_the_median_over_games_and_the_papers_reading_stands_apart():
 @pytest.mark.parametrize("games", [6, 7])
 def test_intervals_over_games_are_those_of_a_bootstrap_written_plainly(games):
     values = np.sort([0.1, -0.3, 0.2, 0.25, 0.6, -0.1, 0.0][:games])
-    found = TABLES["trends"](Study(rising(values)).estimates)
+    found = measured("trends", rising(values))
     drawn = np.repeat(np.tile(values, (2_000, 1)).ravel(), drawn_blocks(games).ravel()).reshape(2_000, games)
     difference = found["separable"]["rounds"][-1]
     for row, of in ((found["slopes"]["Werewolf"], np.median), (difference, np.mean)):

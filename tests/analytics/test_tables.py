@@ -8,9 +8,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn import metrics as sk
 
-from analytics.findings import TABLES
-from analytics.measures import Study
-from tests.analytics.script import Script, random_game, section
+from tests.analytics.script import Script, measured, random_game, section
 from tests.analytics.synthetic import confusion, decided
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
@@ -157,7 +155,7 @@ def test_lengths_have_mean_and_spread_over_finished_games_and_a_total_over_all()
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 40), (40, 40), (70, 100), (10, 100), (3, 7)])
 def test_win_shares_of_games_that_are_their_own_blocks_have_scipys_wilson_interval(k, n):
-    row = TABLES["outcomes"](Study(decided([1] * k + [0] * (n - k), 1)).estimates)["winners"]["villagers"]
+    row = measured("outcomes", decided([1] * k + [0] * (n - k), 1))["winners"]["villagers"]
     expected = binomtest(k, n).proportion_ci(0.95, method="wilson")
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high), abs=1e-12)
 

@@ -6,7 +6,7 @@ import pytest
 
 from analytics.claims import GameFacts
 from analytics.findings import Metrics
-from analytics.fold import fold
+from analytics.gather import fold
 from tests.analytics.script import Script
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play

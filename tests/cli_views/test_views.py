@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from analytics.fold import GameFold, fold
+from analytics.gather import GameFold, fold
 from tests.cli_views.conftest import Replay
 from tests.cli_views.games import HOSTILE, HOSTILE_NAMES, SEEDS, drawn, hostile, is_harmless, lines_of, lively, recorded
 from tests.game.driver import play

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.moderator.growing import grown_by, patch_of, run_in
+from tests.moderator.patched_tree import patch_of, patched_by, run_in
 
 PLAY = """
 import json, pathlib
@@ -38,7 +38,7 @@ print(role_card(view), PromptWriter().write([ask], view).messages)
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree with one role more."""
-    tree = grown_by("gravedigger", tmp_path_factory.mktemp("grown"))
+    tree = patched_by("gravedigger", tmp_path_factory.mktemp("grown"))
     (tree / "rules.toml").write_text("gravediggers = 1\n")
     return tree
 

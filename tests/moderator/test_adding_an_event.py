@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.moderator.growing import grown_by, patch_of, run_in
+from tests.moderator.patched_tree import patch_of, patched_by, run_in
 from wolfbus.audience import AudienceFilter
 
 PLAY = """
@@ -83,7 +83,7 @@ with Stage() as stage:
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree with two events more."""
-    return grown_by("howl", tmp_path_factory.mktemp("grown"))
+    return patched_by("howl", tmp_path_factory.mktemp("grown"))
 
 
 def test_it_takes_no_more_than_four_files():

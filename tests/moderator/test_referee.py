@@ -56,7 +56,7 @@ def referee_of(**config: Any) -> Any:
     return GameSoFar(game, Steps(game)).referee
 
 
-class Desk:
+class SingleRequest:
     """A referee with one open request, and the words to answer it."""
 
     def __init__(
@@ -87,32 +87,32 @@ class Desk:
         return self.referee.is_open(1)
 
 
-def assert_rejected(desk: Desk, verdict: AnyAnswered | Rejected, reason: str) -> None:
+def assert_rejected(single: SingleRequest, verdict: AnyAnswered | Rejected, reason: str) -> None:
     """It was turned away for this reason, and the request still takes its true answer."""
     assert isinstance(verdict, Rejected)
     assert verdict.reason == reason
     assert verdict.note
-    assert desk.is_open
-    assert desk.send().outcome == "accepted"
-    assert not desk.is_open
+    assert single.is_open
+    assert single.send().outcome == "accepted"
+    assert not single.is_open
 
 
-def assert_defaulted(desk: Desk, verdict: AnyAnswered | Rejected, fault: str) -> None:
+def assert_defaulted(single: SingleRequest, verdict: AnyAnswered | Rejected, fault: str) -> None:
     """It closed the request, with the default."""
     assert not isinstance(verdict, Rejected), verdict
     assert (verdict.outcome, verdict.fault, verdict.content) == ("defaulted", fault, None)
-    assert not desk.is_open
+    assert not single.is_open
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_the_right_agents_reply_for_the_right_seat_closes_a_request(kind):
-    desk = Desk(kind, legal=("Vic", "Val") if "target" in CONTENTS[kind] else None)
-    answer = desk.send(thought="hm", reading="repaired", raw="{", note="a brace")
+    single = SingleRequest(kind, legal=("Vic", "Val") if "target" in CONTENTS[kind] else None)
+    answer = single.send(thought="hm", reading="repaired", raw="{", note="a brace")
     assert isinstance(answer, ANSWERED[kind])
     assert (answer.batch, answer.seat, answer.outcome) == (1, "Wim", "accepted")
     assert (answer.thought, answer.reading, answer.raw, answer.note) == ("hm", "repaired", "{", "a brace")
     assert {key: getattr(answer.content, key) for key in CONTENTS[kind]} == CONTENTS[kind]
-    assert not desk.is_open
+    assert not single.is_open
 
 
 CASES = [
@@ -128,80 +128,80 @@ def test_what_becomes_of_a_message(becomes: str, group: dict[str, Any], fields: 
     """It is turned away and leaves the request open, or it closes it, by the default where it cannot be used."""
     kind = group.get("kind", "bid")
     legal = (*V_NAMES, *([None] if group.get("nobody") else [])) if "target" in CONTENTS[kind] else None
-    desk = Desk(kind, legal=legal)
+    single = SingleRequest(kind, legal=legal)
     usable = becomes == "defaulted" and group["fault"] != "unparseable"
-    verdict = desk.send(**fields, **({"thought": "hm"} if usable else {}))
+    verdict = single.send(**fields, **({"thought": "hm"} if usable else {}))
     if becomes == "rejected":
-        assert_rejected(desk, verdict, group["reason"])
+        assert_rejected(single, verdict, group["reason"])
     elif becomes == "defaulted":
-        assert_defaulted(desk, verdict, group["fault"])
+        assert_defaulted(single, verdict, group["fault"])
         assert not usable or (verdict.thought, bool(verdict.note)) == ("hm", True)
     else:
         assert verdict.outcome == "accepted"
 
 
 def test_only_an_agent_of_the_house_says_itself_what_is_wrong_with_its_answer():
-    desk = Desk(in_house=False)
-    assert_defaulted(desk, desk.send(content="…", fault="ambiguous", note="two numbers"), "unparseable")
+    single = SingleRequest(in_house=False)
+    assert_defaulted(single, single.send(content="…", fault="ambiguous", note="two numbers"), "unparseable")
 
 
 def test_what_is_kept_of_a_request_never_made_is_short():
-    assert len(Desk().send(request="x" * 5000).request or "") <= 200
+    assert len(SingleRequest().send(request="x" * 5000).request or "") <= 200
 
 
 def test_the_stream_counts_and_whoever_names_another_sender_beside_a_message_is_caught_forging():
-    desk = Desk()
-    assert_rejected(desk, desk.receive("two", pack(desk.reply()), sender="one"), "sender")
-    desk = Desk()
-    assert_rejected(desk, desk.receive("one", pack(desk.reply()), sender="two"), "sender")
-    desk = Desk()
-    (verdict,) = desk.referee.receive("one", Entry(pack(desk.reply()), "reply", "", "g"))
+    single = SingleRequest()
+    assert_rejected(single, single.receive("two", pack(single.reply()), sender="one"), "sender")
+    single = SingleRequest()
+    assert_rejected(single, single.receive("one", pack(single.reply()), sender="two"), "sender")
+    single = SingleRequest()
+    (verdict,) = single.referee.receive("one", Entry(pack(single.reply()), "reply", "", "g"))
     assert verdict.outcome == "accepted"
 
 
 def test_a_doubled_or_late_reply_is_rejected_as_closed_and_a_strangers_as_not_its_own():
-    desk = Desk()
-    assert desk.send().outcome == "accepted"
-    again = desk.send(content={"bid": 9})
-    assert (again.reason, again.request, again.sender) == ("closed", desk.request.id, "one")
-    desk = Desk()
-    (answer,) = desk.referee.time_out([desk.request.id, "g/9/debate/1/bid/Wim"])
+    single = SingleRequest()
+    assert single.send().outcome == "accepted"
+    again = single.send(content={"bid": 9})
+    assert (again.reason, again.request, again.sender) == ("closed", single.request.id, "one")
+    single = SingleRequest()
+    (answer,) = single.referee.time_out([single.request.id, "g/9/debate/1/bid/Wim"])
     assert (answer.outcome, answer.content, answer.fault) == ("timed_out", None, None)
-    assert not desk.referee.time_out([desk.request.id])
-    assert [desk.send().reason, desk.send(agent="two").reason] == ["closed", "sender"]
+    assert not single.referee.time_out([single.request.id])
+    assert [single.send().reason, single.send(agent="two").reason] == ["closed", "sender"]
 
 
 def test_a_closed_assessment_is_known_by_its_statement():
-    desk = Desk("assess_other")
-    assert desk.request.id == "g/1/debate/1/assess_other/Wim/1"
-    assert desk.send().outcome == "accepted"
-    assert desk.send().reason == "closed"
-    assert desk.send(request="g/1/debate/1/assess_other/Wim/2").reason == "unknown"
+    single = SingleRequest("assess_other")
+    assert single.request.id == "g/1/debate/1/assess_other/Wim/1"
+    assert single.send().outcome == "accepted"
+    assert single.send().reason == "closed"
+    assert single.send(request="g/1/debate/1/assess_other/Wim/2").reason == "unknown"
 
 
 def test_a_reply_over_the_configured_limit_is_rejected_unread_and_one_at_the_limit_is_not():
-    desk = Desk("speak", max_reply_bytes=1000)
-    slack = 1000 - len(pack(desk.reply(raw="x" * 500))) + 500
-    verdict = desk.send(raw="x" * (slack + 1))
+    single = SingleRequest("speak", max_reply_bytes=1000)
+    slack = 1000 - len(pack(single.reply(raw="x" * 500))) + 500
+    verdict = single.send(raw="x" * (slack + 1))
     assert isinstance(verdict, Rejected)
     assert (verdict.size, verdict.sender) == (1001, "one")
-    assert_rejected(desk, verdict, "oversize")
-    desk = Desk("speak", max_reply_bytes=1000)
-    assert desk.send(raw="x" * slack).outcome == "accepted"
+    assert_rejected(single, verdict, "oversize")
+    single = SingleRequest("speak", max_reply_bytes=1000)
+    assert single.send(raw="x" * slack).outcome == "accepted"
     # bytes that could not be read are not looked at either
-    desk = Desk(max_reply_bytes=256)
-    assert_rejected(desk, desk.receive("one", b"\xc1" * 257), "oversize")
+    single = SingleRequest(max_reply_bytes=256)
+    assert_rejected(single, single.receive("one", b"\xc1" * 257), "oversize")
 
 
 @pytest.mark.parametrize("body", [b"", b"\xc1", b"\xff" * 20, b"{}", pack([1]), pack({"v": 1})[:-1]])  # type: ignore[arg-type] # no map, on purpose
 def test_unreadable_bytes_are_rejected(body):
-    desk = Desk()
-    assert_rejected(desk, desk.receive("one", body), "unreadable")
+    single = SingleRequest()
+    assert_rejected(single, single.receive("one", body), "unreadable")
 
 
 @pytest.mark.parametrize(("bid", "outcome"), [(20, "accepted"), (21, "defaulted")])
 def test_bid_max_is_the_highest_bid(bid, outcome):
-    assert Desk(bid_max=20).send(content={"bid": bid}).outcome == outcome
+    assert SingleRequest(bid_max=20).send(content={"bid": bid}).outcome == outcome
 
 
 def test_only_absent_seats_have_the_shorter_time():
@@ -239,7 +239,7 @@ LABELS = [
 @pytest.mark.parametrize(("deceptive", "stated_kind", "becomes", "kept_kind"), LABELS)
 def test_deceptive_decides_over_the_kind_and_what_was_stated_is_kept(kind, deceptive, stated_kind, becomes, kept_kind):
     content = CONTENTS[kind] | {"deceptive": deceptive, "kind": stated_kind}
-    answer = Desk(kind).send(content=content)
+    answer = SingleRequest(kind).send(content=content)
     assert isinstance(answer.content, Label | Judgement)
     assert (answer.content.deceptive, answer.content.kind, answer.content.stated_kind) == (
         deceptive,

@@ -10,35 +10,19 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import msgpack
 import pytest
 
 from players.scripted import RandomBrain
+from tests.agents.parts import HOUSE, served
 from tests.golden.running import wolfbus
 from tests.outside.smallest_agent import SmallestAgent
 from wolfbus.bus import open_bus, streams
-from wolfbus.service.lifecycle import Stopping
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-
-
-@contextlib.contextmanager
-def random_players(url: str, house: str, seats: int) -> Iterator[None]:
-    """Random players in a thread, as a user's program serves them."""
-    stopping = Stopping()
-    serve = partial(RandomBrain.serve, url, house, name="ours", seats=seats, grace_s=0, stopping=stopping)
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield
-    finally:
-        stopping.ask("the test is over")
-        thread.join(20)
 
 
 def play_out(url: str, house: str, folder: Path, games: int = 1) -> list[dict[str, object]]:
@@ -72,16 +56,16 @@ def check(url: str, house: str, games: list[dict[str, object]], agent: str, brai
 
 
 def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str, tmp_path: Path) -> None:
-    agent = SmallestAgent(redis_url, "h", "tiny", seats=3)
+    agent = SmallestAgent(redis_url, HOUSE, "tiny", seats=3)
     thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
-    with random_players(redis_url, "h", 5):
-        games = play_out(redis_url, "h", tmp_path, games=2)
+    with served(RandomBrain, redis_url, name="ours", seats=5):
+        games = play_out(redis_url, HOUSE, tmp_path, games=2)
     thread.join(10)
     assert not thread.is_alive()  # the goodbye ended it
     assert len(games) == 2
     assert not agent.games
-    check(redis_url, "h", games, "tiny", "outside:smallest")
+    check(redis_url, HOUSE, games, "tiny", "outside:smallest")
 
 
 @pytest.fixture(scope="session")
@@ -120,14 +104,14 @@ def _install(npm: str, package: bytes, folder: Path) -> None:
 def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes(
     redis_url: str, node_modules: Path, tmp_path: Path
 ) -> None:
-    words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, "h", "js", "3"]
+    words = ["node", str(EXAMPLES / "bus_agent.js"), redis_url, HOUSE, "js", "3"]
     environment = {**os.environ, "NODE_PATH": str(node_modules)}
     with subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
-            with random_players(redis_url, "h", 5):
-                games = play_out(redis_url, "h", tmp_path)
+            with served(RandomBrain, redis_url, name="ours", seats=5):
+                games = play_out(redis_url, HOUSE, tmp_path)
             _, err = process.communicate(timeout=10)
         finally:
             process.kill()
     assert (process.returncode, err) == (0, b"")
-    check(redis_url, "h", games, "js", "outside:bus_agent.js")
+    check(redis_url, HOUSE, games, "js", "outside:bus_agent.js")

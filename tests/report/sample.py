@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 from analytics.findings import findings as all_findings
-from analytics.fold import fold
-from analytics.gather import GameRows, Gathered
+from analytics.gather import GameRows, Gathered, fold
 from analytics.report.report import ORDER, Report
 from tests.analytics.script import gathered, held_by, named
 from tests.game.driver import play

@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import cache
 from urllib.parse import parse_qsl
 
-from analytics.findings import tables_of
 from analytics.gather import Gathered
 from analytics.report.report import Report
-from tests.analytics.script import gathered
+from tests.analytics.script import gathered, tables_of
 from tests.report import sample
 
 GAMES = sample.games(3)

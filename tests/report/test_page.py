@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analytics.findings import tables_of
 from analytics.gather import FileNote, Gathered, StudySource
 from analytics.report.report import Report
-from tests.analytics.script import gathered
+from tests.analytics.script import gathered, tables_of
 from tests.report import sample
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from analytics.findings import Metrics, metrics
-from analytics.fold import fold
+from analytics.gather import fold
 from analytics.report.report import Report, terminal_text
 from tests.analytics.script import gathered
 from tests.game.driver import Missing, play

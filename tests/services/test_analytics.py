@@ -11,7 +11,7 @@ import msgpack
 import pytest
 
 from analytics.findings import metrics
-from analytics.fold import fold
+from analytics.gather import fold
 from tests.proving import prove
 from tests.services.fed import HOUSE, FedHouse, Record, ask
 from wolfbus.bus import streams

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.services.desk import OPEN, Desk, closing, opened
+from tests.services.probe import OPEN, ArchiveProbe, closing, opened
 from wolfbus.messages.house import GameClosed, GameOpened, HouseClosed, SessionSoFar
 
 STORIES = tomllib.loads(Path(__file__).with_name("archive.toml").read_text("utf-8"))["story"]
 
 
 @pytest.fixture
-def desk(tmp_path):
-    return Desk(tmp_path)
+def probe(tmp_path):
+    return ArchiveProbe(tmp_path)
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def record(records):
 class Story:
     """Does what the lines of ``archive.toml`` say, and sees whether it is as they say."""
 
-    def __init__(self, desk, records, anew, caplog):
-        self.desk, self.caplog = desk, caplog
+    def __init__(self, probe, records, anew, caplog):
+        self.probe, self.caplog = probe, caplog
         self.a, other = records
         self.records = {"A": self.a, "B": self.a.done_anew(anew) if anew else self.a, "C": other}
 
@@ -50,81 +50,81 @@ class Story:
         return make(self.records[game], 2 if game == "C" else 1, **({"lines": int(lines)} if lines else {}))
 
     def news(self, *words):
-        self.desk.news(*map(self.message, words))
+        self.probe.news(*map(self.message, words))
 
     def take(self, *spans):
         game = self.records[spans[0][0]].game
-        self.desk.archive.receive_record(game, [entry for span in spans for entry in self.cut(span, "entries")])
+        self.probe.archive.receive_record(game, [entry for span in spans for entry in self.cut(span, "entries")])
 
     def lost(self):
-        self.desk.archive.reread(self.a.game, "it was cut")
+        self.probe.archive.reread(self.a.game, "it was cut")
 
     def forgotten(self):
-        self.desk.archive.reread("", "it was cut")
+        self.probe.archive.reread("", "it was cut")
 
     def miss(self, *why):
-        self.desk.archive.declare_missing(self.a.game, " ".join(why))
+        self.probe.archive.declare_missing(self.a.game, " ".join(why))
 
     def blocked(self):
-        self.desk.path(self.a).mkdir()
+        self.probe.path(self.a).mkdir()
 
     def unblocked(self):
-        self.desk.path(self.a).rmdir()
+        self.probe.path(self.a).rmdir()
 
     def removed(self, game):
-        self.desk.path(self.records[game]).unlink()
+        self.probe.path(self.records[game]).unlink()
 
     # -- what then must be so
 
     def followed(self, times, after=None):
-        assert [where for _, where in self.desk.followed] == [after] * int(times)
+        assert [where for _, where in self.probe.followed] == [after] * int(times)
 
     def news_asked(self, times):
-        assert self.desk.news_again == int(times)
+        assert self.probe.news_again == int(times)
 
     def reported(self, *ends):
-        messages = [(one.closed, one.error is None and one.hash == one.closed) for one in self.desk.messages]
+        messages = [(one.closed, one.error is None and one.hash == one.closed) for one in self.probe.messages]
         assert messages == [(self.records[end[-1]].heads[-1], end[0] != "!") for end in ends]
 
     def error(self, *words):
-        assert " ".join(words) in self.desk.messages[-1].error
+        assert " ".join(words) in self.probe.messages[-1].error
 
     def logged(self, *words):
         assert any(message.endswith(" ".join(words)) for message in self.caplog.messages)
 
     def file_has(self, span):
-        assert self.desk.path(self.records[span[0]]).read_bytes() == b"".join(self.cut(span, "lines"))
+        assert self.probe.path(self.records[span[0]]).read_bytes() == b"".join(self.cut(span, "lines"))
 
     def aside(self, game):
-        path = self.desk.path(self.records[game])
+        path = self.probe.path(self.records[game])
         assert (path.exists(), path.with_name(f"{path.name}.forgotten").exists()) == (False, True)
 
     def waits(self, game=None, lines=0):
         expected = {self.records[game].game: (int(lines), None)} if game else {}
-        assert self.desk.archive.view().waited_for == expected
+        assert self.probe.archive.view().waited_for == expected
 
     def going(self):
-        assert not self.desk.done
+        assert not self.probe.done
 
     def done(self):
-        assert self.desk.done
+        assert self.probe.done
 
     def counted(self, games):
-        results = self.desk.results
+        results = self.probe.results
         assert results.metrics["outcomes"]["games"] == sum(game.counted for game in results.games) == int(games)
 
     def fine(self, games):
-        assert self.desk.results.fine
+        assert self.probe.results.fine
         self.counted(games)
 
     def failed(self, *words):
-        assert not self.desk.results.fine
-        assert " ".join(words) in self.desk.results.report()
+        assert not self.probe.results.fine
+        assert " ".join(words) in self.probe.results.report()
 
 
 @pytest.mark.parametrize("story", STORIES, ids=[story["claim"] for story in STORIES])
-def test_what_an_archive_makes_of_what_it_is_told(desk, records, story, caplog):
-    told_story = Story(desk, records, story.get("anew"), caplog)
+def test_what_an_archive_makes_of_what_it_is_told(probe, records, story, caplog):
+    told_story = Story(probe, records, story.get("anew"), caplog)
     for line in story["steps"].strip().splitlines():
         verb, *words = line.split()
         if verb != "#":
@@ -132,36 +132,36 @@ def test_what_an_archive_makes_of_what_it_is_told(desk, records, story, caplog):
 
 
 @pytest.mark.parametrize("shorter", [1, 2, 0])
-def test_a_file_that_is_longer_than_its_game_became_when_it_was_done_anew_is_read_from_the_start(desk, record, shorter):
+def test_a_file_that_is_longer_than_its_game_became_when_done_anew_is_read_from_the_start(probe, record, shorter):
     anew = record.done_anew(since=len(record) - 60)
     # the game's last lines but one went another way; that these are no end of a game does not matter here
     lines = len(anew) - shorter
-    desk.news(OPEN, opened(record))
-    desk.take(record)
-    desk.news(closing(record))
-    assert desk.messages.pop().hash == record.heads[-1]
-    desk.news(closing(anew, lines=lines))
+    probe.news(OPEN, opened(record))
+    probe.take(record)
+    probe.news(closing(record))
+    assert probe.messages.pop().hash == record.heads[-1]
+    probe.news(closing(anew, lines=lines))
     # had it been read on behind the file's last line, nothing might ever have come
-    assert desk.followed[-1] == (record.game, "0-0")
-    desk.take(anew, 0, lines)
-    assert desk.archived == [(anew.heads[lines], None)]
-    assert desk.path(record).read_bytes() == b"".join(anew.lines[:lines])
+    assert probe.followed[-1] == (record.game, "0-0")
+    probe.take(anew, 0, lines)
+    assert probe.archived == [(anew.heads[lines], None)]
+    assert probe.path(record).read_bytes() == b"".join(anew.lines[:lines])
 
 
-def test_a_file_that_was_changed_after_it_was_archived_is_found_before_the_end(desk, records):
+def test_a_file_that_was_changed_after_it_was_archived_is_found_before_the_end(probe, records):
     for number, record in enumerate(records, 1):
-        desk.news(OPEN, opened(record, number), closing(record, number))
-        desk.take(record)
-    sizes = [desk.path(record).stat().st_size for record in records]
+        probe.news(OPEN, opened(record, number), closing(record, number))
+        probe.take(record)
+    sizes = [probe.path(record).stat().st_size for record in records]
     cut = b"".join(records[0].lines[:3])
-    desk.path(records[0]).write_bytes(cut)
-    desk.path(records[1]).unlink()
-    desk.news(HouseClosed(session="s", games=2, failed=0))
-    assert [game.error.partition("ndjson: ")[2] for game in desk.results.games] == [
+    probe.path(records[0]).write_bytes(cut)
+    probe.path(records[1]).unlink()
+    probe.news(HouseClosed(session="s", games=2, failed=0))
+    assert [game.error.partition("ndjson: ")[2] for game in probe.results.games] == [
         f"was archived with {sizes[0]} bytes, but now: it has {len(cut)} bytes",
         f"was archived with {sizes[1]} bytes, but now: no such file or directory",
     ]
-    assert not desk.results.fine
+    assert not probe.results.fine
 
 
 # -- a session whose stream was cut, and summed up
@@ -179,63 +179,63 @@ def so_far(before, games, ended, failed=0, stopped=0):
     return SessionSoFar(session="s", before=before, games=games, ended=ended, stopped=stopped, failed=failed, lost=0)
 
 
-def test_sums_are_kept_of_games_nobody_asks_about_and_only_the_others_are_acknowledged(desk):
-    desk.news(OPEN, start=1)
+def test_sums_are_kept_of_games_nobody_asks_about_and_only_the_others_are_acknowledged(probe):
+    probe.news(OPEN, start=1)
     for number in range(1, 2001):
-        desk.news(of_s(number), failed(number), start=2 * number)
-    desk.news(so_far(f"1-{4002 - 20}", 1990, 0, 1990), start=4002)
-    desk.messages.clear()
-    desk.archive.acknowledge_all()
-    assert sorted(message.game for message in desk.messages) == [f"s-{n}" for n in range(1991, 2001)]
-    assert len(desk.results.games) == 1010
+        probe.news(of_s(number), failed(number), start=2 * number)
+    probe.news(so_far(f"1-{4002 - 20}", 1990, 0, 1990), start=4002)
+    probe.messages.clear()
+    probe.archive.acknowledge_all()
+    assert sorted(message.game for message in probe.messages) == [f"s-{n}" for n in range(1991, 2001)]
+    assert len(probe.results.games) == 1010
 
 
-def test_news_that_are_read_again_count_nothing_twice(desk, records, monkeypatch):
+def test_news_that_are_read_again_count_nothing_twice(probe, records, monkeypatch):
     names = [*(record.game for record in records), "s-3"]
     monkeypatch.setattr("analytics.archive.index.game_id", lambda _session, number: names[number - 1])
     messages = [OPEN]
     for number, record in enumerate(records, 1):
-        desk.path(record).write_bytes(b"".join(record.lines))
+        probe.path(record).write_bytes(b"".join(record.lines))
         messages += [opened(record, number), closing(record, number)]
     messages += [of_s(3), failed(3), so_far("1-8", 3, 2, 1)]
     for _ in range(3):
-        desk.news(*messages, start=1)
-        desk.lost("the stream of games ends earlier")
-    desk.news(*messages, HouseClosed(session="s", games=3, failed=1), start=1)
-    results = desk.results.as_json()
+        probe.news(*messages, start=1)
+        probe.lost("the stream of games ends earlier")
+    probe.news(*messages, HouseClosed(session="s", games=3, failed=1), start=1)
+    results = probe.results.as_json()
     assert (results["games"], results["archived"], results["settled"], results["failed"]) == (3, 3, 2, 1)
     assert results["metrics"]["outcomes"]["games"] == 2
 
 
-def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(desk, record, monkeypatch):
+def test_analytics_that_comes_back_counts_what_it_archived_before_the_cut(probe, record, monkeypatch):
     # records on file have names of their own here
     monkeypatch.setattr(
         "analytics.archive.index.game_id", lambda _session, number: record.game if number == 2 else "none"
     )
-    desk.path(record).write_bytes(b"".join(record.lines))
-    desk.news(of_s(4), start=500)
-    assert desk.followed == []
-    desk.news(so_far("1-500", 3, 3), start=501)
-    assert desk.followed == [("s-4", "0-0")]
-    results = desk.results
+    probe.path(record).write_bytes(b"".join(record.lines))
+    probe.news(of_s(4), start=500)
+    assert probe.followed == []
+    probe.news(so_far("1-500", 3, 3), start=501)
+    assert probe.followed == [("s-4", "0-0")]
+    results = probe.results
     values = results.as_json()
     assert (values["games"], values["archived"], values["settled"]) == (1, 1, 1)
     assert sum(row["k"] for row in results.metrics["outcomes"]["winners"].values()) == 1
 
 
-def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(desk, records):
+def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(probe, records):
     stopped, other = records
-    desk.news(OPEN, opened(stopped), opened(other, 2), start=1)
-    desk.take(stopped)
-    desk.take(other)
+    probe.news(OPEN, opened(stopped), opened(other, 2), start=1)
+    probe.take(stopped)
+    probe.take(other)
     end = closing(stopped).model_copy(update={"outcome": "stopped"})
-    desk.news(end, closing(other, 2), so_far("1-3", 1, 0, stopped=1), start=4)
-    assert [(game.game, game.counted) for game in desk.results.games] == [(stopped.game, True), (other.game, True)]
-    desk.path(stopped).write_bytes(b"no record\n")
+    probe.news(end, closing(other, 2), so_far("1-3", 1, 0, stopped=1), start=4)
+    assert [(game.game, game.counted) for game in probe.results.games] == [(stopped.game, True), (other.game, True)]
+    probe.path(stopped).write_bytes(b"no record\n")
     anew = other.done_anew(since=200)
-    desk.news(closing(anew, 2), start=7)
-    desk.take(anew)
-    results = desk.results
+    probe.news(closing(anew, 2), start=7)
+    probe.take(anew)
+    results = probe.results
     assert [(game.game, game.counted) for game in results.games] == [(stopped.game, False), (other.game, True)]
     assert results.metrics["outcomes"]["games"] == 1
 
@@ -245,17 +245,17 @@ def test_a_game_told_one_by_one_that_cannot_be_counted_again_is_told_as_such(des
 
 def test_a_file_left_after_any_line_is_gone_on_with_and_ends_up_the_same(tmp_path, record):
     for count in range(0, len(record) + 1, 41):
-        desk = Desk(tmp_path / str(count))
-        desk.folder.mkdir()
+        probe = ArchiveProbe(tmp_path / str(count))
+        probe.folder.mkdir()
         torn = record.lines[count][: 3 * count] if count < len(record) else b""
-        desk.path(record).write_bytes(b"".join(record.lines[:count]) + torn[:-1])
-        desk.news(OPEN, opened(record))
+        probe.path(record).write_bytes(b"".join(record.lines[:count]) + torn[:-1])
+        probe.news(OPEN, opened(record))
         # the last line comes once more, and proves that the bus still tells the same story
-        assert desk.followed == [(record.game, f"{max(count - 1, 0)}-0")]
+        assert probe.followed == [(record.game, f"{max(count - 1, 0)}-0")]
         for start in range(max(count - 1, 0), len(record), 100):
-            desk.take(record, start, start + 100)
-        desk.news(closing(record))
-        desk.assert_keeps(record)
+            probe.take(record, start, start + 100)
+        probe.news(closing(record))
+        probe.assert_keeps(record)
 
 
 def damaged(record):
@@ -267,16 +267,16 @@ def damaged(record):
     [(lambda _: b"", 0), (lambda record: record.lines[0][:40], 0), (lambda record: b"".join(damaged(record)), 30)],
     ids=["empty", "half a line", "damaged"],
 )
-def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, record, damaged, whole):
-    desk.path(record).write_bytes(damaged(record))
-    desk.news(OPEN, opened(record))
+def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(probe, record, damaged, whole):
+    probe.path(record).write_bytes(damaged(record))
+    probe.news(OPEN, opened(record))
     # nothing is cut off before there is something better
-    assert desk.path(record).read_bytes() == damaged(record)
+    assert probe.path(record).read_bytes() == damaged(record)
     after = max(whole - 1, 0)
-    assert desk.followed == [(record.game, f"{after}-0")]
-    desk.take(record, after)
-    desk.news(closing(record))
-    desk.assert_keeps(record)
+    assert probe.followed == [(record.game, f"{after}-0")]
+    probe.take(record, after)
+    probe.news(closing(record))
+    probe.assert_keeps(record)
 
 
 @pytest.mark.parametrize(
@@ -288,31 +288,31 @@ def test_a_file_is_taken_up_before_its_damage_and_mended_from_the_bus(desk, reco
     ],
     ids=["shorter", "a folder", "a device"],
 )
-def test_a_file_that_changes_before_it_is_gone_on_with_is_left_as_it_is(desk, record, spoil, reason):
-    path = desk.path(record)
+def test_a_file_that_changes_before_it_is_gone_on_with_is_left_as_it_is(probe, record, spoil, reason):
+    path = probe.path(record)
     path.write_bytes(b"".join(record.lines[:40]))
-    desk.news(OPEN, opened(record))
+    probe.news(OPEN, opened(record))
     spoil(path)
-    desk.take(record, 39)
-    desk.news(closing(record))
-    assert [message.error for message in desk.messages] == [f"{path}: cannot be continued: {reason}"]
+    probe.take(record, 39)
+    probe.news(closing(record))
+    assert [message.error for message in probe.messages] == [f"{path}: cannot be continued: {reason}"]
 
 
-def test_no_step_is_written_behind_one_that_did_not_fit(desk, record, monkeypatch):
+def test_no_step_is_written_behind_one_that_did_not_fit(probe, record, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    desk.news(OPEN, opened(record))
-    desk.take(record, 0, 30)
+    probe.news(OPEN, opened(record))
+    probe.take(record, 0, 30)
     with monkeypatch.context() as disk:
         disk.setattr(os, "write", full)
-        desk.take(record, 30, 60)
-    desk.take(record, 60)
-    desk.news(closing(record))
-    assert [message.error for message in desk.messages] == [
-        f"{desk.path(record)}: cannot be written: no space left on device"
+        probe.take(record, 30, 60)
+    probe.take(record, 60)
+    probe.news(closing(record))
+    assert [message.error for message in probe.messages] == [
+        f"{probe.path(record)}: cannot be written: no space left on device"
     ]
-    assert desk.path(record).read_bytes() == b"".join(record.lines[:30])
+    assert probe.path(record).read_bytes() == b"".join(record.lines[:30])
 
 
 @pytest.mark.parametrize(
@@ -323,15 +323,15 @@ def test_no_step_is_written_behind_one_that_did_not_fit(desk, record, monkeypatc
         (lambda _: b"x" * (2 << 20), "longer than 1 MiB"),
     ],
 )
-def test_a_file_that_is_no_record_of_this_game_is_left_alone(desk, records, content, reason):
+def test_a_file_that_is_no_record_of_this_game_is_left_alone(probe, records, content, reason):
     record, other = records
     foreign = content(other)
-    desk.path(record).write_bytes(foreign)
-    desk.news(OPEN, opened(record))
-    desk.take(record)
-    desk.news(closing(record))
-    (message,) = desk.messages
-    assert message.error.startswith(f"{desk.path(record)}: ")
+    probe.path(record).write_bytes(foreign)
+    probe.news(OPEN, opened(record))
+    probe.take(record)
+    probe.news(closing(record))
+    (message,) = probe.messages
+    assert message.error.startswith(f"{probe.path(record)}: ")
     assert reason in message.error
     assert message.error.endswith("; it is left alone")
-    assert desk.path(record).read_bytes() == foreign
+    assert probe.path(record).read_bytes() == foreign

@@ -8,9 +8,8 @@ import threading
 
 import pytest
 
-from analytics.findings import tables_of
-from analytics.fold import GameFold
-from analytics.gather import gather
+from analytics.gather import GameFold, gather
+from tests.analytics.script import tables_of
 from tests.services.fed import HOUSE
 from tests.waiting import wait_until
 from wolfbus.bus import Entry, streams

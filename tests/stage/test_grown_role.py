@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.moderator.growing import grown_by, run_in
+from tests.moderator.patched_tree import patched_by, run_in
 
 PLAY = """
 from wolfbus.cli import run
@@ -15,7 +15,7 @@ assert run(["page", "runs/dug.ndjson", "-o", "dug.html"]) == 0
 
 
 def test_a_role_that_was_added_stands_in_the_cast_has_a_face_and_is_seen_to_act(watched, tmp_path: Path):
-    tree = grown_by("gravedigger", tmp_path / "grown")
+    tree = patched_by("gravedigger", tmp_path / "grown")
     (tree / "rules.toml").write_text("gravediggers = 1\n")
     run_in(tree, PLAY)
     seen = watched((tree / "dug.html").as_uri())

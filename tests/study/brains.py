@@ -9,6 +9,8 @@ import os
 import threading
 from pathlib import Path
 
+import pytest
+
 from players.scripted import RandomBrain
 
 GATE = "WOLFBUS_TEST_GATE"
@@ -55,9 +57,8 @@ class Breaks(RandomBrain):
 
     def answer(self, ask, view, /):
         """Answer, once that is done."""
-        from wolfbus.cli.embedded import EmbeddedHouse
 
-        EmbeddedHouse.open = lambda *_: 1 / 0
+        pytest.MonkeyPatch().setattr("wolfbus.cli.embedded.EmbeddedHouse.open", lambda *_: 1 / 0)
         return super().answer(ask, view)
 
 

@@ -240,15 +240,15 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
     assert one == ["1", 0, ""]
     assert [game for _, game, *_ in take(agenda, "quick", lease_ms=0)] == ["1", "2", "3"]
     # what the slow one held is the other's now, and cannot be given back by it
-    assert (agenda("hold", "slow", entry), agenda("give_back", "slow", entry)) == ([], [])
-    assert agenda("hold", "quick", entry, *others) == [entry, *others]
+    assert (agenda("renew", "slow", entry), agenda("give_back", "slow", entry)) == ([], [])
+    assert agenda("renew", "quick", entry, *others) == [entry, *others]
     assert link.hget(KEYS[5], "1") == "quick"
     assert agenda("finish", entry, 1, "quick", "{}") == "quick"
     assert agenda("finish", entry, 1, "slow", "{}") == "quick"
     # said again after a break, it still counts
     assert agenda("finish", entry, 1, "quick", "{}") == "quick"
     assert [fields["who"] for _, fields in link.xrange(KEYS[3])] == ["quick"]
-    assert agenda("hold", "quick", entry) == []
+    assert agenda("renew", "quick", entry) == []
 
 
 def test_it_is_told_who_took_a_game_last_and_how_often_it_was_taken(agenda):
@@ -269,7 +269,7 @@ def test_nothing_is_agreed_taken_or_finished_on_an_agenda_that_is_gone(agenda, l
     assert (agenda("lease", 200), agenda("lease", 1)) == ("200", "200")
     ((entry, *_),) = take(agenda, "a", 1)
     link.delete(*KEYS)
-    words = [("lease", 1), ("hold", "a", entry), ("take", "a", 1, 1), ("finish", entry, 1, "a", "{}")]
+    words = [("lease", 1), ("renew", "a", entry), ("take", "a", 1, 1), ("finish", entry, 1, "a", "{}")]
     assert [agenda(*command) for command in words] == ["", "", "", ""]
     assert link.exists(*KEYS) == 0
 

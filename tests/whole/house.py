@@ -1,35 +1,51 @@
-"""Plays many games in one process and proves each record."""
+"""Plays games by the command, in this process, and proves each record."""
 
 from __future__ import annotations
 
-import queue
+import contextlib
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import tomli_w
+
 from tests.proving import Proof, prove
-from wolfbus.bus import Bus
-from wolfbus.cli.embedded import EmbeddedHouse, Game
+from wolfbus.cli import run
 from wolfbus.config import Deadlines, GameConfig
 
 HASTY = GameConfig(absent_grace=0.02, deadlines=Deadlines(**dict.fromkeys(Deadlines.model_fields, 0.15)))
 """The paper's rules with deadlines that a test can wait for."""
 
 
-def play_many(
-    folder: Path, seeds: Sequence[int | str], brains: Sequence[str], config: GameConfig, bus: str | Bus = "memory://"
-) -> list[Proof]:
-    """Play a game per seed, all at once, and return the proof of every record."""
-    finished: queue.SimpleQueue[Game] = queue.SimpleQueue()
-    with EmbeddedHouse(bus, done=finished.put) as house:
+@contextlib.contextmanager
+def config_option(config: GameConfig, brains: Sequence[str]) -> Iterator[str]:
+    """Write a config file of these rules and players, and give the option that names it."""
+    with tempfile.NamedTemporaryFile("wb", suffix=".toml") as file:
+        tomli_w.dump({**config.model_dump(mode="json", exclude_none=True), "players": list(brains)}, file)
+        file.flush()
+        yield f"--config={file.name}"
+
+
+def play_many(folder: Path, seeds: Sequence[int | str], brains: Sequence[str], config: GameConfig) -> list[Proof]:
+    """Play a game per seed, one after the other, and return the proof of every record."""
+    with config_option(config, brains) as option:
         for seed in seeds:
-            house.open(config, str(seed), brains, folder / f"{seed}.ndjson")
-        for _ in seeds:
-            game = finished.get(timeout=100)
-            assert game.over is not None
-            assert game.over.error is None, game.over.error
-            assert game.over.ended is not None
+            words = [f"--seed={seed}", f"--game={seed}", "--bus=memory://", f"--out={folder}", "--quiet", "--json"]
+            assert run(["play", option, *words]) == 0
     return [prove(folder / f"{seed}.ndjson") for seed in seeds]
+
+
+def play_at_once(
+    folder: Path, games: int, brains: Sequence[str], config: GameConfig, bus: str = "memory://"
+) -> list[Proof]:
+    """Play the games of a study all at once in this process, and return the proof of every record."""
+    words = [f"--games={games}", f"--at-once={games}", "--workers=1", "--design=fixed", "--quiet"]
+    with config_option(config, brains) as option:
+        assert run(["run", option, "--seed=1", f"--bus={bus}", f"--out={folder / 'study'}", *words]) == 0
+    records = sorted((folder / "study" / "records").iterdir())
+    assert len(records) == games
+    return list(map(prove, records))
 
 
 def outcomes(proofs: Sequence[Proof]) -> Counter[str]:

@@ -68,10 +68,14 @@ class Forger(Later):
 
 
 class Breaks(Later):
-    """Fails before it has begun."""
+    """Fails when it is to begin, and then when it is to end."""
+
+    failed = False
 
     def start(self, asks, view, outlet, /):
+        self.failed = True
         raise LookupError("no model here")
 
     def close(self) -> None:
-        raise LookupError("still none")
+        if self.failed:
+            raise LookupError("still none")

@@ -1,8 +1,7 @@
-"""Brains that fail, buses that break, views that crash: the game ends finished and legal, or with one clear reason."""
+"""Brains that fail, buses that break: the game ends finished and legal, or with one clear reason."""
 
 from __future__ import annotations
 
-import contextlib
 import re
 import threading
 import time
@@ -11,14 +10,12 @@ import pytest
 
 import tests.whole.brains
 from tests.game.test_walls import Game
+from tests.ops.commands import run
 from tests.proving import prove
 from tests.proxy import Proxy
-from tests.whole.house import HASTY, outcomes, play_many
-from wolfbus.cli.embedded import EmbeddedHouse
+from tests.whole.house import HASTY, config_option, outcomes, play_many
 from wolfbus.config import Deadlines, GameConfig
-from wolfbus.errors import WolfError
 from wolfbus.messages.codec import decode_mail
-from wolfbus.service.lifecycle import Health
 from wolfbus.testing.redis_server import RedisServer
 
 SCRIPTED = ("scripted",) * 8
@@ -35,16 +32,20 @@ def verified(tmp_path, name: str, count: int = 2, *, seed: int = 1, config: Game
     return [recorded.event for recorded in proof.records], outcomes([proof])
 
 
-@contextlib.contextmanager
-def under_way(url: str, tmp_path, config: GameConfig, at: int = 0):
-    """Begin a scripted game on a bus, and give it once so many of its events are seen; then it finishes."""
-    begun = threading.Event()
-    with EmbeddedHouse(url, watch=[lambda recorded: begun.set() if recorded.n >= at else None]) as house:
-        game = house.open(config, "7", SCRIPTED, tmp_path / "game.ndjson")
-        assert not at or begun.wait(60)
-        yield game
-        assert game.finished.wait(60)
-        assert game.over is not None
+def disturbed(url: str, tmp_path, config: GameConfig, disturb) -> tuple[int, str]:
+    """Play a scripted game on a bus, and disturb it once its second turn is shown; returns its exit code and output."""
+    pending = [disturb]
+
+    def watch(output: str) -> bool:
+        if "r1 debate 2" in output and pending:
+            pending.pop()()
+        return False
+
+    options = ("--seed", "7", "--bus", url, "--out", str(tmp_path), "--game", "game", "--plain")
+    with config_option(config, SCRIPTED) as option:
+        result = run("play", option, *options, until=watch)
+    assert not pending
+    return result
 
 
 @pytest.mark.parametrize("name", ["Raises", "Exits", "Junk"])
@@ -58,7 +59,7 @@ def test_a_brain_that_fails_costs_its_own_seats_their_answers_and_nobody_else(tm
 
 
 def test_a_brain_that_cannot_be_made_is_stood_in_for(tmp_path):
-    tests.whole.brains.Unmade.instances = 1
+    tests.whole.brains.Unmade.instances = 0
     events, _ = verified(tmp_path, "Unmade")
     assert any("could not be made" in (event.note or "") for event in events if event.type == "answered")
 
@@ -84,44 +85,27 @@ def test_a_seat_slower_than_the_grace_returns_all_the_same(tmp_path):
     assert counts["returned"] >= 1
 
 
-def test_a_moderator_that_breaks_down_keeps_nobody_waiting_for_its_games(monkeypatch):
-    gate, begun = threading.Event(), threading.Semaphore(0)
-    monkeypatch.setattr(tests.whole.brains.Late, "answer", lambda *_: gate.wait(60))
-    views = [lambda recorded: begun.release() if recorded.n == 1 else None]
-    with EmbeddedHouse(watch=views, done=lambda _: 1 / 0) as house:
-        games = [house.open(GameConfig(), str(seed), brains("Late", 8)) for seed in range(2)]
-        for _ in games:
-            assert begun.acquire(timeout=60)
-        monkeypatch.setattr(Health, "set", lambda *_, **__: 1 / 0)
-        for game in games:
-            assert game.finished.wait(60)
-            assert str(game.over.error) == "the moderator failed by an error of its own"
-        gate.set()
-        with pytest.raises(WolfError, match="an error of its own"):
-            house.open(GameConfig(), "3", SCRIPTED)
-
-
 def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url):
     with Proxy(int(re.search(r":(\d+)", redis_url).group(1))) as proxy:
-        url = re.sub(r":\d+", f":{proxy.port}", redis_url, count=1) + "?patience=0.2"
-        with under_way(url, tmp_path, GameConfig(), at=60) as game:
+
+        def interrupt() -> None:
             proxy.refuse()
             proxy.cut()
             # longer than the patience of the bus, shorter than any deadline
             threading.Event().wait(0.8)
             proxy.refuse(False)
-    assert game.over.error is None, game.over.error
-    with under_way("memory://", tmp_path / "same", GameConfig()) as same:
-        pass
-    proof = prove(tmp_path / "game.ndjson")
-    assert proof.digest == same.over.digest
+
+        url = re.sub(r":\d+", f":{proxy.port}", redis_url, count=1) + "?patience=0.2"
+        code, output = disturbed(url, tmp_path, GameConfig(), interrupt)
+    assert code == 0, output
+    (same,) = play_many(tmp_path, [7], SCRIPTED, GameConfig())
+    assert prove(tmp_path / "game.ndjson").digest == same.digest
 
 
 def test_a_redis_that_lost_everything_ends_the_game_with_a_reason(tmp_path):
     with RedisServer() as server:
-        with under_way(server.url + "?patience=0.5", tmp_path, HASTY, at=40) as game:
-            server.restart()
-        assert game.over.error is not None or game.over.ended is not None
+        code, output = disturbed(server.url + "?patience=0.5", tmp_path, HASTY, server.restart)
+    assert code == 0 or "wolfbus: the record so far is in " in output
     assert len(prove(tmp_path / "game.ndjson").records) >= 40
 
 
@@ -129,10 +113,10 @@ def test_a_redis_that_stays_full_ends_the_game_after_the_patience_and_says_what_
     with RedisServer() as server:
         server.command("CONFIG", "SET", "maxmemory", "1")
         began = time.monotonic()
-        with under_way(server.url + "?patience=0.5", tmp_path, GameConfig()) as game:
-            pass
-        assert "redis-cli CONFIG SET maxmemory" in str(game.over.error)
-        assert time.monotonic() - began >= 0.5
+        code, output = run("play", "--bus", server.url + "?patience=0.5", "--out", str(tmp_path), "--quiet")
+    assert code == 1
+    assert "redis-cli CONFIG SET maxmemory" in output
+    assert time.monotonic() - began >= 0.5
 
 
 def test_batch_numbers_tell_nobody_who_was_asked_at_night():

@@ -3,10 +3,13 @@ game."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 import pytest
 
-from tests.faulty_bus import FaultyBus
-from tests.whole.house import HASTY, outcomes, play_many
+from tests.faulty_bus import Fault, FaultyBus
+from tests.whole.house import HASTY, outcomes, play_at_once
 from wolfbus.bus import open_bus
 from wolfbus.config import GameConfig
 
@@ -38,39 +41,54 @@ def all_hold(proofs):
     return outcomes(proofs)
 
 
+@pytest.fixture
+def mistreat(monkeypatch):
+    """Gives what lets the buses of games that follow mistreat replies; it counts the faults."""
+    injected: Counter[str] = Counter()
+
+    def begin(seed: str, faults: Mapping[Fault, float]) -> Counter[str]:
+        def opened(url: str) -> FaultyBus:
+            bus = FaultyBus(open_bus(url), seed, faults)
+            bus.injected = injected
+            return bus
+
+        monkeypatch.setattr("wolfbus.cli.embedded.open_bus", opened)
+        return injected
+
+    return begin
+
+
 @pytest.mark.parametrize("mix", MIXES)
-def test_mistreated_replies_end_in_a_verified_game(tmp_path, mix):
+def test_mistreated_replies_end_in_a_verified_game(tmp_path, mix, mistreat):
     faults, expected = MIXES[mix]
-    bus = FaultyBus(open_bus("memory://"), f"faults-{mix}", faults)
-    counts = all_hold(play_many(tmp_path, range(6 if mix == "everything" else 3), RANDOM, HASTY, bus))
-    assert set(bus.injected) == set(faults)
+    injected = mistreat(f"faults-{mix}", faults)
+    counts = all_hold(play_at_once(tmp_path, 6 if mix == "everything" else 3, RANDOM, HASTY))
+    assert set(injected) == set(faults)
     assert set(expected.split()) <= set(counts)
 
 
-def test_mistreated_replies_end_in_a_verified_game_on_redis(tmp_path, redis_url):
-    bus = FaultyBus(open_bus(redis_url), "faults-redis", MIXES["everything"][0])
-    all_hold(play_many(tmp_path, range(2), RANDOM, HASTY, bus))
+def test_mistreated_replies_end_in_a_verified_game_on_redis(tmp_path, redis_url, mistreat):
+    mistreat("faults-redis", MIXES["everything"][0])
+    all_hold(play_at_once(tmp_path, 2, RANDOM, HASTY, redis_url))
 
 
 @pytest.mark.parametrize("silent", [1, 3, 8])
 def test_silent_seats_become_absent_and_the_game_goes_on(tmp_path, silent):
-    counts = all_hold(play_many(tmp_path, range(2), ("silent",) * silent + RANDOM[silent:], HASTY))
+    counts = all_hold(play_at_once(tmp_path, 2, ("silent",) * silent + RANDOM[silent:], HASTY))
     assert counts["timed_out"] > 0
     assert counts["absent"] > 0
 
 
 @pytest.mark.parametrize("games", [20, pytest.param(1000, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
 def test_random_games_all_end_verified(tmp_path, games):
-    for start in range(0, games, 100):
-        all_hold(play_many(tmp_path, range(start, min(start + 100, games)), RANDOM, GameConfig()))
+    all_hold(play_at_once(tmp_path, games, RANDOM, GameConfig()))
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("mix", ["silent", *MIXES])
-def test_two_hundred_games_of_each_fault_all_end_verified(tmp_path, mix):
-    for start in range(0, 200, 50):
-        faults = MIXES.get(mix, ({}, ""))[0]
-        bus = FaultyBus(open_bus("memory://"), f"soak-{mix}-{start}", faults)
+def test_two_hundred_games_of_each_fault_all_end_verified(tmp_path, mix, mistreat):
+    for part in range(4):
+        mistreat(f"soak-{mix}-{part}", MIXES.get(mix, ({}, ""))[0])
         brains = ("silent", "silent", *RANDOM[2:]) if mix == "silent" else RANDOM
-        all_hold(play_many(tmp_path, range(start, start + 50), brains, HASTY, bus))
+        all_hold(play_at_once(tmp_path / str(part), 50, brains, HASTY))

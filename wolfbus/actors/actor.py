@@ -135,7 +135,7 @@ class Inbox:
 
 
 class PooledFuture(ThreadingFuture[T]):
-    """pykka's `ThreadingFuture`, except that a pool's thread that waits in `get` is stood in for.
+    """pykka's `ThreadingFuture`, except that a spare thread replaces a pool's thread that waits in `get`.
 
     Without that, as many actors as the pool has threads could all wait for an actor that no thread is left to run: one
     in which ``SystemExit`` is raised waits for all others, as pykka has it.

@@ -362,7 +362,7 @@ class Member:
             self._is_welcome = False
             self._joining_since = self._warned_at = self._joined_at = time.monotonic()
         logger.info("%s joins anew: %s", self.name, why)
-        # before the word is out: the catch-up that answers it finds everybody prepared
+        # before `join` is sent: the catch-up that answers it must find everybody prepared
         self._resident.rejoined()
         self._send_join()
         self._schedule_heartbeat()

@@ -23,7 +23,7 @@ from wolfbus.messages.calls import REPLY_KEPT, Call, PromptText, segment_hash
 from wolfbus.messages.codec import pack, plain
 from wolfbus.messages.content import CONTENT
 from wolfbus.messages.requests import Ask, LocalReply
-from wolfbus.printable import storable
+from wolfbus.printable import error_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -72,12 +72,12 @@ class Outbox:
         self._segments_lock = threading.Lock()
 
     def send(self, game: str, body: bytes | Unpacked, kind: str = "reply") -> None:
-        """Queue a message; one that comes after the writer was closed is nobody's loss.
+        """Queue a message; one that comes after the writer was closed is dropped.
 
         Args:
             game: id of the game it belongs to, "" for none.
             body: the message, packed or not.
-            kind: its type, in the clear.
+            kind: its type, as it stands beside the message.
         """
         with self._lock:
             if kind == "join":
@@ -212,7 +212,7 @@ class Replies:
                 self._under_way.remove(request)
 
     def resume(self, asks: Iterable[Ask], asked_at: float) -> None:
-        """Hold on to nothing but what a `catch_up` asks.
+        """Keep under way only what a `catch_up` asks.
 
         What is under way and asked there stays so; other answers are not wanted any more. What was answered before the
         `join` that the `catch_up` follows did not arrive if it is put again, and is taken again; a later answer is on
@@ -250,7 +250,7 @@ class Replies:
 
     def fail(self, ask: Ask, error: BaseException) -> None:
         """Close a request whose agent raised `error`; the record says what."""
-        reason = ": ".join(filter(None, [type(error).__name__, one_line(error)]))
+        reason = error_in_words(error)
         failed = Answer(fault="failed", note=f"the brain failed: {reason}"[:300])
         if not self._close(ask, pack_reply(self._game, self._seat, ask, failed)):
             return
@@ -294,9 +294,3 @@ class Replies:
         else:
             logger.debug("%s: %s is not asked any more: its answer is dropped", self._seat, ask.id)
         return is_open
-
-
-def one_line(error: BaseException) -> str:
-    """Return an error's text as one line that any terminal takes."""
-    line = storable(" ".join(str(error).split()))
-    return "".join(character for character in line if character.isprintable())

@@ -28,6 +28,7 @@ from wolfbus.errors import MessageError, VersionError, WolfError
 from wolfbus.messages.codec import decode_mail
 from wolfbus.messages.house import Dropped
 from wolfbus.messages.requests import Ask, Delivery, Seated, SeatPart
+from wolfbus.printable import error_in_words
 from wolfbus.view import SeatView
 
 logger = logging.getLogger(__name__)
@@ -310,7 +311,7 @@ class SeatRouter(PooledActor):
         except BaseException as error:
             # it may fail in any way; every request of the seat is closed, and the record says why
             logger.exception("the brain of %s could not be made", seated.seat, extra={"game": seated.game})
-            return _BrokenAgent(f"the brain could not be made: {type(error).__name__}: {error}"), True
+            return _BrokenAgent(f"the brain could not be made: {error_in_words(error)}"), True
 
     def _make_when_free(self, label: str) -> Agent:
         playing = sum(map(len, self._games.values()))

@@ -132,7 +132,7 @@ class GameLeft:
 
 
 @dataclass(eq=False, slots=True)
-class _Call:
+class _MethodCall:
     """A method of the agent to be called: a hook, or what answers requests."""
 
     method: Callable[..., object]
@@ -147,7 +147,7 @@ class _Call:
 class _Done:
     """A call that took its time has come back."""
 
-    call: _Call
+    call: _MethodCall
     result: object
     error: BaseException | None
 
@@ -161,8 +161,8 @@ class SeatActor(PooledActor):
     is closed, and what it was thinking is dropped. An agent with a `start` of its own is handed all
     requests of a delivery at once, and answers when it likes.
 
-    Where a `catch_up` tells another story than was told before, the bus has lost data: view and
-    agent are put aside, and new ones begin with it.
+    Where a `catch_up` contradicts what was told before, or lacks some of it, the bus has lost data: a new view and
+    agent replace the old ones.
 
     Args:
         game: the game's id.
@@ -178,8 +178,8 @@ class SeatActor(PooledActor):
         self._context = context
         # lists, for there are thousands of seats, and a deque is ten times larger
         self._pending: list[SeatNews] = []
-        self._calls: list[_Call] = []
-        self._current: _Call | None = None
+        self._calls: list[_MethodCall] = []
+        self._current: _MethodCall | None = None
         self._future: Future[Any] | None = None
         self._leaving = self._ended = False
         self._failed_hooks: tuple[str, ...] = ()
@@ -240,9 +240,9 @@ class SeatActor(PooledActor):
         """Make ready for a `catch_up`: all that waits is in it, or was lost, and only what it asks is wanted."""
         self._pending.clear()
         part = news.part
-        is_same_story = extends(self._view, news)
-        self._replies.resume(part.asks if is_same_story and part is not None else (), asked_at)
-        if is_same_story or part is None:
+        extends_view = extends(self._view, news)
+        self._replies.resume(part.asks if extends_view and part is not None else (), asked_at)
+        if extends_view or part is None:
             return
         logger.info(
             "%s: the bus lost what was told last; the brain starts anew, from what is left",
@@ -263,7 +263,7 @@ class SeatActor(PooledActor):
             elif self._leaving and not self._ended:
                 self._ended = True
                 if self._seated:
-                    self._call(_Call(self._method("ended"), (self._view,)))
+                    self._call(_MethodCall(self._method("ended"), (self._view,)))
             else:
                 if self._leaving:
                     self.stop()
@@ -275,7 +275,7 @@ class SeatActor(PooledActor):
         private = news.part.facts if news.part is not None else ()
         asks: tuple[Ask, ...] = ()
         if self._receives:
-            _, error = _outcome(received := _Call(self._method("received"), (news.facts, private)))
+            _, error = _outcome(received := _MethodCall(self._method("received"), (news.facts, private)))
             if error is not None:
                 self._report_failure(received, error)
         try:
@@ -291,16 +291,16 @@ class SeatActor(PooledActor):
         self._replies.limit = view.config.max_reply_bytes
         if not self._seated and view.names:
             self._seated = True
-            self._calls.append(_Call(self._method("seated"), (view,)))
+            self._calls.append(_MethodCall(self._method("seated"), (view,)))
         if self._listens and (view.knowledge is not before or len(view.private) > remembered):
             fresh = (*view.public[len(before.facts) :], *view.private[remembered:])
-            self._calls.append(_Call(self._method("heard"), (fresh, view)))
+            self._calls.append(_MethodCall(self._method("heard"), (fresh, view)))
         if self._starts and asks:
-            self._calls.append(_Call(self._method("start"), (asks, view, self._replies), asks))
+            self._calls.append(_MethodCall(self._method("start"), (asks, view, self._replies), asks))
             return
         for ask in asks:
             method = self._method(ask.kind, "choose") if self._by_kind else self._method("answer")
-            self._calls.append(_Call(method, (ask, view), (ask,), answers=True, received_at=news.received_at))
+            self._calls.append(_MethodCall(method, (ask, view), (ask,), answers=True, received_at=news.received_at))
 
     def _method(self, name: str, otherwise: str | None = None) -> Callable[..., object]:
         """Return a method of the agent, or another where it has none of that name.
@@ -316,7 +316,7 @@ class SeatActor(PooledActor):
             return _raising(name, error)
         return method
 
-    def _call(self, call: _Call) -> None:
+    def _call(self, call: _MethodCall) -> None:
         slow = call.answers and not self._quick
         if call.answers and (self._closed or (slow and (self._leaving or not self._is_wanted(call)))):
             self._replies.drop(call.asks[0].id)
@@ -328,7 +328,7 @@ class SeatActor(PooledActor):
         else:
             self._finish_call(call, *_outcome(call))
 
-    def _is_wanted(self, call: _Call) -> bool:
+    def _is_wanted(self, call: _MethodCall) -> bool:
         """Return whether a request should still be thought about.
 
         Who thought too long about one question should not go on with all those that are closed by now. The newest is
@@ -339,10 +339,10 @@ class SeatActor(PooledActor):
         in_time = time.monotonic() - call.received_at < ask.deadline_s
         return self._replies.under_way(ask.id) and (newest or in_time)
 
-    def _run_in_thread(self, call: _Call) -> None:
+    def _run_in_thread(self, call: _MethodCall) -> None:
         tell_if_alive(self.actor_ref, _Done(call, *_outcome(call)))
 
-    def _finish_call(self, call: _Call, result: Any, error: BaseException | None) -> None:
+    def _finish_call(self, call: _MethodCall, result: Any, error: BaseException | None) -> None:
         """Do with what a call returned or raised what is to be done with it."""
         if self._closed and (call.answers or isinstance(error, CancelledError)):
             logger.debug("%s: %s was given up", self._seat, call.method)
@@ -355,7 +355,7 @@ class SeatActor(PooledActor):
         elif call.answers:
             self._replies.answer(call.asks[0], result)
 
-    def _report_failure(self, call: _Call, error: BaseException) -> None:
+    def _report_failure(self, call: _MethodCall, error: BaseException) -> None:
         if not call.asks:
             name = getattr(call.method, "__name__", "a hook")
             # a hook is called with all that is new: its first failure is told, for its author
@@ -386,7 +386,7 @@ def _raising(name: str, error: BaseException) -> Callable[..., object]:
     return fail
 
 
-def _outcome(call: _Call) -> tuple[object, BaseException | None]:
+def _outcome(call: _MethodCall) -> tuple[object, BaseException | None]:
     try:
         return call.method(*call.arguments), None
     except BaseException as error:  # noqa: BLE001 - an agent may fail in any way; the record says how

@@ -29,6 +29,7 @@ from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, GivenUp, WolfError
 from wolfbus.messages.events import Opened
+from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.record.writer import RecordFile
 from wolfbus.service.lifecycle import Health, Stopping
@@ -86,7 +87,7 @@ class EmbeddedHouse:
     """A moderator's host that takes games from an agenda; this process plays and counts them.
 
     Args:
-        bus: bus URL, `memory://` or Redis, or a bus that is open already; it is closed with the house.
+        url: the bus's address, `memory://` or a Redis.
         name: house name on the bus; one that no other house has unless given.
         threads: pool threads that run the actors.
         watch: each sees every event of every game in record order; one that fails sees no more.
@@ -100,7 +101,7 @@ class EmbeddedHouse:
 
     def __init__(
         self,
-        bus: str | Bus = "memory://",
+        url: str = "memory://",
         name: str | None = None,
         threads: int = 2,
         watch: Sequence[Callable[[Recorded], None]] = (),
@@ -119,14 +120,14 @@ class EmbeddedHouse:
         self._agent: ActorRef[SeatRouter] | None = None
         self._begun = threading.Event()
         self._brain_context = brain_context
-        self._bus: Bus = open_bus(bus) if isinstance(bus, str) else bus
+        self._bus: Bus = open_bus(url)
         self._in_memory = self._bus.url.startswith("memory:")
         self._stopping = Stopping()
         self._agenda = Agenda(self.name, (), self._is_kept, logger.debug, [AGENT])
         try:
             holder = f"play-{os.getpid()}"
             claim = Claim(holder, self._bus.claim(self.name, holder), stood_by=False, news_before="0-0")
-            settings = self._settings(bus, threads, keep_s)
+            settings = self._settings(url, threads, keep_s)
             self._host = Host(self._bus, settings, claim, self._stopping, Health(None), self._on_report)
             self._thread = threading.Thread(target=self._moderate, name="moderator")
             self._thread.start()
@@ -141,8 +142,7 @@ class EmbeddedHouse:
             self.close()
             raise
 
-    def _settings(self, bus: str | Bus, threads: int, keep_s: float | None) -> ModeratorSettings:
-        has_address = isinstance(bus, str) and not self._in_memory
+    def _settings(self, url: str, threads: int, keep_s: float | None) -> ModeratorSettings:
         return ModeratorSettings(
             self._bus.url,
             self.name,
@@ -153,7 +153,7 @@ class EmbeddedHouse:
             agenda=self._agenda,
             threads=threads,
             # only its owner can make room on it
-            full_s=read_address(str(bus)).patience_s if has_address else None,
+            full_s=None if self._in_memory else read_address(url).patience_s,
             landed=self._on_recorded,
         )
 
@@ -244,7 +244,7 @@ class EmbeddedHouse:
             why = error
         except Exception as error:
             logger.exception("the moderator failed")
-            why = WolfError(f"the moderator failed: {type(error).__name__}: {error}")
+            why = WolfError(f"the moderator failed: {error_in_words(error)}")
         finally:
             self._why = why
             self._is_abandoned = self._is_abandoned or isinstance(why, BusError)

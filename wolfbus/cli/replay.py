@@ -107,12 +107,8 @@ def replay(
         refuse(*((name, f"{name} needs a wolfbus record; this is a log of the paper's code") for name in names))
         _print(proof.read_paper(source, criteria, saved_map), None, map_file, as_json=as_json)
         return 0
-    refuse(
-        (
-            roles is not None or as_recorded,
-            "--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record",
-        )
-    )
+    if roles is not None or as_recorded:
+        raise click.UsageError("--roles and --as-recorded are for logs of the paper's code; this is a wolfbus record")
     keep = replays or shows_state or shows_calls
     # the ending shows none of the numbers that are computed anew
     ending = None if tables or recomputes or shows_state or shows_calls or as_json else GameEnding()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wolfbus.study.redis_agenda import RedisAgenda
     from wolfbus.study.settings import StudySettings
 
-_GLANCE_S: Final = 0.1
+_POLL_S: Final = 0.1
 
 
 @click.command()
@@ -137,6 +137,6 @@ def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str |
     text = agenda.study()
     if text is None:
         click.echo(f"wolfbus: waiting for agenda {name} (wolfbus run --share {name})", err=True)
-    while text is None and not stopping.wait(_GLANCE_S):
+    while text is None and not stopping.wait(_POLL_S):
         text = agenda.study()
     return text

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from wolfbus.bus import Bus, open_bus, streams
+from wolfbus.bus import Bus, open_bus
 from wolfbus.bus.url import PATIENCE_S, shown_url, with_patience
 from wolfbus.errors import BusError, ConfigError
 from wolfbus.printable import printable
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.service.supervisor import Program
+from wolfbus.session import End, Session
 
 OPEN: Final = "open"
 """Stands in a players spec for a seat that is left to an agent from outside."""
@@ -118,13 +119,12 @@ class HouseCloseCheck:
         # for as long as this is asked nothing else is done
         self._url = with_patience(url, _PATIENCE_S)
         self._house = house
-        self._news = streams.games(house)
-        self._read = "0-0"
-        self._closed = False
+        self._session = Session()
+        self._end_before: End | None = None
         self._bus: Bus | None = None
 
     def mark(self, stopping: Stopping) -> None:
-        """Connect, and skip the news of earlier sessions.
+        """Connect, and read the news of earlier sessions.
 
         A moderator that died holds its house to the end of its lease, of which the first seconds are waited for.
 
@@ -137,20 +137,15 @@ class HouseCloseCheck:
         if not stopping.requested and (owner := self._bus.owner(self._house)).left_s:
             lease = f"{printable(owner.holder)}, for {owner.left_s:.0f} s more at least"
             raise ConfigError(f"house {self._house} is moderated by {lease}; give --house another name")
-        self._read = self._bus.last_id(self._news)
+        self._session.catch_up(self._bus, self._house)
+        self._end_before = self._session.end
 
     def __call__(self) -> bool:
-        """Tell whether the house has closed; False while the bus is away, whose end is no end of the work."""
-        while not self._closed and self._bus is not None:
-            try:
-                news = self._bus.entries(self._news, self._read)
-            except BusError:
-                return False
-            if not news:
-                break
-            self._read = news[-1].id
-            self._closed = any(entry.type == "house_closed" for entry in news)
-        return self._closed
+        """Return whether the house has closed, as far as is known while the bus is away."""
+        if self._bus is not None:
+            with contextlib.suppress(BusError):
+                self._session.catch_up(self._bus, self._house)
+        return self._session.end is not None and self._session.end != self._end_before
 
     def close(self) -> None:
         """Disconnect."""

@@ -66,7 +66,7 @@ class StudyAgenda(Protocol):
             at_most: how many, > 0.
         """
 
-    def hold(self, house: str, entries: Sequence[str]) -> list[str]:
+    def renew(self, house: str, entries: Sequence[str]) -> list[str]:
         """Renew the lease of what a worker took; returns what of it is no longer its own."""
 
     def give_back(self, house: str, entry: str) -> None:
@@ -131,7 +131,7 @@ class LocalAgenda:
             self._holders.update(dict.fromkeys(numbers, house))
         return [ClaimedGame(str(number), self._games[number], self._times[number], "") for number in numbers]
 
-    def hold(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def renew(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Need no sign of life: `release` is called for whoever is gone."""
         return []
 

@@ -24,7 +24,7 @@ _ROTATIONS_SOUGHT: Final = 48
 """Rotations after which a cycle without an exact design begins anew."""
 _CANDIDATES: Final = 12
 """Arrangements tried for each such rotation; the one that leaves meetings most even is taken."""
-_MANY: Final = 32
+_MANY_AGENTS: Final = 32
 """Agents beyond which only one is tried."""
 _SIDES: Final = (False, True)
 
@@ -224,7 +224,7 @@ def _search(
     counts: Counter[tuple[str, str, bool]] = Counter()
     for turn in range(_ROTATIONS_SOUGHT):
         candidates = []
-        for candidate in range(_CANDIDATES if total <= _MANY else 1):
+        for candidate in range(_CANDIDATES if total <= _MANY_AGENTS else 1):
             order = shuffled(seed, f"study rotation {turn} {candidate}", range(total * copies))
             games = [tuple((slot + b) % total for slot in order) for b in range(total)]
             met = counts.copy()

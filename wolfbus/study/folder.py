@@ -27,7 +27,7 @@ from wolfbus.whole_file import write_whole
 _LOCK: Final = ".lock"
 _WAIT_S: Final = 10.0
 """How long to wait for the workers of a run that was killed to be gone."""
-_GLANCE_S: Final = 0.05
+_POLL_S: Final = 0.05
 
 
 class StudyFolder(Closable):
@@ -88,7 +88,7 @@ class StudyFolder(Closable):
                     who = f"process {holder}" if holder else "another run"
                     raise WolfError(f"{self.path}: {who} is playing this study; one at a time") from None
                 # workers of a run that was killed end as soon as they notice
-                time.sleep(_GLANCE_S)
+                time.sleep(_POLL_S)
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
 

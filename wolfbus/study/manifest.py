@@ -28,7 +28,7 @@ from wolfbus.whole_file import read_whole
 if TYPE_CHECKING:
     from wolfbus.record.reader import Checked
 
-_MOST: Final = 2**53
+_LARGEST_NUMBER: Final = 2**53
 """Numbers beyond which a float is no longer exact; nothing that a manifest counts comes near."""
 
 
@@ -106,7 +106,7 @@ class _Manifest(_Playing):
     games: list[_Game] = []
 
 
-_CLASS: Final = re.compile(r" or instance of \w+")
+_INSTANCE_HINT: Final = re.compile(r" or instance of \w+")
 """What pydantic says beside, and is of no use to whoever wrote the file."""
 
 
@@ -117,12 +117,12 @@ def _fault(manifest: dict[str, Any]) -> str | None:
     """
     head = {name: value for name, value in manifest.items() if name != "games"}
     for place, number in _numbers(head, ""):
-        if not abs(number) <= _MOST:
+        if not abs(number) <= _LARGEST_NUMBER:
             return f"{place}: not a number of ordinary size"
     try:
         _Manifest.model_validate(manifest)
     except ValidationError as error:
-        return _CLASS.sub("", first_fault(error)).replace("dictionary", "object")
+        return _INSTANCE_HINT.sub("", first_fault(error)).replace("dictionary", "object")
     return None
 
 

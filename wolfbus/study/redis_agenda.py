@@ -144,9 +144,9 @@ class RedisAgenda:
             for entry, number, times, before in entries
         ]
 
-    def hold(self, house: str, entries: Sequence[str]) -> list[str]:
+    def renew(self, house: str, entries: Sequence[str]) -> list[str]:
         """Renew the lease of what a worker took; returns what of it is no longer its own."""
-        still_held = {entry.decode() for entry in self._run("hold", house, *entries)} if entries else set()
+        still_held = {entry.decode() for entry in self._run("renew", house, *entries)} if entries else set()
         return [entry for entry in entries if entry not in still_held]
 
     def give_back(self, house: str, entry: str) -> None:

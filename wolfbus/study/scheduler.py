@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 KEPT_S: Final = 600.0
 """Seconds for which the record of a game that is over stays on a Redis once it is in a file."""
 
-_GLANCE_S: Final = 0.25
+_POLL_S: Final = 0.25
 _WRITE_S: Final = 5.0
 """Least time between two writes of the manifest; the journal has every game at once."""
-_SHARE: Final = 0.02
+_WRITE_SHARE: Final = 0.02
 """Most of its time that this spends on writing the manifest."""
 _BREAK_S: Final = 5.0
 """How long games that are broken off may take to say so."""
@@ -160,7 +160,7 @@ class StudyScheduler:
         self._executor = executor
         while self._pending:
             self._submit(executor)
-            self._process_news(_GLANCE_S)
+            self._process_news(_POLL_S)
             if self.halted is not None:
                 return
             self._progress.update()
@@ -183,7 +183,7 @@ class StudyScheduler:
         self._executor.cancel(reason)
         until = time.monotonic() + _BREAK_S
         while self._executor.under_way and time.monotonic() < until:
-            self._process_news(_GLANCE_S)
+            self._process_news(_POLL_S)
         self._process_news(0.0)
 
     def close(self, *, hasty: bool) -> None:
@@ -210,7 +210,7 @@ class StudyScheduler:
             self._folder.note({**spent.model_dump(), "at": at})
         self._folder.write(FILE, self._manifest.pieces(utc_now()))
         now = time.monotonic()
-        self._next_write = now + max(_WRITE_S, (now - began) / _SHARE)
+        self._next_write = now + max(_WRITE_S, (now - began) / _WRITE_SHARE)
 
     def _process_news(self, patience_s: float) -> None:
         """Process all that has happened; wait a moment for something."""

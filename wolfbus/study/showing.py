@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_PAIRED: Final = 5
 """Agents up to which it is shown how every two of them met."""
-_NAME: Final = 40
+_NAME_WIDTH: Final = 40
 _LINE_S: Final = 5.0
 _RECENT: Final = 200
 """Finished games that the rate is taken over."""
@@ -38,7 +38,7 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
     if not agents:
         lines = [f"Design {design['kind']}, {counted(design['games'], 'game')}"]
         return [*lines, *(f"  {line}" for line in design["notes"])]
-    names = told_apart(agents, _NAME)
+    names = told_apart(agents, _NAME_WIDTH)
     columns = list(next(iter(roles.values())))
     rows = [("agent", *columns, "seats")]
     rows += [(names[a], *(str(roles[a][role]) for role in columns), str(sum(roles[a].values()))) for a in agents]

@@ -17,7 +17,7 @@ from analytics import Result, look
 from analytics.figures import curves
 from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
-from analytics.measures.bootstrap import around_mean
+from analytics.measures.bootstrap import mean_interval
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
 from analytics.report.specs import Line, phrase, table
 from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
@@ -304,7 +304,7 @@ def _points(findings: Result, context: Context, data: Result, name: str, caption
 def _point(point: Result | None, role: str, round_: int) -> Cell:
     if point is None or point["mean"] is None:
         return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
-    within = around_mean(point["mean"], point["sem"], point["n"])
+    within = mean_interval(point["mean"], point["sem"], point["n"])
     link = Selection(role=role, round=round_, judged="judged")
     return value_cell(point["mean"], n=point["n"], within=within, link=link)
 

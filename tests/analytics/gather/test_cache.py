@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from analytics.findings import tables_of
 from analytics.gather import Criteria, Gathered, gather
 from analytics.measures import ColumnsBuilder
 from moderator.engine.reexecution import Verifier
+from tests.analytics.script import tables_of
 from tests.analytics.test_columns import same
 from wolfbus.cli import run
 from wolfbus.errors import RecordError

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from analytics.findings import Metrics, tables_of
+from analytics.findings import Metrics
 from analytics.gather import Criteria, each_game, find, gather
 from analytics.measures import columns_of
 from moderator.engine.reexecution import Verifier
+from tests.analytics.script import tables_of
 from tests.analytics.test_columns import same
 from wolfbus.errors import RecordError, WolfError
 

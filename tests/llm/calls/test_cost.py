@@ -6,8 +6,7 @@ import math
 import random
 
 from analytics.findings import metrics
-from analytics.fold import GameFold
-from analytics.gather import GameRows
+from analytics.gather import GameFold, GameRows
 from tests.llm.calls.woven import game, one_each
 from wolfbus.config import GameConfig
 from wolfbus.record.line import Recorded

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from players.llm.cassette import Cassette
+from players.llm.gateway import Cassette
 from players.llm.provider import Failure, ProviderReply
 
 from .conftest import Clock, Mocked, Step, broken, busy, rejected

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from players.llm.budget import Budget
+from players.llm.gateway import Budget
 from players.llm.provider import Failure, ModelQuestion, ProviderReply
 from wolfbus.errors import BudgetSpent, ConfigError
 

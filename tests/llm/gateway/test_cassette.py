@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from players.llm.cassette import Cassette
+from players.llm.gateway import Cassette
 from players.llm.provider import Completion, Form, Message, ProviderReply
 from wolfbus.errors import CassetteError
 

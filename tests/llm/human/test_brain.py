@@ -150,7 +150,7 @@ def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat
 
 def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_be_sent_is_asked_for_again() -> None:
     requests: list[Any] = []
-    person = SimpleNamespace(asked=requests.extend)
+    person = SimpleNamespace(add_questions=requests.extend)
     brain = build("human", BrainContext(people=SimpleNamespace(sit=lambda _game, _seat: person)))  # type: ignore[arg-type]
     brain.game, brain.seat = "g", "Ana"
     answers: list[Answer] = []

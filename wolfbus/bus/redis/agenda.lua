@@ -4,7 +4,7 @@
 -- KEYS  agenda: a stream of games with one consumer group · known: a set of the games that were put on it · done: a hash
 --       of game to who finished it · results: a stream of what came of games ·
 --       lease: ms for which a worker may be silent, as the first of them said · houses: a hash of game to who took it last
--- ARGV  post GAME… | lease MS | take WHO COUNT MS | hold WHO ENTRY… | give_back WHO ENTRY | finish ENTRY GAME WHO RESULT
+-- ARGV  post GAME… | lease MS | take WHO COUNT MS | renew WHO ENTRY… | give_back WHO ENTRY | finish ENTRY GAME WHO RESULT
 -- Returns how many games are new; the lease that holds; of each game taken its entry, the game, how often others took it
 -- before and the last of them; the entries that WHO still holds; or who finished the game, first of all. Nothing where
 -- there is no agenda any more.
@@ -49,12 +49,12 @@ if act == 'take' then
   return entries
 end
 
-if act == 'hold' or act == 'give_back' then
+if act == 'renew' or act == 'give_back' then
   local who, held = ARGV[2], {}
   for place = 3, #ARGV do
     local id = ARGV[place]
     if #redis.call('XPENDING', agenda, group, id, id, 1, who) == 1 then
-      if act == 'hold' then
+      if act == 'renew' then
         redis.call('XCLAIM', agenda, group, who, 0, id, 'JUSTID')
       else
         redis.call('XCLAIM', agenda, group, who, 0, id, 'IDLE', released_ms, 'RETRYCOUNT', 0, 'JUSTID')

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from wolfbus.bus import open_bus
 from wolfbus.cli.studying.results import fetch_result
 from wolfbus.errors import BusError, WolfError
+from wolfbus.printable import error_in_words
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import Spent
@@ -117,7 +118,7 @@ class AgendaExecutor:
         except (WolfError, OSError) as error:
             self._news.put(Halt(str(error)))
         except Exception as error:
-            self._news.put(Halt(f"what was played cannot be taken in: {type(error).__name__}: {error}"))
+            self._news.put(Halt(f"what was played cannot be taken in: {error_in_words(error)}"))
             raise
 
     def _poll(self) -> None:

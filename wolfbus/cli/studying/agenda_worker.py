@@ -35,7 +35,7 @@ DEATHS: Final = 3
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 """What makes every further record impossible."""
 
-_GLANCE_S: Final = 0.1
+_POLL_S: Final = 0.1
 _RENEWALS: Final = 3
 """How often a worker renews its lease in the time that it lasts."""
 _BREAK_S: Final = 5.0
@@ -215,7 +215,7 @@ class AgendaWorker:
 
     def _renew(self) -> bool:
         """Renew the lease; returns whether all that this worker plays is still its own."""
-        lost = self._agenda.hold(self._name, [claimed.entry for claimed in self._playing.values()])
+        lost = self._agenda.renew(self._name, [claimed.entry for claimed in self._playing.values()])
         self._overtaken += [game for game, claimed in self._playing.items() if claimed.entry in lost]
         return not self._overtaken
 
@@ -240,7 +240,7 @@ class AgendaWorker:
 
     def _process_news(self) -> None:
         """Process what has happened; wait a moment for something."""
-        for news in drain(self._news, _GLANCE_S):
+        for news in drain(self._news, _POLL_S):
             if isinstance(news, Game):
                 self._collect(news)
             elif news is not None:

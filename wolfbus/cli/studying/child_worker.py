@@ -20,6 +20,7 @@ from wolfbus.cli import FAILED
 from wolfbus.cli.brains import open_brain_context, quiet_brains
 from wolfbus.cli.studying.agenda_worker import AgendaWorker, WorkerSettings
 from wolfbus.errors import WolfError
+from wolfbus.printable import error_in_words
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import ClaimedGame
 from wolfbus.study.journal import GameResult
@@ -110,7 +111,7 @@ class ParentAgenda:
         games: list[ClaimedGame] = self._request("take", at_most)
         return games
 
-    def hold(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
+    def renew(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
         """Need to send nothing: the pipe stands."""
         return []
 
@@ -152,7 +153,7 @@ def play_for(parent: int) -> int:
         pipe.send("error", str(error))
         return FAILED
     except Exception as error:
-        pipe.send("error", f"a worker failed: {type(error).__name__}: {error}")
+        pipe.send("error", f"a worker failed: {error_in_words(error)}")
         raise
     return 0
 

@@ -22,7 +22,7 @@ from wolfbus.bus.protocol import Bus
 from wolfbus.cli.studying.loading import HouseAddress
 from wolfbus.cli.studying.results import fetch_result
 from wolfbus.errors import BusError, WolfError, reason_of
-from wolfbus.printable import counted
+from wolfbus.printable import counted, error_in_words
 from wolfbus.service.lifecycle import Stopping
 from wolfbus.study.agenda import FinishedGame
 from wolfbus.study.journal import GameResult
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from wolfbus.study.plan import Plan
     from wolfbus.study.settings import StudySettings
 
-_GLANCE_S: Final = 0.1
+_POLL_S: Final = 0.1
 _RENEWED_S: Final = 0.05
 """A lease that lasts by so much longer than it could was renewed: its holder lives."""
 
@@ -162,7 +162,7 @@ class HouseExecutor:
         except WolfError as error:
             why = str(error)
         except Exception as error:
-            why = f"the moderator failed: {type(error).__name__}: {error}"
+            why = f"the moderator failed: {error_in_words(error)}"
             raise
         finally:
             if why is not None and not self._stopping.requested:
@@ -216,11 +216,11 @@ def _wait_until_free(bus: Bus, house: str) -> None:
     owner = first
     while owner.left_s > 0:
         could_last = first.left_s - (time.monotonic() - began)
-        if owner.epoch != first.epoch or owner.left_s > could_last + _RENEWED_S + _GLANCE_S:
+        if owner.epoch != first.epoch or owner.left_s > could_last + _RENEWED_S + _POLL_S:
             raise WolfError(
                 f"house {house} is moderated by {owner.holder} already: stop that moderator, or take another --house"
             )
-        time.sleep(min(_GLANCE_S, owner.left_s))
+        time.sleep(min(_POLL_S, owner.left_s))
         owner = bus.owner(house)
 
 

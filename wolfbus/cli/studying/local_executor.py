@@ -34,7 +34,7 @@ _START_S: Final = 120.0
 _CLOSE_S: Final = 10.0
 _END: Final = "the study ends"
 
-_WORTH_A_WORKER: Final = 25
+_GAMES_PER_WORKER: Final = 25
 """Scripted games that take about as long as a process takes to start."""
 
 
@@ -43,15 +43,8 @@ def workers_for(brains: Iterable[str], games: int, at_once: int) -> int:
     # their games take a processor's time and nothing else's
     if not SCRIPTS.issuperset(brains):
         return 1
-    count_cores = getattr(os, "process_cpu_count", None) or _usable_cores
-    return max(1, min(count_cores() or 1, games // _WORTH_A_WORKER, at_once))
-
-
-def _usable_cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, games // _GAMES_PER_WORKER, at_once))
 
 
 def divide_limits(models: Mapping[str, Any], workers: int) -> dict[str, Any]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from players.llm.budget import Amount
     from players.spec import BrainContext
 
-_PATIENCE_S: Final = 5.0
+_GIT_TIMEOUT_S: Final = 5.0
 
 
 def versions() -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _git(root: Path, *words: str) -> str | None:
         done = subprocess.run(  # noqa: S603 - words of our own, and no shell
             ["git", "-C", str(root), *words],  # noqa: S607 - whichever git the user has
             capture_output=True,
-            timeout=_PATIENCE_S,
+            timeout=_GIT_TIMEOUT_S,
             check=False,
             text=True,
         )
@@ -86,7 +86,7 @@ def prompts_hash(brains: Iterable[str]) -> str | None:
     return digest.hexdigest()
 
 
-_SHOWN = 5
+_ERRORS_SHOWN = 5
 """Failed games whose errors are shown at the end."""
 
 Ending = Literal["through", "halted", "interrupted"]
@@ -296,7 +296,7 @@ class StudyRun:
                     scheduler.break_off("interrupted")
             finally:
                 scheduler.close(hasty=hasty)
-                self.halted, self.errors = scheduler.halted, scheduler.errors[:_SHOWN]
+                self.halted, self.errors = scheduler.halted, scheduler.errors[:_ERRORS_SHOWN]
                 self.unheard = scheduler.unheard
             self._note_who_played(self.manifest.design)
             try:

@@ -81,10 +81,8 @@ def _header(state: GameState, width: int, elapsed: float | None) -> Lines:
     opened = state.opened
     clock = "" if elapsed is None else clock_of(elapsed)
     if opened is None:
-        return [
-            _justified(line(("wolfbus", STRONG)), line((clock, FAINT)), width),
-            line(("waiting for the game…", FAINT)),
-        ]
+        waiting = line(("waiting for the game…", FAINT))
+        return [_justified(line(("wolfbus", STRONG)), line((clock, FAINT)), width), waiting]
     title = line(("wolfbus", STRONG), "  ", opened.game, (f"  seed {printable(opened.seed, 40)}", FAINT))
     wolves = state.living_wolves
     alive = f"{wolves} Werewol{'f' if wolves == 1 else 'ves'} and {len(state.living) - wolves} others alive"

@@ -100,7 +100,7 @@ def _moment(state: GameState, moment: Moment) -> Iterator[str]:
     if isinstance(moment, Utterance):
         statement = moment.spoken
         turn = f"debate {statement.turn}, " if statement.phase == "debate" else ""
-        yield f"    {turn}{wording.name_and_role(state, statement.speaker)}{wording.vote_of(state, statement)}:"
+        yield f"    {turn}{wording.with_role(state, statement.speaker)}{wording.vote_of(state, statement)}:"
         more = len(statement.text) - TEXT_SHOWN
         cut = f" … and {more} characters more" if more > 0 else ""
         yield from _wrapped(f"“{spoken(statement.text[:TEXT_SHOWN], TEXT_SHOWN)}{cut}”", 6)
@@ -121,9 +121,9 @@ def _state_night(state: GameState, night: Night | None) -> Iterator[str]:
     if night is None:
         return
     for wolf, (target, word) in night.proposals.items():
-        yield from _wrapped(f"{wording.name_and_role(state, wolf)} proposes {name_of(target)}{_quoted(word, ': ')}", 4)
+        yield from _wrapped(f"{wording.with_role(state, wolf)} proposes {name_of(target)}{_quoted(word, ': ')}", 4)
     for seer, (target, role) in night.inspections.items():
-        yield from _wrapped(f"{wording.name_and_role(state, seer)} inspects {name_of(target)}: a {role}", 4)
+        yield from _wrapped(f"{wording.with_role(state, seer)} inspects {name_of(target)}: a {role}", 4)
 
 
 def _quoted(word: str | None, before: str) -> str:

@@ -65,7 +65,7 @@ def names_of(names: Iterable[SeatName]) -> str:
     return listed([name_of(name) for name in names]) or "nobody"
 
 
-def name_and_role(state: GameState, name: SeatName) -> str:
+def with_role(state: GameState, name: SeatName) -> str:
     """Return a name with its role: "Ada (Seer)"."""
     role = state.role(name)
     return f"{name_of(name)} ({role})" if role is not None else name_of(name)
@@ -174,12 +174,12 @@ def stop_in_words(event: Stopped) -> str:
 _EVENTS: Final[Mapping[str, Callable[[GameState, Any], str]]] = {
     "night_outcome": night_in_words,
     "inspection": lambda state, event: (
-        f"{name_and_role(state, event.seat)} sees that {name_of(event.target)} is a {event.role}"
+        f"{with_role(state, event.seat)} sees that {name_of(event.target)} is a {event.role}"
     ),
-    "silence": lambda state, event: f"{name_and_role(state, event.seat)} says nothing",
+    "silence": lambda state, event: f"{with_role(state, event.seat)} says nothing",
     "tally": lambda _, event: tally_in_words(event),
     "exile": lambda state, event: (
-        "nobody is exiled" if event.seat is None else f"{name_and_role(state, event.seat)} is exiled"
+        "nobody is exiled" if event.seat is None else f"{with_role(state, event.seat)} is exiled"
     ),
     "absent": lambda _, event: f"{name_of(event.seat)} has stopped answering",
     "returned": lambda _, event: f"{name_of(event.seat)} answers again",
@@ -355,7 +355,7 @@ class PlainLines:
             yield from (("", line) for line in opening_lines(event))
         elif event.type == "statement":
             turn = "" if event.phase == "vote" else f" {event.turn}"
-            speaker = f"{name_and_role(state, event.speaker)}{vote_of(state, event)}"
+            speaker = f"{with_role(state, event.speaker)}{vote_of(state, event)}"
             yield f"r{event.round} {event.phase}{turn}", f"{speaker}: “{spoken(event.text)}”"
         elif event.type == "model_call":
             # hundreds of calls go well, and say nothing of the game

@@ -19,7 +19,7 @@ def patch_of(name: str) -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
 
 
-def grown_by(name: str, folder: Path) -> Path:
+def patched_by(name: str, folder: Path) -> Path:
     """Copy the tree into a folder, and add what a patch of this folder says."""
     for package in PACKAGES:
         # with its bytecode, which holds for every file that stays as it is

@@ -12,7 +12,7 @@ from wolfbus.messages.house import GameClosed, GameOpened, HouseOpened
 OPEN = HouseOpened(session="s")
 
 
-class Desk:
+class ArchiveProbe:
     """An archive, and what it asked of its subscriptions."""
 
     def __init__(self, folder):
