@@ -118,7 +118,7 @@ COMMANDS = [
 def test_what_is_no_file_of_a_sensible_size_is_refused_at_once_in_one_line(
     words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, said = tmp_path / "named", {"pipe": "not a file but a pipe", "device": "not a file but a device",
+    path, refusals = tmp_path / "named", {"pipe": "not a file but a pipe", "device": "not a file but a device",
                                       "large": "too large", "folder": "is a directory",
                                       "missing": "no such file or directory"}  # fmt: skip
     if kind == "pipe":
@@ -133,7 +133,7 @@ def test_what_is_no_file_of_a_sensible_size_is_refused_at_once_in_one_line(
     assert run([word.format(path) for word in words]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert f"{path}: {said[kind]}" in err
+    assert f"{path}: {refusals[kind]}" in err
 
 
 def closed(numbers: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -146,14 +146,14 @@ def closed(numbers: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_without_stdout_a_command_says_so_in_one_line() -> None:
-    told = closed("1", "analytics")
-    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
-    assert told.stderr.startswith("wolfbus: stdout is closed")
+    done = closed("1", "analytics")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("wolfbus: stdout is closed")
 
 
 def test_without_stdin_and_stderr_a_game_is_played_as_ever(tmp_path: Path) -> None:
-    told = closed("02", "play", "--seed", "7", "--out", str(tmp_path))
-    assert (told.returncode, told.stderr) == (0, "")
+    done = closed("02", "play", "--seed", "7", "--out", str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
     (record,) = tmp_path.glob("*.ndjson")
     assert record.read_bytes().startswith(b'{"')
-    assert "8a0aabe20980" in told.stdout
+    assert "8a0aabe20980" in done.stdout
