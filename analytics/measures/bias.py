@@ -222,7 +222,10 @@ def _retest(columns: Columns) -> Result:
     twice = np.flatnonzero((key[1:] == key[:-1]).all(axis=1))
     pairs = np.stack([rows[twice], rows[twice + 1]])
     game, s, d, ones = table["game"][pairs[0]], table["s"][pairs], table["d"][pairs], np.ones(len(twice))
-    reason = "no judgement was made twice: play a study again with the same seed, and give both"
+    reason = (
+        "no judgement was made twice: play a study again with its seed and a setting that changes no game, "
+        "such as max_reply_bytes, and give both"
+    )
     varied = len(twice) > 1 and float(s.std()) > 0
     return {
         "difference": rate_of_rows(columns, game, np.abs(s[0] - s[1]), ones, reason),
