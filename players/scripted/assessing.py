@@ -7,6 +7,7 @@ player goes by what the words said and what it knows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 from players.scripted import tuning
@@ -70,12 +71,10 @@ _SPECIAL = frozenset({"Seer", "Doctor"})
 
 def _impression(player: Player, number: int, speaker: SeatName, cues: Cues) -> Cue:
     """Return what the cues of a statement add up to, with the strongest of them as the kind and the reason."""
-    marks = _tone(cues)
-    marks.extend(_content(player, number, speaker, cues))
     before = player.view.suspicion.of(player.me, speaker)
     value = tuning.PLAIN + tuning.HABIT * (before - player.view.suspicion.prior)
     strongest: Cue = (0.0, "none", "")
-    for mark in marks:
+    for mark in (*_tone(cues), *_content(player, number, speaker, cues)):
         value += mark[0]
         if mark[0] > strongest[0]:
             strongest = mark
@@ -86,43 +85,39 @@ def _impression(player: Player, number: int, speaker: SeatName, cues: Cues) -> C
     return value, strongest[1], strongest[2]
 
 
-def _tone(cues: Cues) -> list[Cue]:
-    marks: list[Cue] = []
+def _tone(cues: Cues) -> Iterator[Cue]:
     if cues.hedges:
-        marks.append((tuning.CUE_HEDGE * min(cues.hedges, 3), "omission", "Hedges."))
+        yield tuning.CUE_HEDGE * min(cues.hedges, 3), "omission", "Hedges."
     if cues.absolutes:
-        marks.append((tuning.CUE_ABSOLUTE * min(cues.absolutes, 2), "distortion", "Too sure."))
+        yield tuning.CUE_ABSOLUTE * min(cues.absolutes, 2), "distortion", "Too sure."
     if cues.deflects:
-        marks.append((tuning.CUE_DEFLECTS, "misdirection", "Deflects."))
+        yield tuning.CUE_DEFLECTS, "misdirection", "Deflects."
     if cues.pleads:
-        marks.append((tuning.CUE_PLEADS, "omission", "Pleads."))
+        yield tuning.CUE_PLEADS, "omission", "Pleads."
     if cues.grounded:
-        marks.append((tuning.CUE_GROUNDED, "none", "Can be checked."))
-    return marks
+        yield tuning.CUE_GROUNDED, "none", "Can be checked."
 
 
-def _content(player: Player, number: int, speaker: SeatName, cues: Cues) -> list[Cue]:
-    marks: list[Cue] = []
+def _content(player: Player, number: int, speaker: SeatName, cues: Cues) -> Iterator[Cue]:
     if number in player.notes.flips:
-        marks.append((tuning.CUE_FLIP, "fabrication", f"Changed its tune about {player.notes.flips[number]}."[:80]))
+        yield tuning.CUE_FLIP, "fabrication", f"Changed its tune about {player.notes.flips[number]}."[:80]
     if cues.claimed in _SPECIAL:
         if cues.claimed == "Seer" and speaker in player.notes.seers and player.contested():
-            marks.append((tuning.CUE_RIVAL_CLAIM, "fabrication", "Too many Seers."))
+            yield tuning.CUE_RIVAL_CLAIM, "fabrication", "Too many Seers."
         else:
-            marks.append((tuning.CUE_LONE_CLAIM, "none", "Undisputed claim."))
+            yield tuning.CUE_LONE_CLAIM, "none", "Undisputed claim."
     for target in cues.accused[:2]:
         if target == player.me:
             if not player.wolf:
-                marks.append((tuning.CUE_ACCUSES_ME, "misdirection", "Accuses me."))
+                yield tuning.CUE_ACCUSES_ME, "misdirection", "Accuses me."
             continue
         trust = player.belief_of(target)
         if trust <= tuning.TRUST_AT:
-            marks.append((tuning.CUE_ACCUSES_TRUSTED, "misdirection", f"Accuses {target}, whom I trust."))
+            yield tuning.CUE_ACCUSES_TRUSTED, "misdirection", f"Accuses {target}, whom I trust."
         elif trust >= tuning.HARD_AT:
-            marks.append((tuning.CUE_AGREES, "none", f"Suspects {target}, as I do."))
+            yield tuning.CUE_AGREES, "none", f"Suspects {target}, as I do."
         elif not cues.results:
-            marks.append((tuning.CUE_ACCUSES, "misdirection", f"Accuses {target} for little."))
-    return marks
+            yield tuning.CUE_ACCUSES, "misdirection", f"Accuses {target} for little."
 
 
 Verdict = tuple[Deception, float, str]

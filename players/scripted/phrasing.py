@@ -6,7 +6,7 @@ What can be held against a player has everybody as witness, and really happened;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias, get_args
@@ -42,39 +42,37 @@ Evidence: TypeAlias = tuple[Ground, SeatName | None]
 """A ground, and the other player it is about."""
 
 
-def evidence(player: Player, target: SeatName) -> list[Evidence]:
-    """Return what speaks against `target`, weightier things first; a mere feeling is always there, last."""
-    grounds = _reports(player, target)
-    grounds += _votes(player, target)
+def evidence(player: Player, target: SeatName) -> Iterator[Evidence]:
+    """Yield what speaks against `target`, weightier things first; a mere feeling is always there, last."""
+    yield from _reports(player, target)
+    yield from _votes(player, target)
     if target in player.notes.flipped:
-        grounds.append(("flipped", player.notes.flipped[target]))
+        yield "flipped", player.notes.flipped[target]
     latest = player.notes.latest.get(target)
     if latest is not None:
-        grounds += _tone(player, player.notes.cues[latest])
+        yield from _tone(player, player.notes.cues[latest])
     late = player.ask.phase == "vote" or player.ask.turn > player.view.config.debate_turns // 2
     if late and target not in player.notes.spoken:
-        grounds.append(("silent", None))
-    grounds.append(("feeling", None))
-    return grounds
+        yield "silent", None
+    yield "feeling", None
 
 
 def choose_evidence(player: Player, target: SeatName) -> Evidence:
     """Return one of the two weightiest grounds, drawn."""
-    grounds = evidence(player, target)
-    first, *rest = grounds
-    if not rest or first[0] == "result" or rest[0][0] == "feeling":
+    first, *others = evidence(player, target)
+    if not others or first[0] == "result" or others[0][0] == "feeling":
         return first
-    return first if player.chance("evidence") < 0.6 else rest[0]
+    return first if player.chance("evidence") < 0.6 else others[0]
 
 
-def _reports(player: Player, target: SeatName) -> list[Evidence]:
-    believed = [seer for seer in player.reporters(target) if player.credibility(seer) > 0.0]
-    grounds: list[Evidence] = [("result", seer) for seer in believed[:1]]
+def _reports(player: Player, target: SeatName) -> Iterator[Evidence]:
+    believed = next((seer for seer in player.reporters(target) if player.credibility(seer) > 0.0), None)
+    if believed is not None:
+        yield "result", believed
     if target in player.notes.seers and player.contested():
         rival = next((seer for seer in player.notes.seers if seer != target), None)
         if rival is not None:
-            grounds.append(("rival", rival))
-    return grounds
+            yield "rival", rival
 
 
 def _votes(player: Player, target: SeatName) -> list[Evidence]:
@@ -92,19 +90,17 @@ def _votes(player: Player, target: SeatName) -> list[Evidence]:
     return [] if against in player.view.dead else [("voted", against)]
 
 
-def _tone(player: Player, cues: Cues) -> list[Evidence]:
-    grounds: list[Evidence] = []
+def _tone(player: Player, cues: Cues) -> Iterator[Evidence]:
     if player.me in cues.accused:
-        grounds.append(("pressed me", None))
+        yield "pressed me", None
     elif cues.accused:
-        grounds.append(("pressed", cues.accused[0]))
+        yield "pressed", cues.accused[0]
     if cues.deflects:
-        grounds.append(("deflects", None))
+        yield "deflects", None
     if cues.absolutes >= 2:
-        grounds.append(("certain", None))
+        yield "certain", None
     if cues.hedges >= 2:
-        grounds.append(("hedges", None))
-    return grounds
+        yield "hedges", None
 
 
 Intent: TypeAlias = Literal[

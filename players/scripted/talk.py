@@ -6,6 +6,8 @@ a partner, and else blend in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from players.scripted import tuning
 from players.scripted.phrasing import SpeechPlan
 from players.scripted.player import Player
@@ -53,20 +55,20 @@ def last_accuser(player: Player) -> SeatName | None:
     return max(living)[1] if living else None
 
 
-def small_talk(player: Player) -> list[Weighted]:
-    """Return what can be said without accusing anybody; never empty."""
-    options: list[Weighted] = [(SpeechPlan("hedge"), 2)]
+def small_talk(player: Player) -> Iterator[Weighted]:
+    """Yield what can be said without accusing anybody; never empty."""
+    yield SpeechPlan("hedge"), 2
     if player.ask.turn <= 2:
         if player.notes.died is not None:
-            options.append((SpeechPlan("death", thought=f"Why {player.notes.died}?"), 6))
+            yield SpeechPlan("death", thought=f"Why {player.notes.died}?"), 6
         elif player.ask.round > 1 or player.view.config.first_night_kill:
-            options.append((SpeechPlan("quiet night", thought="A life saved; by whom?"), 6))
+            yield SpeechPlan("quiet night", thought="A life saved; by whom?"), 6
         if player.ask.round == 1:
-            options.append((SpeechPlan("first day"), 5))
+            yield SpeechPlan("first day"), 5
     quiet = [name for name in player.view.others if name not in player.notes.spoken]
     if quiet and player.ask.turn >= 2:
         name = player.pick("quiet one", quiet)
-        options.append((SpeechPlan("ask", name, thought=f"{name} has not spoken today."), 3))
+        yield SpeechPlan("ask", name, thought=f"{name} has not spoken today."), 3
     voters = [
         (name, against)
         for name, against in player.notes.votes.items()
@@ -74,37 +76,33 @@ def small_talk(player: Player) -> list[Weighted]:
     ]
     if voters and player.ask.turn <= 4:
         name, against = voters[int(player.chance("voter") * len(voters))]
-        options.append((SpeechPlan("ask vote", name, against, thought=f"Make {name} explain the vote."), 3))
-    return options
+        yield SpeechPlan("ask vote", name, against, thought=f"Make {name} explain the vote."), 3
 
 
-def backing(player: Player, suspects: list[tuple[SeatName, float]]) -> list[Weighted]:
-    """Return what can be said on claims to be the Seer: follow a report, or choose between rivals."""
-    options: list[Weighted] = []
+def backing(player: Player, suspects: list[tuple[SeatName, float]]) -> Iterator[Weighted]:
+    """Yield what can be said on claims to be the Seer: follow a report, or choose between rivals."""
     for target, belief in suspects:
         for seer in player.reporters(target) if belief >= tuning.HARD_AT else ():
             plan = SpeechPlan("back seer", target, seer, accusing(target), f"I believe {seer}.")
-            options.append((plan, 6))
+            yield plan, 6
     rivals = [pair for pair in suspects if pair[0] in player.notes.seers]
     if player.contested() and rivals:
         target = rivals[0][0]
         other = next((name for name in player.notes.seers if name != target), None)
         if other is not None and rivals[0][1] >= tuning.SOFT_AT:
             thought = f"Of the Seers I believe {other}."
-            options.append((SpeechPlan("weigh seers", target, other, accusing(target), thought), 5))
-    return options
+            yield SpeechPlan("weigh seers", target, other, accusing(target), thought), 5
 
 
-def suspicion_talk(player: Player, suspects: list[tuple[SeatName, float]]) -> list[Weighted]:
-    """Return accusations, doubts and words of trust that follow from what this seat believes of the others."""
-    options: list[Weighted] = []
+def suspicion_talk(player: Player, suspects: list[tuple[SeatName, float]]) -> Iterator[Weighted]:
+    """Yield accusations, doubts and words of trust that follow from what this seat believes of the others."""
     if not suspects:
-        return options
+        return
     target, belief = suspects[0]
     if belief >= tuning.HARD_AT:
-        options.append((accuse(target), 8))
+        yield accuse(target), 8
     elif belief >= tuning.SOFT_AT:
-        options.append((doubt(target), 6))
+        yield doubt(target), 6
     floor = player.floor
     if floor is not None:
         beliefs = dict(suspects)
@@ -113,11 +111,10 @@ def suspicion_talk(player: Player, suspects: list[tuple[SeatName, float]]) -> li
                 continue
             if beliefs[accused] >= tuning.SOFT_AT + 0.06:
                 thought = f"{floor.speaker} is right about {accused}."
-                options.append((SpeechPlan("agree", accused, floor.speaker, accusing(accused), thought), 5))
+                yield SpeechPlan("agree", accused, floor.speaker, accusing(accused), thought), 5
             elif beliefs[accused] <= tuning.TRUST_AT:
                 thought = f"I do not believe the case against {accused}."
-                options.append((SpeechPlan("defend other", accused, floor.speaker, thought=thought), 4))
-    return options
+                yield SpeechPlan("defend other", accused, floor.speaker, thought=thought), 4
 
 
 def plan_honest(player: Player) -> SpeechPlan:
@@ -133,10 +130,10 @@ def plan_honest(player: Player) -> SpeechPlan:
 
 def _options(player: Player) -> list[Weighted]:
     suspects = player.suspects()
-    options = backing(player, suspects) + suspicion_talk(player, suspects)
+    options = [*backing(player, suspects), *suspicion_talk(player, suspects)]
     accuser = last_accuser(player)
     if accuser is None or not player.in_danger(player.me):
-        options += small_talk(player)
+        options.extend(small_talk(player))
     if accuser is not None:
         plain = player.view.role == "Villager" and player.chance("plain") < 0.5
         if plain:
@@ -312,11 +309,12 @@ def _reports_of_today(player: Player) -> set[int]:
 def _wolf_options(player: Player) -> list[Weighted]:
     ranked = innocents(player)
     attack = player.chance("attack") < tuning.WOLF_ATTACKS
-    options = _attacks(player, ranked) if attack and ranked else small_talk(player)
+    options = [*(_attacks(player, ranked) if attack and ranked else small_talk(player))]
     accuser = last_accuser(player)
     if accuser is not None:
-        defence = _defence(player, accuser, ranked)
-        options = defence if player.in_danger(player.me) else options + defence
+        if player.in_danger(player.me):
+            options.clear()
+        options.extend(_defence(player, accuser, ranked))
     partner = lost_partner(player)
     if partner is not None:
         options.append((accuse(partner), 12))
@@ -325,42 +323,36 @@ def _wolf_options(player: Player) -> list[Weighted]:
     return options
 
 
-def _attacks(player: Player, ranked: list[tuple[SeatName, float]]) -> list[Weighted]:
+def _attacks(player: Player, ranked: list[tuple[SeatName, float]]) -> Iterator[Weighted]:
     target, value = ranked[0]
-    options: list[Weighted] = [(doubt(target), 5)]
+    yield doubt(target), 5
     if player.ask.round > 1 or value > 0.3:
-        options.append((accuse(target), 4))
-        options.append((accuse(target, boldly=True), 4))
+        yield accuse(target), 4
+        yield accuse(target, boldly=True), 4
     floor = player.floor
     if floor is not None:
         names = {name for name, _ in ranked}
         for accused in player.notes.cues[floor.statement].accused:
             if accused in names and floor.speaker != accused:
                 thought = f"{floor.speaker} does our work; push {accused}."
-                options.append((SpeechPlan("agree", accused, floor.speaker, accusing(accused), thought), 6))
-    return options
+                yield SpeechPlan("agree", accused, floor.speaker, accusing(accused), thought), 6
 
 
-def _defence(player: Player, accuser: SeatName, ranked: list[tuple[SeatName, float]]) -> list[Weighted]:
-    options: list[Weighted] = [
-        (SpeechPlan("defend self", None, accuser, thought=f"{accuser} is on to me; stay calm."), 6)
-    ]
+def _defence(player: Player, accuser: SeatName, ranked: list[tuple[SeatName, float]]) -> Iterator[Weighted]:
+    yield SpeechPlan("defend self", None, accuser, thought=f"{accuser} is on to me; stay calm."), 6
     if player.me not in player.notes.seers:
         claims = (RoleClaim(target=player.me, role="Villager"),)
         thought = "Play the harmless Villager."
-        options.append((SpeechPlan("defend self as villager", None, accuser, claims, thought), 6))
+        yield SpeechPlan("defend self as villager", None, accuser, claims, thought), 6
     if ranked:
         target = ranked[0][0]
-        options.append((SpeechPlan("deflect", target, thought=f"Point them at {target}."), 8))
-    return options
+        yield SpeechPlan("deflect", target, thought=f"Point them at {target}."), 8
 
 
-def _defend_partners(player: Player) -> list[Weighted]:
+def _defend_partners(player: Player) -> Iterator[Weighted]:
     """Speak up for a partner under fire."""
-    options: list[Weighted] = []
     for partner in player.living_partners():
         accusers = [name for name in player.accusers(partner) if name != player.me]
         if accusers:
             thought = f"{partner} needs a voice; not too loud."
-            options.append((SpeechPlan("defend other", partner, accusers[-1], thought=thought), 3))
-    return options
+            yield SpeechPlan("defend other", partner, accusers[-1], thought=thought), 3

@@ -33,8 +33,10 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
-_MARKED_LABEL = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
-"""The label of words in brackets or asterisks."""
+_MARKED_LABEL = re.compile(
+    r"(^|[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:", re.MULTILINE
+)
+"""The label of a line, or of words in brackets or asterisks, behind what opens them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +189,19 @@ def _value(question: Question, part: AnswerPart, value: Any) -> Value:
         if without_thinking(value).thoughts:
             return Bad("unparseable", "holds private thoughts between tags")
         if holds_marked_thoughts(value):
-            return Bad("unparseable", "holds private thoughts in brackets or asterisks")
+            return Bad("unparseable", "holds private thoughts, marked as such")
         if _PLACEHOLDER.fullmatch(value):
             return Bad("unparseable", f"must be words of your own, not {quoted(value)}")
     return _READERS[part.shape](value)
 
 
 def holds_marked_thoughts(text: str) -> bool:
-    """Return whether words that others would hear hold thoughts marked as such: "(private: …)", "*private: …*"."""
-    return any(folded(label) in ALWAYS_THOUGHTS for label in _MARKED_LABEL.findall(text))
+    """Return whether words that others would hear hold thoughts marked as such: "(thought: …)", "*private: …*".
+
+    A line may begin "Analysis:" in a statement for all, but not "Private:".
+    """
+    labels = [(opening, folded(label)) for opening, label in _MARKED_LABEL.findall(text)]
+    return any(label in ALWAYS_THOUGHTS and (opening or label.startswith("private")) for opening, label in labels)
 
 
 def _read_kind(value: Any) -> Value:
