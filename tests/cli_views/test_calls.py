@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import itertools
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -45,9 +46,7 @@ def no_calls(answer, name):
 def first_bids(*fields: dict[str, Any]):
     """Return what makes the first bids of a game come from such calls, and nothing else from any."""
     left = iter(fields)
-    return lambda answer, name: (
-        [call_fields for call_fields in [next(left, None)] if call_fields] if answer.kind == "bid" else []
-    )
+    return lambda answer, name: list(itertools.islice(left, 1)) if answer.kind == "bid" else []
 
 
 def calls_in(records: Iterable[Recorded]) -> list[Recorded]:
@@ -200,14 +199,10 @@ def test_a_prompt_comes_with_all_that_is_known_of_its_call(replay: Replay):
     value = json.loads(replay(records, "--prompt", str(entry.n), "--json").out)
     assert [message["role"] for message in value["messages"]] == ["system", "user"]
     assert value["messages"][0]["content"] == "These are the rules.\n"
-    call_fields = value["call"]
-    assert call_fields["read"] == ["clean"]
-    assert set(Call.model_fields) <= call_fields.keys()
-    assert (call_fields["line"], call_fields["cassette"], call_fields["failures"]) == (
-        entry.n,
-        False,
-        ["http://here:1/v1: 500"],
-    )
+    listed = value["call"]
+    assert listed["read"] == ["clean"]
+    assert set(Call.model_fields) <= listed.keys()
+    assert (listed["line"], listed["cassette"], listed["failures"]) == (entry.n, False, ["http://here:1/v1: 500"])
 
 
 def test_the_list_of_calls_says_where_in_the_game_and_about_what(replay: Replay):

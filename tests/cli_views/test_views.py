@@ -177,13 +177,9 @@ def test_only_calls_that_a_server_may_have_worked_on_lack_tokens():
     for event in (opened, *calls):
         fold.feed(event)
     (sums,) = fold.rows().calls.values()
-    sums_of_calls = sums.result()
-    assert (sums_of_calls["calls"], sums_of_calls["failed"], sums_of_calls["cassette"]) == (8, 5, 1)
-    assert [sums_of_calls[f"{name}_missing"] for name in ("prompt_tokens", "completion_tokens", "cost_usd")] == [
-        2,
-        2,
-        3,
-    ]
+    usage = sums.result()
+    assert (usage["calls"], usage["failed"], usage["cassette"]) == (8, 5, 1)
+    assert [usage[f"{name}_missing"] for name in ("prompt_tokens", "completion_tokens", "cost_usd")] == [2, 2, 3]
 
 
 class Gone(io.StringIO):
