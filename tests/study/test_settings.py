@@ -136,8 +136,8 @@ def test_any_name_and_any_number_is_written_so_that_it_reads_back_the_same(playe
     {SHORT}
     [models.m]
     model = "m"
-    price = {{ input = 0, output = 1e22 }}
-    extra = {{ "{literal}" = "{literal}", "" = "", plain = true, half = -0.5, minus = -7 }}
+    price = {{ input = 0, output = 1e9 }}
+    extra = {{ "{literal}" = "{literal}", "" = "", plain = true, half = -0.5, minus = -7, large = 1e22 }}
     """
     study, again = played(text)
     assert (study["name"], again["name"], again["budget"], again["budget_tokens"]) == (strange, strange, 1e-7, 2**53)
