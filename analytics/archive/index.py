@@ -36,7 +36,7 @@ FORGOTTEN: Final = ".forgotten"
 LIVE_GAMES: Final = 32
 """Running games that one snapshot shows at most, the newest first."""
 LIVE_KEPT: Final = 200
-"""Pictures that stay on the stream."""
+"""Snapshots that stay on the stream."""
 
 
 @dataclass(slots=True)

@@ -262,9 +262,9 @@ class ArchiveService:
                 self._post(view)
             except BusError as error:
                 # its reader and writer report that the bus is away
-                logger.debug("looking around failed: %s", error)
+                logger.debug("the check failed: %s", error)
             except Exception as error:
-                logger.exception("looking around failed")
+                logger.exception("the check failed")
                 self._fail(error)
                 return
         self._check_within(self._check_s)

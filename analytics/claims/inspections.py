@@ -312,15 +312,15 @@ def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim
     if match is None or taken_back(words, match.end("who")):
         return
     who = match.start("who")
-    nights = {statement.person(words, who, who + 1): words.nights(begin, who + 1, place)}
+    listed = [(statement.person(words, who, who + 1), words.nights(begin, who + 1, place))]
     while following := words.near(who, "and_whom"):
         who = following.start("who")
-        nights.setdefault(words.player(who), words.nights(who, who + 1, who))
-    for target, named in nights.items():
+        listed.append((words.player(who), words.nights(who, who + 1, who)))
+    for target, nights in listed:
         # "I saved Raj and Bea on nights 1 and 2" does not tell who was saved in which
-        shared = len(named) > 1 and any(same in ([], named) for other, same in nights.items() if other != target)
+        shared = len(nights) > 1 and any(same in ([], nights) for other, same in listed if other != target)
         if target is not None:
-            yield from protected(target, [] if shared else named)
+            yield from protected(target, [] if shared else nights)
 
 
 def _begins(words: StatementWords, place: int) -> int | None:

@@ -272,7 +272,7 @@ def _questions(words: list[str]) -> Iterator[tuple[int, int]]:
         if word not in STOPS:
             continue
         if word == "?":
-            first = next((index for index in words[begin:place] if index not in {",", "so", "and", "but"}), "")
+            first = next((other for other in words[begin:place] if other not in {",", "so", "and", "but"}), "")
             start = begin
             if first not in WORDS["question"]:
                 tags = [

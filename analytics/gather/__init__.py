@@ -147,15 +147,15 @@ def _results(
     words: _Words,
 ) -> Iterator[tuple[SourceBatch, BatchResult]]:
     """Yield what each batch came to: first those that the cache holds, which come without words."""
-    missing: dict[str, SourceBatch] = {}
+    missing: list[SourceBatch] = []
     for batch in batches:
         result = None if cache is None else recall(cache, batch, keys[batch.name])
         if result is None:
-            missing[batch.name] = batch
+            missing.append(batch)
         else:
             words.forget()
             yield batch, result
-    for batch, result in _read_all(list(missing.values()), workers, words):
+    for batch, result in _read_all(missing, workers, words):
         if cache is not None:
             keep(cache, batch, keys[batch.name], result)
         yield batch, result
@@ -180,9 +180,9 @@ def each_game(
     """
     criteria = criteria or Criteria()
     collection = collect(paths, criteria.roles, as_recorded=criteria.as_recorded)
-    files: dict[str, Source | FileNote] = {note.path: note for note in collection.refused}
-    files |= {str(source.path): source for source in collection.files}
-    for _, file in sorted(files.items()):
+    # a game that is missing is noted under the path of its record, where another game's file may stand
+    files: list[Source | FileNote] = [*collection.refused, *collection.files]
+    for file in sorted(files, key=lambda file: str(file.path)):
         yield (
             (file, None) if isinstance(file, FileNote) else read_game(file, criteria, keep_text=keep_text, digest=False)
         )

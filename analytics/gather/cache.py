@@ -48,8 +48,6 @@ _HASH: Final = 32
 _NAMES: Final = "surrogatepass"
 """Names of files need not be UTF-8; Python has surrogates for the bytes that are not."""
 _LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "jinja2", "pydantic")
-_ROOMS: Final = ("messages", "record", "study", "document")
-"""Of wolfbus, what measuring rests on, beside its own files; all of analytics does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +118,7 @@ def hash_of_file(path: Path) -> bytes:
 @cache
 def program() -> bytes:
     """Return a hash over the program: its files, its libraries' versions, and Python's."""
-    rooms = Path(wolfbus.__file__).parent
-    files = [
-        *Path(analytics.__file__).parent.rglob("*"),
-        *rooms.glob("*.py"),
-        *(path for room in _ROOMS for path in (rooms / room).rglob("*")),
-    ]
+    files = [path for package in (analytics, wolfbus) for path in Path(str(package.__file__)).parent.rglob("*")]
     contents = (
         (str(path), hash_of_file(path)) for path in sorted(files) if path.is_file() and "__pycache__" not in path.parts
     )

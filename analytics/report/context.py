@@ -63,9 +63,9 @@ def value_cell(
         reason: why it is undefined; a general sentence unless given.
     """
     under = [part for part in (between(*within, unit), None if n is None else f"n {n:,}") if part]
-    lacking = None if number is not None else (reason or "there is nothing to compute it from")
+    reason = None if number is not None else (reason or "there is nothing to compute it from")
     published = "" if paper is None else in_unit(paper, unit)
-    return Cell(in_unit(number, unit), " · ".join(under), published, link if number is not None else None, lacking)
+    return Cell(in_unit(number, unit), " · ".join(under), published, link if number is not None else None, reason)
 
 
 def estimate_cell(

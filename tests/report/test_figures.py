@@ -285,9 +285,9 @@ def test_words_and_marks_stand_out_from_their_ground(colours):
 def test_words_in_a_cell_of_the_heat_map_can_be_read(colours):
     cell = r'<rect [^>]*fill="var\(--wb-(heat-\d)[^>]*/><text [^>]*fill="var\(--wb-(\w+)'
     # the words beside the scale stand on the paper
-    findings = {(ground, ink) for ground, ink in re.findall(cell, figures()["heatmap"]) if ink != "muted"}
-    assert findings
-    assert all(contrast(colours[ground], colours[ink]) >= 4.5 for ground, ink in findings)
+    pairs = {(ground, ink) for ground, ink in re.findall(cell, figures()["heatmap"]) if ink != "muted"}
+    assert pairs
+    assert all(contrast(colours[ground], colours[ink]) >= 4.5 for ground, ink in pairs)
 
 
 @GROUNDS

@@ -61,7 +61,7 @@ def test_every_block_has_a_form_in_the_terminal():
         (Row(Cell("evil\x1b[2J|agent"), (Cell("47.9\u00a0%", "45.1–53.2\u00a0% · n 30", "50.0\u00a0%"),)),),
         ("A note.",),
     )
-    expected = written(
+    text = written(
         [
             *(Heading("Heading", "h"), plain("Words, ", Strong("strong"), " and ", LinkText("linked", "#x"), ".")),
             *(warning("mind this."), Bullets((("one",), ("two",))), Figure("f", lambda: "<svg>", "Drawn.")),
@@ -69,7 +69,7 @@ def test_every_block_has_a_form_in_the_terminal():
             *(Listing("  as it\n    stands"), TermList((("Term", ("what it means",)),))),
         ]
     )
-    assert expected == (
+    assert text == (
         "Heading\n\nWords, strong and linked.\n\nWARNING: mind this.\n\n- one\n- two\n\n"
         "Who did what.\n"
         f"  {'Who':<22}  {'How much':>39}\n"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import wolfbus
 from analytics.gather import Criteria, Gathered, gather
 from analytics.measures import ColumnsBuilder
 from moderator.engine.reexecution import Verifier
@@ -119,6 +120,19 @@ def test_other_criteria_and_other_versions_find_nothing(folder: Path, monkeypatc
     monkeypatch.setattr("analytics.gather.cache.program", lambda: b"of another version")
     gather([folder], cached=True)
     assert [name for name, when in cache_times(folder).items() if written[name] != when]
+
+
+def test_whatever_file_of_the_program_changes_it_is_another_version(folder: Path, tmp_path: Path):
+    copy = shutil.copytree(Path(wolfbus.__file__).parent, tmp_path / "wolfbus")
+    code = "import sys, wolfbus; wolfbus.__file__, path = sys.argv[1:]; "
+    code += "from analytics.gather import gather; gather([path], cached=True)"
+    written: list[dict[str, int]] = []
+    for name in ("formats.py", "roles.toml", "reading/words.toml"):
+        with (copy / name).open("ab") as file:
+            file.write(b"#")
+        subprocess.run([sys.executable, "-c", code, str(copy / "__init__.py"), str(folder)], check=True)
+        assert cache_times(folder) not in written
+        written.append(cache_times(folder))
 
 
 def test_of_many_parts_only_the_one_that_changed_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -203,6 +203,11 @@ def test_a_record_that_a_study_has_lost_is_named(folder: Path):
     (note,) = gather([folder]).problems
     assert (note.path, note.counted) == (str(folder / "records" / "2.ndjson"), False)
     assert note.problem == f"missing: study s says that game {games[1]['game']} was played to its end"
+    # also where another game's file stands in its place
+    (folder / "records" / "1.ndjson").rename(folder / "records" / "2.ndjson")
+    gathered = gather([folder])
+    assert gathered.problems == (note,)
+    assert [note for note, _ in each_game([folder])] == list(gathered.files)
 
 
 def test_streaming_the_games_gives_the_rows_that_are_gathered_and_the_words_that_are_kept_of_few(played: Path):
