@@ -109,7 +109,7 @@ class FindingLedger:
 
     @contextlib.contextmanager
     def check(self, name: str, *, lenient: bool = False) -> Iterator[Finding]:
-        """Make one check: faults faults meanwhile are its own.
+        """Make one check: faults recorded meanwhile are its own.
 
         Args:
             name: what is checked.

@@ -17,7 +17,10 @@ from redis import Redis
 
 from tests.golden.running import wolfbus
 from tests.ops.commands import run
-from wolfbus.bus import Entry, open_bus
+from tests.waiting import wait_until
+from wolfbus.bus import Entry, open_bus, streams
+from wolfbus.messages.codec import encode
+from wolfbus.messages.house import HouseClosed, HouseOpened
 
 WOLFBUS = (sys.executable, "-m", "wolfbus")
 RULES = "villagers = 3\nwerewolves = 1\ndoctors = 0\nmax_rounds = 2\n"
@@ -90,6 +93,36 @@ def test_a_house_that_somebody_moderates_is_left_alone_and_told_in_one_line(tmp_
     assert code == 2, output
     assert re.fullmatch(r"wolfbus: house taken is moderated by somebody, for \d+ s more at least; give .*\n", output)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_house_is_known_to_have_closed_though_the_beginning_of_its_session_was_cut_away(tmp_path, redis_url):
+    (tmp_path / "rules.toml").write_text(RULES)
+    games, out, cut = streams.games("twice"), tmp_path / "out", []
+    words = [
+        "up",
+        "--redis",
+        redis_url,
+        "--house",
+        "twice",
+        "--config",
+        str(tmp_path / "rules.toml"),
+        "--out",
+        str(out),
+    ]
+
+    def look(output):
+        if not cut and "game 1 begins" in output:
+            # its analytics has read so far then
+            wait_until(lambda: list(out.glob("*.ndjson")), 30)
+            cut.append(next(entry.id for entry in reversed(bus.entries(games)) if entry.type == "game_opened"))
+            bus.trim(games, cut[0])
+        return False
+
+    with contextlib.closing(open_bus(redis_url)) as bus:
+        for news in (HouseOpened(session="earlier"), HouseClosed(session="earlier", games=0, failed=0)):
+            bus.post(games, Entry(encode(news), news.type, "moderator"))
+        code, output = run(*words, until=look)
+    assert (code, len(cut), "starting it again" in output) == (0, 1, False), output
 
 
 @with_redis

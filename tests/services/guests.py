@@ -34,9 +34,9 @@ class Guest:
     Attributes:
         inbox: what the house said to it, decoded.
         games: games in which it has a seat.
-        asked: set once it was asked something.
+        was_asked: set once it was asked something.
         asks: how often it answered each request.
-        heard: what games delivered to it.
+        deliveries: what games delivered to it.
         gate: no question is answered before it is set.
         slow_s: seconds that every answer takes.
         forgetting: whether the bus may lose what was said, so that a request may have to be answered anew.

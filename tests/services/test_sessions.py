@@ -50,8 +50,8 @@ def news(bus):
     return [validate(HOUSE_NEWS, unpack(one.body)) for one in bus.entries(GAMES)]
 
 
-def post(bus, epoch, *memory_house):
-    assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(GAMES, entry(one)) for one in memory_house])]) == [None]
+def post(bus, epoch, *messages):
+    assert bus.commit([Commit(HOUSE, "", epoch, "", "", posts=[(GAMES, entry(one)) for one in messages])]) == [None]
 
 
 class House:
@@ -63,8 +63,8 @@ class House:
         self.session = HouseSession()
         self.summaries = GameSummaries(self.session, self.tell, lambda before: self.bus.trim(GAMES, before), 40)
 
-    def tell(self, *memory_house):
-        post(self.bus, self.epoch, *memory_house)
+    def tell(self, *messages):
+        post(self.bus, self.epoch, *messages)
 
     def look(self):
         self.session.catch_up(self.bus, HOUSE)

@@ -119,8 +119,8 @@ class HouseCloseCheck:
         # for as long as this is asked nothing else is done
         self._url = with_patience(url, _PATIENCE_S)
         self._house = house
-        self._session = Session()
         self._end_before: End | None = None
+        self._has_closed = False
         self._bus: Bus | None = None
 
     def mark(self, stopping: Stopping) -> None:
@@ -137,18 +137,25 @@ class HouseCloseCheck:
         if not stopping.requested and (owner := self._bus.owner(self._house)).left_s:
             lease = f"{printable(owner.holder)}, for {owner.left_s:.0f} s more at least"
             raise ConfigError(f"house {self._house} is moderated by {lease}; give --house another name")
-        self._session.catch_up(self._bus, self._house)
-        self._end_before = self._session.end
+        self._end_before = _latest_end(self._bus, self._house)
 
     def __call__(self) -> bool:
         """Return whether the house has closed, as far as is known while the bus is away."""
-        if self._bus is not None:
+        if self._bus is not None and not self._has_closed:
             with contextlib.suppress(BusError):
-                self._session.catch_up(self._bus, self._house)
-        return self._session.end is not None and self._session.end != self._end_before
+                self._has_closed = _latest_end(self._bus, self._house) not in (None, self._end_before)
+        return self._has_closed
 
     def close(self) -> None:
         """Disconnect."""
         if self._bus is not None:
             with contextlib.suppress(BusError):
                 self._bus.close()
+
+
+def _latest_end(bus: Bus, house: str) -> End | None:
+    """Return how the house's latest session was closed; None if it runs, or there was none. Raises BusError."""
+    # from the start, which says whose news it is: what follows the last entry read may have been cut away meanwhile
+    session = Session()
+    session.catch_up(bus, house)
+    return session.end
