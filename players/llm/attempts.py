@@ -66,7 +66,6 @@ class Attempts:
         self._probes = question.purpose == "probe"
         self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
         self._charged = False
-        self._capability = server.capability(question.model.model)
         self._began = loop_time()
         self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
         self._rank = (question.purpose in _DEFERRED, next(server.gate.numbers))
@@ -121,16 +120,16 @@ class Attempts:
         return reply
 
     async def _reply_within(self, max_tokens: int) -> ProviderReply:
-        question = self._question
+        question, capability = self._question, self._server.capability(self._model.model)
         while True:
-            shape = self._capability.for_model(self._model)
+            shape = capability.for_model(self._model)
             try:
                 request = Request(self._model, question.messages, question.form, shape, max_tokens, question.chain)
                 return await self._attempt(request)
             except Failed as failed:
                 failure = failed.failure
             self._last_failure = failure.line
-            if self._capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
+            if capability.learn(failure, shape, self._model) and self._adjusted < _ADJUSTMENTS:
                 self._adjusted += 1
                 self._keep_failure(failure)
                 continue

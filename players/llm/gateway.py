@@ -51,8 +51,8 @@ class Gateway:
         cassette: where replies are recorded or played from; None for neither.
         give_up: replies in a row of a model that nobody could read, and none before, after which the games that it
             plays in are ended; 0 for never.
-        fatal: called at every call, in the gateway's thread, with why no more can be made: the budget is spent, the
-            cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
+        fatal: called in the gateway's thread, at every call that cannot be made any more, with why: the budget is
+            spent, the cassette lacks a reply, or (of the one game that `GivenUp` names) a model is given up.
         environment: where keys are looked up before ``.env``; `os.environ` unless given.
         tempo: when an endpoint is down, how it is found to be back, and the time between the attempts of a call.
         providers: opens the provider of an endpoint; as its settings say unless given.

@@ -241,7 +241,7 @@ class Gate:
         logger.warning("%s: calls wait longer than %g s for %s", self._url, LONG_WAIT_S, self._limit_texts[self._limit])
 
     def _admit(self) -> None:
-        """Give permits to the calls that may go, fail those that wait for nothing, and return when that may change."""
+        """Give permits to calls that may go, fail those that wait in vain, and run again when either may change."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

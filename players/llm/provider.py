@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
-from wolfbus.errors import PlayerError
+from wolfbus.errors import PlayerError, WolfError
 from wolfbus.messages.calls import ChatRole, Scalar
 from wolfbus.printable import error_in_words
 from wolfbus.reading.text import object_extent
@@ -316,19 +316,25 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
     """Return the provider that an endpoint's settings name.
 
     Raises:
-        PlayerError: there is none of that name, or its module cannot be used; or it cannot be asked, as without a key.
+        PlayerError: there is none of that name, or it cannot be used; or it cannot be asked, as without a key.
     """
     name = endpoint.provider if "." in endpoint.provider else f"{_PACKAGE}.{endpoint.provider}"
     try:
         module = import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
         cause = error_in_words(error, _CAUSE_SHOWN)
         raise PlayerError(f'provider "{endpoint.provider}": importing {name} failed: {cause}') from error
     if not callable(getattr(module, "open_provider", None)):
         raise PlayerError(f'provider "{endpoint.provider}": {name} has no function open_provider(endpoint, keys)')
-    provider: Provider = module.open_provider(endpoint, keys)
+    try:
+        provider: Provider = module.open_provider(endpoint, keys)
+    except WolfError:
+        raise
+    except (Exception, SystemExit) as error:
+        cause = error_in_words(error, _CAUSE_SHOWN)
+        raise PlayerError(f'provider "{endpoint.provider}": open_provider of {name} failed: {cause}') from error
     return provider
 
 

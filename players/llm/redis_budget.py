@@ -1,6 +1,6 @@
 """`RedisBudget`: what the workers of a study on many machines may spend together, kept on their Redis.
 
-It is kept there atomically, and so whoever dies: what a worker had set aside that is silent for too long counts as
+It is kept there atomically, and so whoever dies: what a worker had reserved that is silent for too long counts as
 spent, since its calls may have been charged. Money is rounded up to whole units of 1e-10 US dollars.
 """
 
@@ -33,7 +33,7 @@ class RedisBudget:
     """The budget of an agenda, and one process's share in it; a `BudgetLedger`. All that it does is safe to repeat.
 
     `open`, `look` and `remove`, by which a study is run, may raise BusError. `reserve` and `settle` log it, once until
-    the bus answers again: nothing goes out then, and what could not be settled stays set aside, and counts as spent
+    the bus answers again: nothing goes out then, and what could not be settled stays reserved, and counts as spent
     once this process is gone.
 
     Args:
@@ -41,7 +41,7 @@ class RedisBudget:
         agenda: the agenda's name.
         usd: limit in US dollars, for what is said of it; None for none.
         tokens: limit on tokens, likewise.
-        lease_s: seconds after which what a silent holder had set aside counts as spent, > 0.
+        lease_s: seconds after which what a silent holder had reserved counts as spent, > 0.
 
     Raises:
         ConfigError: the address cannot be understood.
@@ -75,7 +75,7 @@ class RedisBudget:
         return self._run("open", usd, tokens, *_whole(before))[1]
 
     def look(self) -> tuple[Amount, str | None]:
-        """Return what is spent, as far as holders have state, and why no more calls may go out, if so."""
+        """Return what is spent, as far as holders have settled, and why no more calls may go out, if so."""
         _, spent, ended = self._run("look")
         return spent, self._refusal(ended) if ended else None
 

@@ -33,10 +33,10 @@ from wolfbus.vocabulary import DECEPTIONS, Deception, Fault, Kind, Reading
 _LONGEST_NAME = 32
 _ANY_KIND = "?"
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
-_MARKED_LABEL = re.compile(
-    r"(^|[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:", re.MULTILINE
-)
-"""The label of a line, or of words in brackets or asterisks, behind what opens them."""
+_MARKED_LABEL = re.compile(r"(?:[(\[{<]|(?<!\w)[*_]{1,3})\s{0,3}([^\W\d_][\w -]{0,40}?)\s{0,3}[*_]{0,3}\s{0,3}:")
+"""The label of words in brackets or asterisks."""
+LINE_LABEL: Final = re.compile(r"^[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)", re.MULTILINE)
+"""The label that a line begins with, behind a bullet, a number or other marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +200,9 @@ def holds_marked_thoughts(text: str) -> bool:
 
     A line may begin "Analysis:" in a statement for all, but not "Private:".
     """
-    labels = [(opening, folded(label)) for opening, label in _MARKED_LABEL.findall(text)]
-    return any(label in ALWAYS_THOUGHTS and (opening or label.startswith("private")) for opening, label in labels)
+    marked = map(folded, _MARKED_LABEL.findall(text))
+    private = (label for label in map(folded, LINE_LABEL.findall(text)) if label.startswith("private"))
+    return any(label in ALWAYS_THOUGHTS for label in (*marked, *private))
 
 
 def _read_kind(value: Any) -> Value:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from wolfbus.config import NOBODY_WORDS
 from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.package_data import PackageData, read_data
-from wolfbus.reading.answer import JudgedAnswer, Question, holds_marked_thoughts, judge
+from wolfbus.reading.answer import LINE_LABEL, JudgedAnswer, Question, holds_marked_thoughts, judge
 from wolfbus.reading.keys import ALWAYS_THOUGHTS, ERROR_KEYS, PARTS, THOUGHTS, folded
 from wolfbus.reading.objects import ParsedObject, Search, find_objects, inside
 from wolfbus.reading.text import RUNGS, Members, quoted, without_thinking, worse
@@ -140,8 +140,8 @@ def _candidates(question: Question, parsed: ParsedObject) -> Iterator[ParsedObje
     if not any(part is not None and part.needed and not isinstance(value, dict) for part, value in members):
         rung = worse(parsed.rung, "extracted")
         for value in inside(parsed.value):
-            siblings = _with_siblings(question, value, parsed.value)
-            yield ParsedObject(siblings, rung, parsed.cut, guessed=parsed.guessed)
+            answer = _with_siblings(question, value, parsed.value)
+            yield ParsedObject(answer, rung, parsed.cut, guessed=parsed.guessed)
 
 
 def _with_siblings(question: Question, value: Members, wrapper: Members) -> Members:
@@ -198,8 +198,6 @@ _OUTAGE: Final = _verbose(_PROSE.outage)
 _REFUSAL: Final = _verbose(_PROSE.refusing)
 _END: Final = re.compile(r"(?<=[.!?])\s+")
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
-_LABEL = re.compile(r"^[\W\d_]{0,8}([^\W\d_][\w -]{0,40}?)[\W_]{0,8}?(?:[:=\n]|\s[-–—]\s)", re.MULTILINE)
-"""The label that a line begins with."""
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 _NUMBER = r"\d+(?:\.\d+)?|" + "|".join(NUMBER_WORDS)
 _BID = re.compile(
@@ -253,7 +251,7 @@ def _fault_of_statement(plain: str) -> str | None:
         return f"the reply is no statement: {quoted(plain)}"
     if plain.startswith(("{", "}", "[", "```", "<")):
         return "the reply is neither JSON nor a plain statement"
-    labels = list(_LABEL.finditer(plain))
+    labels = list(LINE_LABEL.finditer(plain))
     if labels and labels[0].start() == 0 and folded(labels[0][1]) in THOUGHTS["speak"]:
         # "Analysis: Bram lies" may be meant for all; nothing tells it from a thought, and a thought is never published
         return "the reply begins with private thoughts, not with a statement"

@@ -59,7 +59,7 @@ class RedisServer(LocalRedis):
         self.start()
 
     def stop_saving(self) -> None:
-        """Take the server the folder that it saves to: from then on it takes no writes."""
+        """Remove the folder that the server saves to: from then on it takes no writes."""
         self.home.data.rmdir()
         self.command("CONFIG", "SET", "save", "3600 1")
         self.command("BGSAVE")

@@ -77,7 +77,7 @@ def target_of(status: int, headers: Mapping[str, str], url: str, base_url: str, 
         allowed: another origin to which the endpoint may redirect; None for no other.
 
     Raises:
-        Astray: it is a redirect that is not followed, to another origin or to nowhere.
+        RedirectRefused: it is a redirect that is not followed, to another origin or to nowhere.
     """
     location = headers.get("location")
     if not 300 <= status < 400 or location is None:
@@ -168,7 +168,7 @@ class OpenAIProvider:
         """Return what the server says, whatever its status, after redirects that may be followed.
 
         Raises:
-            Astray: a redirect may not be followed, or there are too many.
+            RedirectRefused: a redirect may not be followed, or there are too many.
         """
         url = f"{self.url}{_PATH}"
         for _ in range(MOST_REDIRECTS + 1):

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -182,11 +182,12 @@ def test_a_provider_that_cancels_its_own_work_is_a_fault_inside_that_call(clock:
     assert mocked.one().text == OK.text
 
 
-def test_a_provider_that_is_faulty_does_not_answer_a_probe(make_gateway: MakeGateway, caplog: Any) -> None:
-    async def fail(_request: Request) -> ProviderReply:
-        raise ZeroDivisionError
-
-    gateway = make_gateway(providers=lambda _endpoint, _keys: ScriptedProvider(fail)).gateway
+@pytest.mark.parametrize("method", ["ask", "shape"])
+def test_a_provider_that_is_faulty_does_not_answer_a_probe(
+    make_gateway: MakeGateway, monkeypatch: pytest.MonkeyPatch, caplog: Any, method: str
+) -> None:
+    monkeypatch.setattr(ScriptedProvider, method, Mock(side_effect=ZeroDivisionError))
+    gateway = make_gateway(providers=lambda _endpoint, _keys: ScriptedProvider(AsyncMock())).gateway
     with pytest.raises(PlayerError, match=r"^tiny does not answer: the gateway failed: ZeroDivisionError$"):
         gateway.probe([Model(model="tiny")])
     assert "ZeroDivisionError" in caplog.text

@@ -37,10 +37,15 @@ def test_a_provider_that_is_not_there_is_named(make_gateway: MakeGateway, name: 
     [
         ("import parrot", "importing parrots.mine failed: ModuleNotFoundError: No module named 'parrot'"),
         ("1 / 0", "importing parrots.mine failed: ZeroDivisionError: division by zero"),
+        ("raise SystemExit('no key')", "importing parrots.mine failed: SystemExit: no key"),
+        (
+            "def open_provider(endpoint, keys): raise KeyError('region')",
+            "open_provider of parrots.mine failed: KeyError: 'region'",
+        ),
         ("open_provider = None", r"parrots.mine has no function open_provider\(endpoint, keys\)"),
     ],
 )
-def test_a_provider_whose_module_cannot_be_used_is_named_with_the_reason(
+def test_a_provider_that_cannot_be_used_is_named_with_the_reason(
     make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, why: str
 ) -> None:
     (tmp_path / "parrots").mkdir()

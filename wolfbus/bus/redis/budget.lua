@@ -1,8 +1,8 @@
 #!lua
--- What several processes may spend together: what is spent and set aside never exceeds a limit.
+-- What several processes may spend together: what is spent and reserved never exceeds a limit.
 --
 -- KEYS  budget: a hash of limit_NAME ("" for none), spent_NAME, held_NAME, NAME being usd or tokens, and refused: the
---       call that ended it · holding: a hash of what is set aside, "HOLDER KEY" to "USD TOKENS" · holders: those that
+--       call that ended it · holding: a hash of what is reserved, "HOLDER KEY" to "USD TOKENS" · holders: those that
 --       live, by the time until when that counts, in ms of this server's own clock
 -- ARGV  open LIMIT-USD LIMIT-TOKENS SPENT-USD SPENT-TOKENS | reserve HOLDER LEASE KEY USD TOKENS WHAT |
 --       settle HOLDER LEASE KEY USD TOKENS | live HOLDER LEASE | look. LEASE in ms; sums are whole numbers

@@ -172,7 +172,7 @@ class LocalExecutor:
         self._news.put(halt)
 
     def release(self, worker: int) -> None:
-        """Have others play what a worker held that is gone, and count as spent what it had set aside."""
+        """Have others play what a worker held that is gone, and count as spent what it had reserved."""
         if self._budget is not None:
             self._budget.lose(worker)
         self._agenda.release(str(worker))
