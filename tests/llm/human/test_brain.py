@@ -161,7 +161,12 @@ def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_
     assert answers == []
     assert requests[0].take({"text": "ö" * 60}, None) == "that is too long; 100 bytes are read at most"
     assert requests[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
-    assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?")]
+    brain.start((ask_for("assess_other"),), view_of(max_reply_bytes=256), replies)
+    judged = {"deceptive": True, "suspicion": 0.8, "confidence": 0.75, "kind": "misdirection"}
+    assert requests[1].take(judged | {"reasoning": "x" * 100}, None) == "that is too long; 100 bytes are read at most"
+    assert requests[1].take(judged | {"reasoning": "They look away."}, None) is None
+    judgement = Judgement.model_validate(judged | {"reasoning": "They look away."})
+    assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?"), Answer(judgement)]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
