@@ -66,10 +66,11 @@ VAGUE = {
 }  # fmt: skip
 """Words that say nothing of what a variable holds."""
 
-PUBLIC = {("wolfbus/stage/beats.py", "found")} | {
-    (path, "heard") for path in ("wolfbus/agent/agent.py", "players/human/brain.py", "players/program/brain.py")
+PUBLIC = {("wolfbus/stage/beats.py", "found"), ("players/llm/provider.py", "kept")} | {
+    (f"{module}.py", "heard")
+    for module in ("wolfbus/agent/agent", "wolfbus/view", "players/human/brain", "players/program/brain")
 }
-"""The page's documents and the agents' hook have been published under these names."""
+"""The page's documents, the agents' hook, members of views and of messages to models were published by these names."""
 
 
 def bound(tree: ast.Module) -> set[str]:

@@ -77,6 +77,7 @@ def test_a_secret_is_its_owners_from_the_first_byte(
     assert {*modes, stat.S_IMODE((tmp_path / "ann.ticket").stat().st_mode)} == {0o600}
 
 
+@pytest.mark.parametrize("sized", [True, False])
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
@@ -87,10 +88,18 @@ def test_a_secret_is_its_owners_from_the_first_byte(
     ids=["up to its limit", "no further", "no text"],
 )
 def test_a_file_is_read_whole_up_to_its_limit_as_text(
-    content: bytes, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: bytes,
+    fault: str,
+    sized: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = tmp_path / "a"
     path.write_bytes(content)
+    if not sized:
+        status = os.stat_result([0 if n == stat.ST_SIZE else value for n, value in enumerate(path.stat())])
+        monkeypatch.setattr(os, "fstat", lambda _descriptor: status)
     assert run(["rules", "--config", str(path)]) == (2 if fault else 0)
     assert capsys.readouterr().err == (f"wolfbus: {path}: {fault}\n" if fault else "")
 

@@ -62,6 +62,9 @@ class Suspicion:
         ]
         return sum(values) / len(values) if values else None
 
+    met = mean
+    """Its earlier name, which agents of users may know."""
+
     def pairs(self) -> dict[tuple[SeatName, SeatName], float]:
         """Return D for all pairs with a judgement, in the order of their first one."""
         return dict(self._pairs)

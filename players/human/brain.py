@@ -321,14 +321,14 @@ class PageBrain(Agent):
 
 
 def _answer_from_page(
-    replies: Replies, config: GameConfig, ask: Ask, fields: dict[str, Any] | None, thought: str | None
+    replies: Replies, config: GameConfig, ask: Ask, members: dict[str, Any] | None, thought: str | None
 ) -> str | None:
     """Send an answer; returns what is wrong with it, None if nothing is."""
-    if fields is None:
+    if members is None:
         replies.answer(ask, default_of(ask))
         return None
     try:
-        content = answer_of(ask.kind, fields).content
+        content = answer_of(ask.kind, members).content
     except (TypeError, ValueError) as error:
         return str(error)
     if isinstance(content, Bid) and not 0 <= content.bid <= config.bid_max:
@@ -336,7 +336,10 @@ def _answer_from_page(
     if isinstance(content, Ballot | Choice | Proposal) and ask.legal is not None and content.target not in ask.legal:
         return f"{name_of(content.target)} cannot be chosen here"
     thought, room = storable(thought or ""), room_for_words(config)
-    if len(repr(content).encode()) + len(thought.encode()) > room:
+    # names and kinds with them, and claims, which no page sends
+    values = (thought, *(vars(content).values() if content is not None else ()))
+    words = "".join(str(value) for value in values if isinstance(value, str | tuple) and value)
+    if len(words.encode()) > room:
         return f"that is too long; {room} bytes are read at most"
     replies.answer(ask, Answer(content, thought=thought or None))
     return None

@@ -1,4 +1,4 @@
-"""Brains that fail, buses that break: the game ends finished and legal, or with one clear reason."""
+"""Brains that fail, buses that break, displays that crash: a game ends finished and legal, or with one clear reason."""
 
 from __future__ import annotations
 
@@ -83,6 +83,14 @@ def test_a_seat_slower_than_the_grace_returns_all_the_same(tmp_path):
     _, counts = verified(tmp_path, "Late", 1, seed=3, config=config)
     assert counts["absent"] >= 1
     assert counts["returned"] >= 1
+
+
+def test_a_display_that_crashes_is_left_behind(tmp_path, caplog):
+    code, output = disturbed("memory://", tmp_path, GameConfig(), lambda: 1 / 0)
+    assert code == 0, output
+    assert "showing the game failed; it goes on unseen" in caplog.text
+    assert "r1 debate 3" not in output
+    assert prove(tmp_path / "game.ndjson").verified
 
 
 def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url):

@@ -161,7 +161,12 @@ def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_
     assert answers == []
     assert requests[0].take({"text": "ö" * 60}, None) == "that is too long; 100 bytes are read at most"
     assert requests[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
-    assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?")]
+    brain.start((ask_for("assess_other"),), view_of(max_reply_bytes=256), replies)
+    judged = {"deceptive": True, "suspicion": 0.8, "confidence": 0.75, "kind": "misdirection"}
+    assert requests[1].take(judged | {"reasoning": "x" * 100}, None) == "that is too long; 100 bytes are read at most"
+    assert requests[1].take(judged | {"reasoning": "They look away."}, None) is None
+    judgement = Judgement.model_validate(judged | {"reasoning": "They look away."})
+    assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?"), Answer(judgement)]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -198,7 +203,8 @@ def test_where_somebody_has_to_be_chosen_an_empty_line_is_told(seat: Seat) -> No
 
 def test_when_the_time_is_up_a_half_typed_line_is_dropped_and_the_next_question_starts_fresh(seat: Seat) -> None:
     seat.type("9")
-    assert seat.ask(ask_for("bid", 0.03), view_of({"bid": 0.03})) is NO_ANSWER
+    # long enough to be asked at all on a machine with much else to do
+    assert seat.ask(ask_for("bid", 0.5), view_of({"bid": 0.5})) is NO_ANSWER
     assert "Time is up: this counts as a bid of 0." in seat.paper.text
     seat.type("9\n4\n")
     assert seat.ask(ask_for("bid")) == Answer(Bid(bid=4))
