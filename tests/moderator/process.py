@@ -39,7 +39,7 @@ class MortalBus:
     Args:
         url: the real bus.
         steps: how many steps of games land before it dies; None for no end.
-        told: whether the process still hears that the last one landed.
+        acknowledged: whether the process still hears that the last one landed.
     """
 
     def __init__(self, url: str, steps: int | None = None, *, acknowledged: bool = False) -> None:
@@ -82,7 +82,7 @@ class Process:
     Args:
         url: the bus.
         steps: see `MortalBus`.
-        told: see `MortalBus`.
+        acknowledged: see `MortalBus`.
         bus: the bus to use instead.
     """
 
