@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import signal
+import sys
 import threading
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -90,6 +91,13 @@ def test_a_study_on_redis_leaves_nothing_there_for_ever(tmp_path, redis_url, who
         records = list(link.scan_iter("wolf:*:record:*"))
         assert len(records) == 4
         assert all(link.ttl(key) > 0 for key in records)
+
+
+def test_many_scripted_games_use_the_cores_that_python_counts_and_no_more(tmp_path, out, monkeypatch):
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 1, raising=False)
+    # so no worker can be started
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
+    run_here(study_file(tmp_path, 'games = 50\nseed = 3\nplayers = "random"'), "--out", out, code=0)
 
 
 def test_a_run_tells_at_its_end_of_whom_no_answer_could_be_used(tmp_path, out):

@@ -349,7 +349,7 @@ def read_checked(
         prover: re-executes the record; None not to.
         lenient: see `RecordReader`.
         digest_of: what the digest is taken from: "lines" is quicker, and proves one that was noted but refutes none
-            (see `Digest.feed_line`).
+            (see `Digest.feed_line`). "nothing" leaves it "": where nobody asks for one.
     """
     reader, digest = read_record(lines, tolerant=True, lenient=lenient), Digest()
     events, head, seconds = 0, "", 0.0

@@ -285,7 +285,7 @@ class Field:
         """Return the product of two elements."""
         shifted, product = self._digits(one), [0] * len(self._modulus)
         for digit in self._digits(other):
-            product = [(low + digit * high) % self._base for low, high in zip(product, shifted, strict=True)]
+            product = [(total + digit * term) % self._base for total, term in zip(product, shifted, strict=True)]
             moved, carry = [0, *shifted[:-1]], shifted[-1]
             shifted = [(digit - carry * low) % self._base for digit, low in zip(moved, self._modulus, strict=True)]
         return self._number(product)

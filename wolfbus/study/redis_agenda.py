@@ -70,6 +70,8 @@ class RedisAgenda:
             ConfigError: another study is on this agenda, or its workers keep no budget, and should.
         """
         header = json.dumps({"study": study, "wolfbus": __version__, "text": text, "budget": budget})
+        # before a worker can see the study, which then agrees on the lease at once
+        self._run("post")
         self._ask("SET", self._study, header, "NX")
         stored = self._header()
         if stored["study"] != study:
@@ -78,7 +80,6 @@ class RedisAgenda:
             had = "a budget" if stored["budget"] else "no budget"
             raise ConfigError(f"{self._doing} was begun with {had}, and its workers keep to that")
         self._ask("SET", self._study, header)
-        self._run("post")
 
     def post(self, numbers: Iterable[int]) -> None:
         """Put games on the agenda that are not on it yet."""

@@ -43,8 +43,14 @@ def workers_for(brains: Iterable[str], games: int, at_once: int) -> int:
     # their games take a processor's time and nothing else's
     if not SCRIPTS.issuperset(brains):
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, games // _GAMES_PER_WORKER, at_once))
+    return max(1, min(_usable_cores(), games // _GAMES_PER_WORKER, at_once))
+
+
+def _usable_cores() -> int:
+    # of Python 3.13 on, which heeds PYTHON_CPU_COUNT
+    if (count := getattr(os, "process_cpu_count", None)) is not None:
+        return count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def divide_limits(models: Mapping[str, Any], workers: int) -> dict[str, Any]:
