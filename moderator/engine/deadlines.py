@@ -115,7 +115,7 @@ class NightTime:
         self._turns = self._config.whispers if len(self._wolves) > 1 else 1
         self._round = 0
         self._dusk = 0.0
-        self._open: dict[int, tuple[Asked, float | None]] = {}
+        self._batches: dict[int, tuple[Asked, float | None]] = {}
         self._took: dict[tuple[SeatName, int], float] = {}
         # logarithms of seconds, of what is asked at night
         self._night_times: dict[Kind, dict[SeatName, list[float]]] = {}
@@ -134,17 +134,17 @@ class NightTime:
         if event.type == "asked":
             if event.phase == "night" and event.round != self._round:
                 self._round, self._dusk = event.round, time_s
-                self._open.clear()
+                self._batches.clear()
                 self._took.clear()
-            self._open[event.batch] = event, time_s
-        elif event.type == "answered" and event.batch in self._open:
-            batch, since = self._open[event.batch]
+            self._batches[event.batch] = event, time_s
+        elif event.type == "answered" and event.batch in self._batches:
+            batch, since = self._batches[event.batch]
             if since is not None:
                 self._record_time(batch, event, time_s - since)
 
     def interrupt(self) -> None:
         """Record that nobody moderated for a while: what is open will not be measured."""
-        self._open = {number: (batch, None) for number, (batch, _) in self._open.items()}
+        self._batches = {number: (batch, None) for number, (batch, _) in self._batches.items()}
 
     def left_s(self, batches: Sequence[int], absent: Collection[SeatName], time_s: float) -> float:
         """Return how many seconds the night must still last, now that these batches are answered.
@@ -155,7 +155,7 @@ class NightTime:
             absent: seats that a batch waits for no longer than `absent_grace`.
             time_s: what time it is.
         """
-        last = [self._open[number][0] for number in batches if number in self._open]
+        last = [self._batches[number][0] for number in batches if number in self._batches]
         if not last or any(batch.phase != "night" or self._has_further_turns(batch) for batch in last):
             return 0.0
         return self._dusk + self._length_s(absent) - time_s
