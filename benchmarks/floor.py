@@ -202,7 +202,8 @@ class ToyModerator(PooledActor):
         replies, others = STEPS[self._step % len(STEPS)]
         text = "Something about Kira seems off to me. Kira laughs a little late at every joke."
         told = tuple(Told(statement=self._step, speaker=SEATS[n], text=text, asks=ASKED) for n in range(others))
-        os.write(self._file, b"".join(self._line(event) for event in (*self._answers, *told)))
+        events: list[Answered | Told] = [*self._answers, *told]
+        os.write(self._file, b"".join(map(self._line, events)))
         answers = {answer.seat: (answer,) for answer in self._answers}
         self._answers = []
         if self._step > STEPS_A_GAME:
@@ -210,7 +211,8 @@ class ToyModerator(PooledActor):
             return
         deliveries = []
         for number, seat in enumerate(SEATS):
-            facts, asks = (*told, *answers.get(seat, ())), ()
+            facts = (*told, *answers.get(seat, ()))
+            asks: tuple[Ask, ...] = ()
             if number < replies:
                 kind: Literal["bid", "judge"] = "bid" if self._step % 2 else "judge"
                 name = f"{self._game}/1/debate/{self._step}/{kind}/{seat}"
@@ -231,7 +233,8 @@ class ToyModerator(PooledActor):
     def _leave(self) -> None:
         os.fdatasync(self._file)
         os.close(self._file)
-        for ref in (*self._seats.values(), self._analyst):
+        refs: list[ActorRef[Any]] = [*self._seats.values(), self._analyst]
+        for ref in refs:
             ref.stop(block=False)
         self.stop()
         self._done()

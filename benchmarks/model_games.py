@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bare_loop import bare_loop
 from prompt_text import LONG_RULES, prefix_share, prompt_text
 
-from analytics.findings import Metrics
+from analytics.gather import fold
 from players.llm.settings import Endpoint
 from players.spec import BrainContext
 from wolfbus.cli import tune_garbage_collection
 from wolfbus.cli.bench import peak_memory_mb
 from wolfbus.cli.embedded import EmbeddedHouse, Game
 from wolfbus.config import GameConfig
+from wolfbus.messages.events import AnyEvent
 from wolfbus.record.prompts import PromptBook
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.testing.model_server import ModelProcess
@@ -68,42 +70,39 @@ class Run:
                 began, cpu = time.perf_counter(), time.process_time()
                 for number, path in enumerate(self.paths[: at_once or games]):
                     house.open(config, str(seed + number), brains, path)
-                self.games: list[Game] = []
+                games_played: list[Game] = []
                 for number in range(games):
-                    self.games.append(finished.get())
+                    games_played.append(finished.get())
                     self.threads = max(self.threads, threading.active_count())
                     behind = number + (at_once or games)
                     if behind < games:
                         house.open(config, str(seed + behind), brains, self.paths[behind])
                 self.wall = time.perf_counter() - began
                 self.cpu = time.process_time() - cpu
-        metrics = Metrics()
-        for game in self.games:
+        for game in games_played:
             assert game.over is not None
             assert game.over.error is None, game.over.error
-            assert game.rows is not None
-            metrics.add(game.rows)
-        self.result: dict[str, Any] = metrics.result()
+        self.rows = [fold(events_of(path)) for path in self.paths]
 
     @property
     def calls(self) -> int:
         """Model calls of all games."""
-        return sum(sums.calls for game in self.games if game.rows for sums in game.rows.calls.values())
+        return sum(sums.calls for rows in self.rows for sums in rows.calls.values())
 
     @property
     def attempts(self) -> int:
         """Requests over the network that they took."""
-        return sum(sums.attempts for game in self.games if game.rows for sums in game.rows.calls.values())
+        return sum(sums.attempts for rows in self.rows for sums in rows.calls.values())
 
     @property
     def paths_in_calls(self) -> list[int]:
         """Critical path of each game, in calls."""
-        return [game.rows.critical_path for game in self.games if game.rows]
+        return [rows.critical_path for rows in self.rows]
 
     @property
     def statements(self) -> int:
         """Statements of all games."""
-        return sum(len(game.rows.statements) for game in self.games if game.rows)
+        return sum(len(rows.statements) for rows in self.rows)
 
     def debate_turns(self) -> int:
         """Return how many turns of debate there were in all games, silent ones included."""
@@ -112,10 +111,15 @@ class Run:
             for event in self.events()
         )
 
-    def events(self) -> Any:
+    def events(self) -> Iterator[AnyEvent]:
         """Yield the events of all records."""
         for path in self.paths:
-            yield from (recorded.event for recorded in read_record(open_lines(path)))
+            yield from events_of(path)
+
+
+def events_of(path: Path) -> Iterator[AnyEvent]:
+    """Yield the events of a record."""
+    return (recorded.event for recorded in read_record(open_lines(path)))
 
 
 def alone(latency: float, seed: int, config: GameConfig | None = None) -> dict[str, Any]:
@@ -141,7 +145,7 @@ def alone(latency: float, seed: int, config: GameConfig | None = None) -> dict[s
         "overhead": round(run.wall / (path * latency), 3),
         "cpu_s": round(run.cpu, 2),
         "cpu_ms_per_call": round(1000 * run.cpu / run.calls, 2),
-        "prompt_text_that_repeats_an_earlier_prefix": round(prefix_share(prompts), 3),
+        "prompt_text_that_repeats_an_earlier_prefix": round(prefix_share(prompts) or 0.0, 3),
         "cached_share_of_prompt_tokens": round(stats.cached_tokens / stats.prompt_tokens, 3),
         "prompt_tokens": stats.prompt_tokens,
     }
@@ -153,7 +157,6 @@ def many(games: int, latency: float, seed: int) -> dict[str, Any]:
         run = Run(double.url, Path(folder), games, seed)
         stats = double.stats()
         peak = peak_memory_mb()
-        double.reset()
         bare = asyncio.run(bare_loop(double.url, min(run.calls, 4000), Endpoint().at_once, _typical(stats)))
     longest = max(run.paths_in_calls) * latency
     floor = run.calls / bare.calls_per_s
@@ -183,7 +186,6 @@ def cpu(seed: int, repeats: int = 3) -> dict[str, Any]:
             run = Run(double.url, Path(folder) / str(number), 4, seed + 10 * number)
             stats = double.stats()
             loop = asyncio.run(bare_loop(double.url, 1500, 8, _typical(stats)))
-            double.reset()
             ours.append(1000 * run.cpu / run.calls)
             bare.append(loop.cpu_ms_per_call)
             ratios.append(ours[-1] / bare[-1])

@@ -157,7 +157,7 @@ class House:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != 0:
-                sys.exit(f"{process.args} failed with {process.returncode}")
+                sys.exit(f"{process.args!r} failed with {process.returncode}")
             spent.append(usage.ru_utime + usage.ru_stime)
         return spent
 
@@ -271,7 +271,7 @@ def _overhear(client: Redis, inbox: str, alive: Callable[[], bool]) -> list[dict
 
 
 def _replay(
-    client: Redis, inbox: str, out: str, deliveries: list[dict[bytes, bytes]], alive: Callable[[], bool]
+    client: Redis, inbox: str, out: str, deliveries: list[dict[Any, Any]], alive: Callable[[], bool]
 ) -> list[float]:
     """Return the seconds from each delivery to each of its replies."""
     # it says join as soon as it reads its mailbox

@@ -69,7 +69,7 @@ def _wait(process: subprocess.Popen[bytes]) -> tuple[float, int]:
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        sys.exit(f"{process.args} failed with {process.returncode}")
+        sys.exit(f"{process.args!r} failed with {process.returncode}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
