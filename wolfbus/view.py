@@ -107,10 +107,10 @@ class PublicKnowledge:
                 tallies = {**tallies, fact.round: fact.votes}
             elif fact.type == "dawn" or fact.type == "exile":
                 name, how = (fact.died, "night") if fact.type == "dawn" else (fact.seat, "exile")
-                role = fact.role or fact.team
+                role_or_team = fact.role or fact.team
                 if name is not None:
                     dead = {**dead, name: how}
-                    revealed = revealed if role is None else {**revealed, name: role}
+                    revealed = revealed if role_or_team is None else {**revealed, name: role_or_team}
                 if fact.type == "exile":
                     exiles, round_ = (*exiles, number), fact.round + 1
             elif fact.type == "ended":

@@ -240,8 +240,8 @@ def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool 
 
 
 def _revealed(fact: Dawn | Exile) -> str:
-    role = fact.role or fact.team
-    return f" ({role})" if role is not None else ""
+    role_or_team = fact.role or fact.team
+    return f" ({role_or_team})" if role_or_team is not None else ""
 
 
 def _vote(view: SeatView, statement: Statement) -> str:

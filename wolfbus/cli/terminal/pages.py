@@ -274,8 +274,8 @@ def _fact(fact: PublicFact) -> Iterator[str]:
 
 
 def _role_shown(fact: Dawn | Exile) -> str:
-    role = fact.role or fact.team
-    return f" ({role})" if role is not None else ""
+    role_or_team = fact.role or fact.team
+    return f" ({role_or_team})" if role_or_team is not None else ""
 
 
 def _own_assessment(view: SeatView, statement: int, label_answer: OwnAnswer | None) -> Iterator[str]:
