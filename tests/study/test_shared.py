@@ -266,6 +266,14 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     assert take(agenda, "b") == [[entry, "1", 0, "a"]]
 
 
+def test_what_is_no_agenda_is_refused_before_a_game_counts_as_put_on_it(agenda, link):
+    link.delete(*KEYS)
+    link.set(KEYS[0], "somebody's")
+    with pytest.raises(redis.ResponseError, match="wrong kind of value"):
+        agenda("post", 1)
+    assert link.exists(*KEYS) == 1
+
+
 def test_nothing_is_agreed_taken_or_finished_on_an_agenda_that_is_gone(agenda, link):
     assert (agenda("lease", 200), agenda("lease", 1)) == ("200", "200")
     ((entry, *_),) = take(agenda, "a", 1)

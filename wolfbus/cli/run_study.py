@@ -182,41 +182,43 @@ def _check_study_exists(out: Path) -> None:
         raise ConfigError(f"{out}: no study to resume here; without --resume one is begun")
 
 
-def _report(run: StudyRun, ending: str, *, as_json: bool) -> int:
+def _report(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
     from wolfbus.study.showing import replay_command, summary_lines
 
-    manifest, settings = run.manifest, run.study.settings
-    totals, folder = manifest.totals(), shlex.quote(str(run.folder))
+    manifest, settings = study_run.manifest, study_run.study.settings
+    totals, folder = manifest.totals(), shlex.quote(str(study_run.folder))
     if as_json:
-        result = {"study": run.plan.study, "folder": str(run.folder), "complete": manifest.complete}
+        result = {"study": study_run.plan.study, "folder": str(study_run.folder), "complete": manifest.complete}
         result["study_hash"] = manifest.study_hash
         click.echo(json.dumps({**result, **totals}, allow_nan=False))
     else:
-        click.echo("\n".join(summary_lines(totals, run.folder, run.plan.study, settings.name, run.errors)))
+        click.echo(
+            "\n".join(summary_lines(totals, study_run.folder, study_run.plan.study, settings.name, study_run.errors))
+        )
         if totals["ended"]:
             scope = "all records; publish it" if manifest.complete else "the records so far; more games change it"
             click.echo(f"Hash    {manifest.study_hash}  (of {scope})")
-            if not run.options.houses:
-                click.echo(f"Again   {replay_command(run.plan.game(1), run.folder)}")
+            if not study_run.options.houses:
+                click.echo(f"Again   {replay_command(study_run.plan.game(1), study_run.folder)}")
             click.echo(f"Next    wolfbus report {folder}")
-    for brain, games in sorted(run.unheard.items()):
+    for brain, games in sorted(study_run.unheard.items()):
         if brain != "silent":
             name = printable(brain, 64)
             _warn(f"in {counted(games, 'game')}, no answer of {name} could be used: all are defaults")
     if not manifest.complete:
         # what games cost that did not end stands nowhere else
-        for line in run.usage_lines:
+        for line in study_run.usage_lines:
             _warn(f"in this run, {line}")
-    command = f"wolfbus run --resume --out {folder}{run.options.resume_options()}"
+    command = f"wolfbus run --resume --out {folder}{study_run.options.resume_options()}"
     if ending == "interrupted":
         _warn(f"interrupted; {totals['ended']} of {totals['games']} games are played; go on with: {command}")
         return INTERRUPTED
-    if run.halted is not None:
-        if run.halted.budget:
+    if study_run.halted is not None:
+        if study_run.halted.budget:
             command += " --budget MORE" if settings.budget is not None else ""
             command += " --budget-tokens MORE" if settings.budget_tokens is not None else ""
-        _warn(f"{run.halted.why}; go on with: {command}")
+        _warn(f"{study_run.halted.why}; go on with: {command}")
         return FAILED
     if not manifest.complete:
         _warn(f"{totals['failed']} of {totals['games']} games failed; try them again with: {command}")

@@ -16,7 +16,8 @@ local released_ms = 86400000 -- idle time of what was given back, so that whoeve
 
 if act == 'post' then
   local new = 0
-  redis.pcall('XGROUP', 'CREATE', agenda, group, '0', 'MKSTREAM')
+  local made = redis.pcall('XGROUP', 'CREATE', agenda, group, '0', 'MKSTREAM')
+  if made.err and not made.err:find('BUSYGROUP') then return made end
   for place = 2, #ARGV do
     if redis.call('SADD', known, ARGV[place]) == 1 then
       redis.call('XADD', agenda, '*', 'game', ARGV[place])

@@ -100,8 +100,8 @@ def _raw(stored: Mapping[str, Any], *, filler: bool) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    read = read_unit(value)
-    return float(read.value) if isinstance(read, Got) and not read.coerced else None
+    number = read_unit(value)
+    return float(number.value) if isinstance(number, Got) and not number.coerced else None
 
 
 def _text(value: Any) -> str:
