@@ -170,8 +170,8 @@ class Sheet:
 
     def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
         """Return the pooled value of each metric, exact; NaN where it is undefined."""
-        areas = self._exact(measures, self.total, lambda scores, mask: scores.counts(mask))
-        return {name: float(value) for name, value in areas.items()}
+        values = self._exact(measures, self.total, lambda scores, mask: scores.counts(mask))
+        return {name: float(value) for name, value in values.items()}
 
     def by_game(self, measures: Iterable[Measure]) -> dict[str, Array]:
         """Return each metric of every game, exact, NaN where undefined; units must be the games in
@@ -320,11 +320,11 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     games = len(columns.ids)
     rows = {}
     for measure in measures:
-        estimate = pooled[measure.name]
-        undefined_draws = estimate.pop("undefined_draws")
+        row = pooled[measure.name]
+        undefined_draws = row.pop("undefined_draws")
         rows[measure.name] = {
             **describe(measure, sheet.total),
-            **estimate,
+            **row,
             "games": games,
             "undefined_draws": undefined_draws,
             **(

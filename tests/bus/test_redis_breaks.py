@@ -126,6 +126,26 @@ def test_a_commit_whose_reply_is_lost_after_another_moderator_claimed_is_fenced(
     assert ids(redis_bus.entries(RECORD)) == ["1-0"]
 
 
+def test_a_server_that_a_script_keeps_busy_is_waited_for_and_its_streams_are_followed_on(
+    redis_server: RedisServer,
+) -> None:
+    with (
+        RedisServer("--busy-reply-threshold", "50") as server,
+        closing(open_bus(f"{server.url}?patience=0.2")) as bus,
+    ):
+        reader = following(bus, OUT, IN_ANN)
+        busy = InThread(lambda: server.command("EVAL", "while true do end", "0"))
+        wait_until(lambda: server.command("PING").startswith(b"-BUSY"))
+        for act in (lambda: reader.read(0.05), lambda: bus.append(OUT, entries(1))):
+            with pytest.raises(BusDown, match="BUSY"):
+                act()
+        server.command("SCRIPT", "KILL")
+        busy.result()
+        for stream in (OUT, IN_ANN):
+            bus.append(stream, entries(1))
+        assert read_all(reader, 2) == {OUT: entries(1), IN_ANN: entries(1)}
+
+
 def test_a_post_whose_reply_is_lost_stands_twice_at_worst(far_bus: Bus, proxy: Proxy) -> None:
     lobby = streams.lobby(HOUSE)
     far_bus.post(lobby, entry(body=b"first"))

@@ -66,6 +66,12 @@ def test_the_page_is_small_and_its_scripts_are_ours():
         ), path.name
 
 
+def test_no_sentence_of_a_page_holds_a_name_of_its_scripts():
+    for path in STATIC.glob("*.js"):
+        texts = re.findall(r'"([^"\n]*)"|`[^`]*`', path.read_text("utf-8"))
+        assert [text for text in texts if " " in text and re.search(r"[a-z][A-Z]", text)] == [], path.name
+
+
 def test_a_file_for_one_pair_of_eyes_holds_nothing_else(record):
     for word in ("public", names()[0]):
         _, data = written(record, "--as", word)

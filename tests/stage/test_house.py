@@ -7,6 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.proxy import Proxy
 from tests.stage.served import Events, data, fetched, leave, names, sealed, slowed
 from wolfbus.bus import Bus, Commit, Entry, open_bus, streams
 from wolfbus.cli import run
-from wolfbus.errors import ConfigError
+from wolfbus.errors import BusDown, ConfigError
 from wolfbus.messages.codec import encode
 from wolfbus.messages.house import GameClosed, GameOpened
 from wolfbus.record.publish import STEP, commits_of
@@ -207,8 +208,29 @@ def test_a_page_says_that_its_house_cannot_be_read_and_goes_on_when_it_can(moder
             proxy.refuse(False)
             _, _, step = next(lines)
             assert (step["stalled"], step["beats"]) == (None, []), "nothing new has to come"
+            with Events(stage.url, f"/g/{GAME}/events?after={step['line']}") as again:
+                assert next(iter(again))[2]["stalled"] is None, "whoever was away meanwhile learns it, too"
     # once an outage, however often it is tried
     assert len([text for text in caplog.messages if "cannot be reached" in text]) == 2
+
+
+def test_a_house_that_could_not_be_read_for_a_moment_at_first_is_followed_and_not_said_to_be_away(monkeypatch, caplog):
+    bus = open_bus("memory://")
+    moderated, source = Moderated(bus), HouseSource(bus, HOUSE)
+    moderated.say(GameOpened(game=GAME, number=1))
+    moderated.step(moderated.commits[:1])
+    read, breaks = bus.entries, [BusDown("it is away")]
+
+    def entries(stream: str, *words: Any, **options: Any) -> list[Entry]:
+        if stream == streams.record(HOUSE, GAME) and breaks:
+            raise breaks.pop()
+        return read(stream, *words, **options)
+
+    monkeypatch.setattr(bus, "entries", entries)
+    with StageServer(Served(live=source), port=0) as stage:
+        page = data(stage.url, f"/g/{GAME}/data.json")
+        assert (page["line"], page["stalled"]) == (STEP, None)
+    assert caplog.messages == [f"house {HOUSE}: it is away"]
 
 
 def test_games_of_a_house_that_are_long_over_are_read_and_kept_no_more():

@@ -155,7 +155,7 @@ def test_a_record_that_nobody_goes_on_with_is_said_to_be_so_until_somebody_does(
         assert data(stage.url, "/g/whole/data.json")["stalled"] is None, "it has its end"
 
 
-def test_pages_of_other_sites_and_other_event_namesare_refused(runs):
+def test_pages_of_other_sites_and_other_names_are_refused(runs):
     with server(runs) as stage:
         location = stage.url.removeprefix("http://")
         for path in ("/", "/g/whole/data.json", "/g/whole/events", "/static/page.css"):

@@ -279,7 +279,8 @@ class StageApp:
             # a game that was played anew under the same name
             yield event("reload", b"{}")
             return
-        stalled: str | None = None
+        # whoever comes back may have been told that nothing comes
+        stalled: str | None = ""
         while True:
             feed = game.feed(viewer)
             if feed.line > after or game.stalled != stalled:

@@ -78,7 +78,7 @@ class BeatFold:
     """Folds facts into beats, fed in record order.
 
     Args:
-        viewer: whose facts they are; see `Viewer`.
+        viewer: whose facts they are; see `ViewerFilter`.
 
     Attributes:
         beats: the beats given out, in order.

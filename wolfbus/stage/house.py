@@ -91,7 +91,8 @@ class HouseSource(LoopCalls, GameSource):
                 self._receive_news(stream, [entry])
                 after = entry.id
         except BusError as error:
-            self._fail(error)
+            # the reader goes on from here, and says by itself when it cannot
+            logger.warning("house %s: %s", self._house, error)
         self._reader.follow(stream, self._receive_news, after, lost=self._lost)
 
     def _receive_news(self, _stream: str, entries: list[Entry]) -> None:

@@ -59,6 +59,9 @@ class UnsavedError(RedisConnectionError):
     """A server takes no writes until it can save them again."""
 
 
+_BUSY: Final = "BUSY "
+"""How a server begins that somebody's script keeps from answering."""
+
 _UNSAVED: Final = "MISCONF"
 """How a server begins that takes no writes until it can save them again: its disk is full, or was."""
 
@@ -207,6 +210,8 @@ class RedisLink:
                 raise
             return error
         except ResponseError as error:
+            if str(error).startswith(_BUSY):
+                raise RedisConnectionError(str(error)) from error
             if str(error).startswith(_UNSAVED):
                 message = f"{_UNSAVED}: it takes no writes until it can save them; look at its disk and its log"
                 raise UnsavedError(message) from error

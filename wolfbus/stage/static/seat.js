@@ -107,7 +107,7 @@ export class SeatPage {
       }
     }
     const { over, alive = true } = this.data;
-    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is fetchJson of you now."));
+    fill(this.asksPart, asks.some((ask) => this.forms.get(ask.id).parentNode === this.asksPart) ? [] : h("p.soft.idle", over ? `${this.ending()}Thank you for playing.` : !alive ? "You are out of the game." : this.data.live?.phase === "night" ? "You sleep." : "Nothing is asked of you now."));
   }
 
   ending() {
