@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bare_loop import bare_loop
 from prompt_text import LONG_RULES, prefix_share, prompt_text
 
-from analytics.findings import Metrics
+from analytics.gather import fold
 from players.llm.settings import Endpoint
 from players.spec import BrainContext
 from wolfbus.cli import tune_garbage_collection
@@ -68,42 +68,39 @@ class Run:
                 began, cpu = time.perf_counter(), time.process_time()
                 for number, path in enumerate(self.paths[: at_once or games]):
                     house.open(config, str(seed + number), brains, path)
-                self.games: list[Game] = []
+                games_over: list[Game] = []
                 for number in range(games):
-                    self.games.append(finished.get())
+                    games_over.append(finished.get())
                     self.threads = max(self.threads, threading.active_count())
                     behind = number + (at_once or games)
                     if behind < games:
                         house.open(config, str(seed + behind), brains, self.paths[behind])
                 self.wall = time.perf_counter() - began
                 self.cpu = time.process_time() - cpu
-        metrics = Metrics()
-        for game in self.games:
+        for game in games_over:
             assert game.over is not None
             assert game.over.error is None, game.over.error
-            assert game.rows is not None
-            metrics.add(game.rows)
-        self.result: dict[str, Any] = metrics.result()
+        self.rows = [fold(recorded.event for recorded in read_record(open_lines(path))) for path in self.paths]
 
     @property
     def calls(self) -> int:
         """Model calls of all games."""
-        return sum(sums.calls for game in self.games if game.rows for sums in game.rows.calls.values())
+        return sum(sums.calls for rows in self.rows for sums in rows.calls.values())
 
     @property
     def attempts(self) -> int:
         """Requests over the network that they took."""
-        return sum(sums.attempts for game in self.games if game.rows for sums in game.rows.calls.values())
+        return sum(sums.attempts for rows in self.rows for sums in rows.calls.values())
 
     @property
     def paths_in_calls(self) -> list[int]:
         """Critical path of each game, in calls."""
-        return [game.rows.critical_path for game in self.games if game.rows]
+        return [rows.critical_path for rows in self.rows]
 
     @property
     def statements(self) -> int:
         """Statements of all games."""
-        return sum(len(game.rows.statements) for game in self.games if game.rows)
+        return sum(len(rows.statements) for rows in self.rows)
 
     def debate_turns(self) -> int:
         """Return how many turns of debate there were in all games, silent ones included."""
@@ -153,7 +150,6 @@ def many(games: int, latency: float, seed: int) -> dict[str, Any]:
         run = Run(double.url, Path(folder), games, seed)
         stats = double.stats()
         peak = peak_memory_mb()
-        double.reset()
         bare = asyncio.run(bare_loop(double.url, min(run.calls, 4000), Endpoint().at_once, _typical(stats)))
     longest = max(run.paths_in_calls) * latency
     floor = run.calls / bare.calls_per_s
@@ -178,15 +174,14 @@ def many(games: int, latency: float, seed: int) -> dict[str, Any]:
 def cpu(seed: int, repeats: int = 3) -> dict[str, Any]:
     """CPU of our process per call at latency 0, over that of a bare client loop; medians of several."""
     ours, bare, ratios = [], [], []
-    with ModelProcess(seed=seed) as double, tempfile.TemporaryDirectory() as folder:
-        for number in range(repeats):
-            run = Run(double.url, Path(folder) / str(number), 4, seed + 10 * number)
-            stats = double.stats()
-            loop = asyncio.run(bare_loop(double.url, 1500, 8, _typical(stats)))
-            double.reset()
-            ours.append(1000 * run.cpu / run.calls)
-            bare.append(loop.cpu_ms_per_call)
-            ratios.append(ours[-1] / bare[-1])
+    for number in range(repeats):
+        # a double of its own for each run, so that its prompts are all that is counted
+        with ModelProcess(seed=seed) as double, tempfile.TemporaryDirectory() as folder:
+            run = Run(double.url, Path(folder), 4, seed + 10 * number)
+            loop = asyncio.run(bare_loop(double.url, 1500, 8, _typical(double.stats())))
+        ours.append(1000 * run.cpu / run.calls)
+        bare.append(loop.cpu_ms_per_call)
+        ratios.append(ours[-1] / bare[-1])
     return {
         "ours_cpu_ms_per_call": round(statistics.median(ours), 2),
         "bare_cpu_ms_per_call": round(statistics.median(bare), 2),
