@@ -69,7 +69,7 @@ class Cells:
 
 
 def cells_of(columns: Columns, chosen: Array, judged: Array | None = None) -> Cells:
-    """Return the judgements that count of the statements that are `wanted` (true or false by
+    """Return the judgements that count of the statements that are `chosen` (true or false by
     statement), only those that are `judged` (true or false by judgement) if given.
 
     Observers of one statement stand in the order of their cells: seating order leaves no trace.
@@ -227,9 +227,7 @@ def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _marginal(logit: Array, flag: Array, one_plus_odds: Array, shift: Array, weight: Array) -> tuple[Array, Array]:
-    """Return a statement's log-likelihood and the posterior weights of the nodes; `above` is 1 +
-    odds.
-    """
+    """Return a statement's log-likelihood and the posterior weights of the nodes."""
     import numpy as np
 
     flagged = np.where(flag > 0, logit, 0.0).sum(1)

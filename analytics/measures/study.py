@@ -170,8 +170,8 @@ class Sheet:
 
     def pooled(self, measures: Iterable[Measure]) -> dict[str, float]:
         """Return the pooled value of each metric, exact; NaN where it is undefined."""
-        areas = self._exact(measures, self.total, lambda scores, mask: scores.counts(mask))
-        return {name: float(value) for name, value in areas.items()}
+        values = self._exact(measures, self.total, lambda scores, mask: scores.counts(mask))
+        return {name: float(value) for name, value in values.items()}
 
     def by_game(self, measures: Iterable[Measure]) -> dict[str, Array]:
         """Return each metric of every game, exact, NaN where undefined; units must be the games in
@@ -315,16 +315,16 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     columns = study.columns
     sheet = Sheet(study, columns.blocks, study.blocks)
     everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
-    pooled, by_game = sheet.estimates(measures), Sheet(study, pairs=ALL).by_game(measures)
+    estimated, by_game = sheet.estimates(measures), Sheet(study, pairs=ALL).by_game(measures)
     over_all = everybody.estimates([measure for measure in measures if measure.pairs])
     games = len(columns.ids)
     rows = {}
     for measure in measures:
-        estimate = pooled[measure.name]
-        undefined_draws = estimate.pop("undefined_draws")
+        row = estimated[measure.name]
+        undefined_draws = row.pop("undefined_draws")
         rows[measure.name] = {
             **describe(measure, sheet.total),
-            **estimate,
+            **row,
             "games": games,
             "undefined_draws": undefined_draws,
             **(
