@@ -227,9 +227,7 @@ def _logits(cells: Cells, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _marginal(logit: Array, flag: Array, one_plus_odds: Array, shift: Array, weight: Array) -> tuple[Array, Array]:
-    """Return a statement's log-likelihood and the posterior weights of the nodes; `one_plus_odds`
-    is by observer and node.
-    """
+    """Return a statement's log-likelihood and the posterior weights of the nodes."""
     import numpy as np
 
     flagged = np.where(flag > 0, logit, 0.0).sum(1)

@@ -315,12 +315,12 @@ def variability(study: Study, names: Iterable[str] | None = None) -> Result:
     columns = study.columns
     sheet = Sheet(study, columns.blocks, study.blocks)
     everybody = Sheet(study, columns.blocks, study.blocks, pairs=ALL)
-    pooled, by_game = sheet.estimates(measures), Sheet(study, pairs=ALL).by_game(measures)
+    estimated, by_game = sheet.estimates(measures), Sheet(study, pairs=ALL).by_game(measures)
     over_all = everybody.estimates([measure for measure in measures if measure.pairs])
     games = len(columns.ids)
     rows = {}
     for measure in measures:
-        row = pooled[measure.name]
+        row = estimated[measure.name]
         undefined_draws = row.pop("undefined_draws")
         rows[measure.name] = {
             **describe(measure, sheet.total),

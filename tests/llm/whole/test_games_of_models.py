@@ -6,6 +6,8 @@ import json
 import random
 import re
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from wolfbus.vocabulary import KINDS
 
 KEY = "sk-canary-0123456789abcdef"
 PRICED = "price = { input = 1.0, cached = 0.5, output = 2.0 }\nmax_tokens = 256"
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "model_games.py"
 BABBLE = ProviderReply("<html>502</html>")
 
 
@@ -202,3 +205,13 @@ def test_a_study_counts_each_game_that_failed_so_and_tries_it_once_more_when_res
     with scripted(obliging):
         again = run_here("--resume", "--out", out, "--no-probe")
     assert (again.returncode, [game["state"] for game in manifest(out)["games"]]) == (0, ["ended"] * 4)
+
+
+def test_the_benchmark_of_games_of_models_measures() -> None:
+    words = ("alone", "--latency", "0.01", "--json")
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARK), *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout)
+    assert measured["calls"] > measured["critical_path_calls"] > measured["debate_turns"] > 0
