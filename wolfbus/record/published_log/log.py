@@ -105,7 +105,7 @@ class PaperStatement:
         phase: "debate" or "vote".
         speaker: who said it.
         text: the words.
-        own: the speaker's analysis; None if the log has none.
+        own_analysis: of the speaker; None if the log has none.
         others: analysis per observer, in the order of the log.
     """
 
