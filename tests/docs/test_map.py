@@ -25,6 +25,13 @@ def test_every_path_that_a_page_names_exists(page):
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_a_private_name_that_a_page_gives_stands_in_the_code():
+    rooms = ("wolfbus", "moderator", "players", "analytics")
+    code = "".join(path.read_text(encoding="utf-8") for room in rooms for path in (ROOT / room).rglob("*.py"))
+    named = {name for page in PAGES for name in re.findall(r"`(_\w+)`", page.read_text(encoding="utf-8"))}
+    assert {name for name in named if not re.search(rf"\b{name}\b", code)} == set()
+
+
 def test_what_the_map_finds_in_a_file_is_there():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     found = re.findall(rf"`({FOLDERS}/[\w./-]*\.\w+)`: ((?:`\w+`(?:, )?)+)", page)

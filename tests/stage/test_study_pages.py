@@ -133,3 +133,7 @@ def test_what_was_measured_last_is_cached_until_its_study_changes_and_not_all_th
         record = next((tmp_path / "b" / "records").iterdir())
         os.utime(record, (record.stat().st_atime, record.stat().st_mtime + 1))
         assert measured(b) == ["b"]
+        # what it came to before does not stay in the place of what another came to
+        assert measured(a, b) == ["a"]
+        os.utime(record, (record.stat().st_atime, record.stat().st_mtime + 1))
+        assert measured(b, a) == ["b"]

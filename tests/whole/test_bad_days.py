@@ -9,6 +9,7 @@ import time
 import pytest
 
 import tests.whole.brains
+from players.scripted import RandomBrain
 from tests.game.test_walls import Game
 from tests.ops.commands import run
 from tests.proving import prove
@@ -16,6 +17,7 @@ from tests.proxy import Proxy
 from tests.whole.house import HASTY, config_option, outcomes, play_many
 from wolfbus.config import Deadlines, GameConfig
 from wolfbus.messages.codec import decode_mail
+from wolfbus.service.lifecycle import Health
 from wolfbus.testing.redis_server import RedisServer
 
 SCRIPTED = ("scripted",) * 8
@@ -91,6 +93,69 @@ def test_a_display_that_crashes_is_left_behind(tmp_path, caplog):
     assert "showing the game failed; it goes on unseen" in caplog.text
     assert "r1 debate 3" not in output
     assert prove(tmp_path / "game.ndjson").verified
+
+
+@pytest.fixture
+def break_moderators(monkeypatch):
+    """Gives what has every moderator of this process find an error of its own at its next look around."""
+    broken, set_health = threading.Event(), Health.set
+
+    def fail_or_set(*words, **details):
+        if broken.is_set():
+            raise ZeroDivisionError
+        set_health(*words, **details)
+
+    monkeypatch.setattr(Health, "set", fail_or_set)
+    return broken.set
+
+
+COMMANDS = ("play", "run --games 3 --at-once 2 --workers 1")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_moderator_that_breaks_down_keeps_nobody_waiting_for_its_games(
+    tmp_path, monkeypatch, break_moderators, command
+):
+    gate, waits = threading.Event(), []
+
+    def answer(*_):
+        break_moderators()
+        waits.append(gate.wait(60))
+
+    monkeypatch.setattr(tests.whole.brains.Late, "answer", answer)
+    words = ("--players", "tests.whole.brains:Late*8", "--quiet", "--out", str(tmp_path / "out"))
+    code, output = run(*command.split(), *words)
+    assert (code, waits) == (1, []), output
+    gate.set()
+    assert "wolfbus: the moderator failed by an error of its own" in output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_moderator_that_breaks_down_before_a_game_is_asked_for_says_so(
+    tmp_path, monkeypatch, break_moderators, command
+):
+    ended = []
+
+    class Unready(RandomBrain):
+        """Says what it declines once the moderator of its house, where there is one, has ended."""
+
+        @classmethod
+        def declines(cls):
+            for thread in threading.enumerate():
+                if thread.name == "moderator":
+                    break_moderators()
+                    thread.join(60)
+                    ended.append(not thread.is_alive())
+            return ()
+
+    # what a brain declines is asked once in a process
+    name = f"Unready{command.split()[0].title()}"
+    monkeypatch.setattr(tests.whole.brains, name, Unready, raising=False)
+    words = ("--players", f"tests.whole.brains:{name}*8", "--quiet", "--out", str(tmp_path / "out"))
+    code, output = run(*command.split(), *words)
+    assert (code, ended[:1]) == (1, [True]), output
+    assert "wolfbus: the moderator failed by an error of its own" in output
+    assert not list(tmp_path.rglob("*.ndjson"))
 
 
 def test_an_outage_shorter_than_the_deadline_costs_only_time(tmp_path, redis_url):

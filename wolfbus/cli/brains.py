@@ -362,13 +362,13 @@ def rehearse(config: GameConfig, brains: Sequence[str], models: Mapping[str, Mod
     from players.spec import BrainContext, named_models
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    servers = named_models(brains, models)
-    if all(model.endpoint.provider == "mock" for model in servers.values()):
+    named = named_models(brains, models)
+    if all(model.endpoint.provider == "mock" for model in named.values()):
         return {}
     mock = {"provider": "mock"}
     doubles = {
         name: model.model_copy(update={"endpoint": model.endpoint.model_copy(update=mock)})
-        for name, model in servers.items()
+        for name, model in named.items()
     }
     seats = [brain if brain.startswith("llm:") else "scripted" for brain in brains]
     with BrainContext(doubles) as brain_context, EmbeddedHouse(brain_context=brain_context) as house:

@@ -162,13 +162,13 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
 def _play(
     url: str,
     open_game: Callable[[EmbeddedHouse], Game],
-    views: Sequence[Callable[[Recorded], None]],
+    watchers: Sequence[Callable[[Recorded], None]],
     brain_context: BrainContext,
 ) -> Game | None:
     """Play a game to its end; returns None if the user interrupted it."""
     from wolfbus.cli.embedded import EmbeddedHouse
 
-    with EmbeddedHouse(url, watch=views, brain_context=brain_context) as house:
+    with EmbeddedHouse(url, watch=watchers, brain_context=brain_context) as house:
         game = open_game(house)
         try:
             # a wait without a time-out cannot be interrupted on every platform

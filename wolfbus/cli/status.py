@@ -52,11 +52,11 @@ def status(url: str, house: str | None, *, as_json: bool, watch: bool) -> int:
 
 
 def _print_houses(reader: StatusReader, url: str, house: str | None, *, as_json: bool, watched: bool) -> int:
-    houses = [page for page in reader.read(house) if not page.empty]
+    houses = [state for state in reader.read(house) if not state.empty]
     if as_json:
-        click.echo(json.dumps({"bus": url, "houses": [page.as_json() for page in houses]}))
+        click.echo(json.dumps({"bus": url, "houses": [state.as_json() for state in houses]}))
     else:
-        lines = [line for page in houses for line in [*house_page(page), ""]]
+        lines = [line for state in houses for line in [*house_page(state), ""]]
         if not houses:
             absent = f"no house {house} on {url}" if house is not None else f"no house on {url}: nobody ever opened one"
             lines = [f"There is {absent}", ""]

@@ -110,12 +110,12 @@ def issue(url: str, house: str, out: Path | None, aclfile: Path | None, *, moder
     that nobody gets in without a ticket.
     """
     holders = [Holder(house, service, name) for service in _SERVICES for name in options.pop(service)]
-    moderator_ticket = Holder(house, "moderator", MODERATOR)
+    moderator_holder = Holder(house, "moderator", MODERATOR)
     if not moderator:
         with UserAdmin(redis_address(url)) as admin:
-            moderator = moderator_ticket not in admin.holders(house)
+            moderator = moderator_holder not in admin.holders(house)
     if moderator:
-        holders.append(moderator_ticket)
+        holders.append(moderator_holder)
     issued = issue_tickets(url, holders, out or DEFAULT_OUT / house, aclfile=aclfile, **options)
     _print_issued(issued)
     _print_saved(issued.saved, aclfile)

@@ -6,7 +6,6 @@ Commands that play serve their pages by what stands here, too.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import signal
 import threading
@@ -171,8 +170,7 @@ class MeasuredStudies:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # the times of the last change are for the key alone
-        self._cached = functools.lru_cache(_MEASURES_CACHED)(lambda measure, folders, _changes: measure(*folders))
+        self._cached: dict[tuple[Any, ...], tuple[list[float], Any]] = {}
 
     def findings(self, folder: Path) -> dict[str, Any]:
         """Return what `wolfbus report --json` writes."""
@@ -187,9 +185,17 @@ class MeasuredStudies:
         return self._measured(_comparison, a, b)
 
     def _measured(self, measure: Callable[..., T], *folders: Path) -> T:
+        key, changes = (measure, *folders), list(map(_changed, folders))
         with self._lock:
-            measured: T = self._cached(measure, folders, tuple(map(_changed, folders)))
-            return measured
+            cached = self._cached.pop(key, None)
+            if cached is None or cached[0] != changes:
+                cached = changes, measure(*folders)
+            # in the place of what the studies came to before, and the last to be dropped
+            self._cached[key] = cached
+            if len(self._cached) > _MEASURES_CACHED:
+                del self._cached[next(iter(self._cached))]
+        measured: T = cached[1]
+        return measured
 
 
 def _findings(folder: Path) -> dict[str, Any]:
