@@ -208,7 +208,7 @@ def _nights(words: list[str]) -> list[str]:
     night", "in the last night" and their like as `last_night`.
     """
     tokens: list[str] = []
-    for word in words:
+    for word, following in zip(words, [*words[1:], "."], strict=True):
         last = tokens[-1] if tokens else ""
         if word in WORDS["side"] and last == "werewolf":
             tokens[-1] = "werewolves"
@@ -222,6 +222,8 @@ def _nights(words: list[str]) -> list[str]:
             word.isdecimal()
             and len(word) < 6
             and last in WORDS["listing"]
+            # "on night 1, 2 players voted" lists no night
+            and (following in STOPS or following in WORDS["listing"] or following in {"I", ":"})
             and _listed_last(tokens).startswith("night_")
         ):
             tokens.append(f"night_{word}")
