@@ -158,6 +158,7 @@
     const filter = {};
     for (const [name, value] of new URLSearchParams(match[1] || "")) {
       if (names.includes(name) && value) filter[name] = value;
+      if (name === "said" && value) filter.label ??= value; // the name of `label` in addresses saved before
     }
     return filter;
   };
