@@ -2,9 +2,9 @@
 (() => {
   "use strict";
   const reveal = () => {
-    let at = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]));
-    const target = at;
-    for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    let element = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]));
+    const target = element;
+    for (; element; element = element.parentElement) if (element.tagName === "DETAILS") element.open = true;
     if (target && !location.hash.startsWith("#statements")) target.scrollIntoView();
   };
   window.addEventListener("hashchange", reveal);
@@ -24,27 +24,27 @@
       unfold.textContent = open ? "Close all" : "Open all";
     });
     document.getElementById("find").addEventListener("input", (event) => {
-      const sought = event.target.value.trim().toLowerCase();
+      const query = event.target.value.trim().toLowerCase();
       for (const part of parts) {
         if (part.id === "statements") continue;
-        let held = false;
+        let matched = false;
         for (const row of part.querySelectorAll("tbody tr")) {
-          row.hidden = sought !== "" && !row.textContent.toLowerCase().includes(sought);
-          held ||= !row.hidden;
+          row.hidden = query !== "" && !row.textContent.toLowerCase().includes(query);
+          matched ||= !row.hidden;
         }
-        part.hidden = sought !== "" && !held;
-        part.open = sought !== "" && held;
+        part.hidden = query !== "" && !matched;
+        part.open = query !== "" && matched;
       }
     });
   }
 
-  const told = (cell) => {
-    const value = [...cell.childNodes].filter((each) => each.nodeName !== "SMALL").map((each) => each.textContent);
-    return value.join("").trim();
+  const cellText = (cell) => {
+    const texts = [...cell.childNodes].filter((child) => child.nodeName !== "SMALL").map((child) => child.textContent);
+    return texts.join("").trim();
   };
   const number = (text) => {
-    const found = /[-−+]?[\d,]*\.?\d+/.exec(text);
-    return found ? Number(found[0].replace(/,/g, "").replace("−", "-")) : NaN;
+    const match = /[-−+]?[\d,]*\.?\d+/.exec(text);
+    return match ? Number(match[0].replace(/,/g, "").replace("−", "-")) : NaN;
   };
   for (const table of document.querySelectorAll(".frame table")) {
     const body = table.tBodies[0];
@@ -55,15 +55,15 @@
       const sort = () => {
         const down = head.getAttribute("aria-sort") === (place ? "descending" : "ascending") ? place === 0 : place > 0;
         const sign = down ? -1 : 1;
-        const key = (row) => told(row.cells[place]);
-        const rows = [...body.rows].sort((one, other) => {
-          const total = one.classList.contains("total") - other.classList.contains("total");
-          const [a, b] = [number(key(one)), number(key(other))];
+        const key = (row) => cellText(row.cells[place]);
+        const rows = [...body.rows].sort((rowA, rowB) => {
+          const total = rowA.classList.contains("total") - rowB.classList.contains("total");
+          const [a, b] = [number(key(rowA)), number(key(rowB))];
           if (total) return total;
           if (place && !(isNaN(a) && isNaN(b))) return isNaN(a) - isNaN(b) || sign * (a - b);
-          return sign * key(one).localeCompare(key(other));
+          return sign * key(rowA).localeCompare(key(rowB));
         });
-        for (const each of table.tHead.rows[0].cells) each.setAttribute("aria-sort", "none");
+        for (const cell of table.tHead.rows[0].cells) cell.setAttribute("aria-sort", "none");
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         body.append(...rows);
       };
@@ -81,51 +81,51 @@
   };
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
   const csv = (table) => [...table.rows].map((row) => [...row.cells].flatMap((cell) => {
-    const small = [...cell.querySelectorAll("small")].map((each) => each.textContent.trim()).join("; ");
-    return cell.cellIndex ? [told(cell), small] : [told(cell)];
+    const small = [...cell.querySelectorAll("small")].map((note) => note.textContent.trim()).join("; ");
+    return cell.cellIndex ? [cellText(cell), small] : [cellText(cell)];
   }).map(quoted).join(",")).join("\n") + "\n";
   const escaped = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
-  const light = (text) => text.replace(/var\(--[\w-]+, (#\w+)\)/g, "$1");
-  const drawn = (table) => {
+  const noVars = (text) => text.replace(/var\(--[\w-]+, (#\w+)\)/g, "$1");
+  const toSvg = (table) => {
     const lines = [...table.rows].map((row) => [...row.cells].map((cell) => {
-      const small = [...cell.querySelectorAll("small")].map((each) => each.textContent.trim()).join(" ");
-      return told(cell) + (small && ` (${small})`);
+      const small = [...cell.querySelectorAll("small")].map((note) => note.textContent.trim()).join(" ");
+      return cellText(cell) + (small && ` (${small})`);
     }));
-    const wide = lines[0].map((_, place) => 12 + 7 * Math.max(...lines.map((line) => (line[place] || "").length)));
-    const left = wide.map((_, place) => wide.slice(0, place).reduce((sum, each) => sum + each, 8));
-    const texts = lines.flatMap((line, at) => line.map((text, place) =>
-      `<text x="${left[place]}" y="${20 * at + 18}"${at ? "" : ' font-weight="bold"'}>${escaped(text)}</text>`));
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${wide.reduce((sum, each) => sum + each, 16)}" ` +
+    const widths = lines[0].map((_, place) => 12 + 7 * Math.max(...lines.map((line) => (line[place] || "").length)));
+    const lefts = widths.map((_, place) => widths.slice(0, place).reduce((sum, width) => sum + width, 8));
+    const texts = lines.flatMap((line, row) => line.map((text, place) =>
+      `<text x="${lefts[place]}" y="${20 * row + 18}"${row ? "" : ' font-weight="bold"'}>${escaped(text)}</text>`));
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${widths.reduce((sum, width) => sum + width, 16)}" ` +
       `height="${20 * lines.length + 12}" font-family="sans-serif" font-size="12">${texts.join("")}</svg>`;
   };
-  const alone = (block) => {
+  const printAlone = (block) => {
     // the browser's own print to PDF keeps words as words; everything else is left out for that one print
-    const within = [];
-    for (let at = block.parentElement; at && at !== document.body; at = at.parentElement) within.push(at);
+    const parents = [];
+    for (let node = block.parentElement; node && node !== document.body; node = node.parentElement) parents.push(node);
     document.body.classList.add("one");
     block.classList.add("one-shown");
-    for (const each of within) each.classList.add("one-within");
+    for (const parent of parents) parent.classList.add("one-within");
     window.addEventListener("afterprint", () => {
       document.body.classList.remove("one");
       block.classList.remove("one-shown");
-      for (const each of within) each.classList.remove("one-within");
+      for (const parent of parents) parent.classList.remove("one-within");
     }, { once: true });
     window.print();
   };
   for (const block of document.querySelectorAll("main div.table, main figure")) {
     const svg = block.querySelector("svg");
     const table = block.querySelector("table") || document.querySelector(`#${block.dataset.table || "none"} table`);
-    const ways = { SVG: () => save(`${block.id}.svg`, "image/svg+xml", svg ? light(svg.outerHTML) : drawn(table)) };
-    ways.PDF = () => alone(block);
-    if (table) ways.CSV = () => save(`${block.id}.csv`, "text/csv", csv(table));
+    const actions = { SVG: () => save(`${block.id}.svg`, "image/svg+xml", svg ? noVars(svg.outerHTML) : toSvg(table)) };
+    actions.PDF = () => printAlone(block);
+    if (table) actions.CSV = () => save(`${block.id}.csv`, "text/csv", csv(table));
     const bar = document.createElement("div");
     bar.className = "save";
-    for (const [name, act] of Object.entries(ways)) {
+    for (const [name, action] of Object.entries(actions)) {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = name;
       button.setAttribute("aria-label", `Save ${block.id} as ${name}`);
-      button.addEventListener("click", act);
+      button.addEventListener("click", action);
       bar.append(button);
     }
     block.append(bar);
@@ -136,14 +136,14 @@
 (() => {
   "use strict";
   const form = document.getElementById("filter");
-  const found = document.getElementById("found");
+  const matchCount = document.getElementById("found");
   const index = document.getElementById("statements");
   const title = document.getElementById("statements-title");
   const statements = [...document.querySelectorAll("ol.statements > li")];
   const games = [...document.querySelectorAll("section.game")];
-  if (!form || !found) return;
+  if (!form || !matchCount) return;
 
-  const own = { role: "r", agent: "a", label: "d", kind: "k", round: "n", phase: "p", game: "g" };
+  const dataKeys = { role: "r", agent: "a", label: "d", kind: "k", round: "n", phase: "p", game: "g" };
   const scored = ["tp", "fp", "tn", "fn"];
   const kinds = {
     judged: (code) => code !== "none",
@@ -152,67 +152,68 @@
   };
   const names = [...form.elements].filter((field) => field.name).map((field) => field.name);
 
-  const wanted = () => {
+  const addressFilter = () => {
     const match = /^#statements(?:\?(.*))?$/.exec(location.hash);
     if (!match) return null;
-    const given = {};
+    const filter = {};
     for (const [name, value] of new URLSearchParams(match[1] || "")) {
-      if (names.includes(name) && value) given[name] = value;
+      if (names.includes(name) && value) filter[name] = value;
+      if (name === "said" && value) filter.label ??= value; // the name of `label` in addresses saved before
     }
-    return given;
+    return filter;
   };
 
-  const isHit = (judgement, want) => {
+  const isHit = (judgement, filter) => {
     const code = judgement.dataset.j;
-    const kind = kinds[want.judged || "judged"];
-    if (!(kind ? kind(code) : code === want.judged)) return false;
-    if (want.observer && judgement.dataset.o !== want.observer) return false;
-    return !want.by || judgement.dataset.b === want.by;
+    const kind = kinds[filter.judged || "judged"];
+    if (!(kind ? kind(code) : code === filter.judged)) return false;
+    if (filter.observer && judgement.dataset.o !== filter.observer) return false;
+    return !filter.by || judgement.dataset.b === filter.by;
   };
 
-  const isWanted = (statement, want) => {
+  const matches = (statement, filter) => {
     const data = statement.dataset;
-    for (const name in own) if (want[name] && data[own[name]] !== want[name]) return false;
-    if (want.truth && !(want.truth === "checkable" ? data.t : data.t === want.truth)) return false;
+    for (const name in dataKeys) if (filter[name] && data[dataKeys[name]] !== filter[name]) return false;
+    if (filter.truth && !(filter.truth === "checkable" ? data.t : data.t === filter.truth)) return false;
     return true;
   };
 
   let filtered = false;
-  const show = (want) => {
-    const about = Boolean(want.judged || want.observer || want.by);
-    const any = Object.keys(want).length > 0;
+  const show = (filter) => {
+    const byJudgement = Boolean(filter.judged || filter.observer || filter.by);
+    const any = Object.keys(filter).length > 0;
     const hits = [];
     for (const statement of statements) {
-      let shown = isWanted(statement, want);
-      if (filtered || about) {
+      let visible = matches(statement, filter);
+      if (filtered || byJudgement) {
         for (const old of statement.querySelectorAll(".hit")) old.classList.remove("hit");
       }
-      if (shown && about) {
-        const marked = [...statement.querySelectorAll("details li")].filter((each) => isHit(each, want));
-        for (const each of marked) each.classList.add("hit");
-        shown = marked.length > 0;
+      if (visible && byJudgement) {
+        const marked = [...statement.querySelectorAll("details li")].filter((judgement) => isHit(judgement, filter));
+        for (const judgement of marked) judgement.classList.add("hit");
+        visible = marked.length > 0;
       }
-      statement.hidden = !shown;
-      if (shown) hits.push(statement);
+      statement.hidden = !visible;
+      if (visible) hits.push(statement);
     }
     for (const game of games) game.hidden = any && !game.querySelector("ol.statements > li:not([hidden])");
-    for (const statement of hits.slice(0, about ? 50 : 0)) {
+    for (const statement of hits.slice(0, byJudgement ? 50 : 0)) {
       const details = statement.querySelector("details");
       if (details) details.open = true;
     }
-    for (const name of names) form.elements[name].value = want[name] || "";
+    for (const name of names) form.elements[name].value = filter[name] || "";
     const count = (number) => number.toLocaleString("en-GB");
-    found.textContent = any
+    matchCount.textContent = any
       ? `${count(hits.length)} of ${count(statements.length)} statements in the index match.`
       : `All ${count(statements.length)} statements in the index are shown.`;
     filtered = any;
   };
 
-  const follow = () => {
-    const want = wanted();
-    if (want) {
+  const applyAddress = () => {
+    const filter = addressFilter();
+    if (filter) {
       index.open = true;
-      show(want);
+      show(filter);
       if (title) {
         title.scrollIntoView();
         title.focus({ preventScroll: true });
@@ -230,13 +231,13 @@
   form.addEventListener("change", () => {
     const query = new URLSearchParams();
     for (const name of names) if (form.elements[name].value) query.set(name, form.elements[name].value);
-    const told = query.toString();
-    history.replaceState(null, "", told ? `#statements?${told}` : "#statements");
-    show(wanted());
+    const fields = query.toString();
+    history.replaceState(null, "", fields ? `#statements?${fields}` : "#statements");
+    show(addressFilter());
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  window.addEventListener("hashchange", follow);
+  window.addEventListener("hashchange", applyAddress);
   form.hidden = false;
   document.getElementById("selections").hidden = true;
-  follow();
+  applyAddress();
 })();

@@ -172,6 +172,24 @@ def test_the_filter_is_kept_in_the_address(opened):
     assert page.locator("#g1s1").is_visible()
 
 
+@pytest.mark.parametrize(
+    ("query", "label"),
+    [
+        ("said=deceptive", "deceptive"),
+        ("said=deceptive&label=truthful", "truthful"),
+        ("label=truthful&said=deceptive", "truthful"),
+    ],
+)
+def test_an_address_of_before_filters_by_label(opened, query: str, label: str):
+    seen = opened(fragment=f"#statements?role=Werewolf&{query}")
+    page = seen.page
+    visible = page.locator("ol.statements > li:not([hidden])")
+    assert visible.count() == page.locator(f'ol.statements > li[data-r="Werewolf"][data-d="{label}"]').count() > 0
+    assert page.locator("select[name=label]").input_value() == label
+    page.locator("select[name=role]").select_option("Seer")
+    assert page.url.endswith(f"#statements?role=Seer&label={label}")
+
+
 def test_without_scripts_the_page_is_whole_and_links_lead_somewhere(opened, report: Path):
     seen = opened(java_script_enabled=False)
     page = seen.page

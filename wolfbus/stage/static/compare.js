@@ -8,7 +8,7 @@ import { frame, gameLink, rangeOf, forest, estimateCell } from "./sheets.js";
 export function openComparison(root, { a, b, comparison, pairs }) {
   const rows = Object.entries(comparison.metrics).filter(([name]) => !name.includes("/"));
   const range = (unit) => rangeOf(rows.map(([, row]) => row.unit === unit && row.difference), 0);
-  const table = (some) =>
+  const table = (metrics) =>
     h(
       "div.wide",
       { tabindex: 0 },
@@ -17,8 +17,8 @@ export function openComparison(root, { a, b, comparison, pairs }) {
         h("thead", h("tr", ["Measure", a.name, b.name, "Difference", "p, adjusted"].map((name) => h("th", { scope: "col" }, name)))),
         h(
           "tbody",
-          some.map(([, { label, unit, a: one, b: other, n_a: n, n_b: m, difference, p_adjusted: p }]) =>
-            h("tr", h("th", { scope: "row" }, title(label)), h("td", estimateCell({ value: one, n }, unit)), h("td", estimateCell({ value: other, n: m }, unit)), h("td", forest(difference, range(unit)), h("div", estimateCell(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
+          metrics.map(([, { label, unit, a: valueA, b: valueB, n_a: n, n_b: m, difference, p_adjusted: p }]) =>
+            h("tr", h("th", { scope: "row" }, title(label)), h("td", estimateCell({ value: valueA, n }, unit)), h("td", estimateCell({ value: valueB, n: m }, unit)), h("td", forest(difference, range(unit)), h("div", estimateCell(difference, unit))), h("td.number", p == null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3))),
           ),
         ),
       ),
@@ -29,10 +29,10 @@ export function openComparison(root, { a, b, comparison, pairs }) {
     h("section", h("h2", "Differences"), table(rows), h("p.soft", "A bar is an interval of 95 % of the difference, the thin line none. p is adjusted for the primary measures together; every other is exploratory and has none.")),
     h("section", h("h2", "Same seed"), pairs.length ? pairs.map((pair) => h("details.twins", { "data-a": pair.a?.id ?? pair.a, "data-b": pair.b?.id ?? pair.b }, h("summary", `Seed ${pair.seed}`), h("div.pair"))) : h("p.soft", "The studies have no seed in common.")),
   );
-  root.addEventListener("toggle", ({ target }) => target.open && twins(target), true);
+  root.addEventListener("toggle", ({ target }) => target.open && showPair(target), true);
 }
 
-async function twins(box) {
+async function showPair(box) {
   const { a, b } = box.dataset;
   const games = await Promise.all([a, b].map((game) => fetchJson(`/g/${encodeURIComponent(game)}/data.json`)));
   fill(box.querySelector(".pair"), games.map((data, place) => h("div", h("h3", h("a", { href: gameLink([a, b][place]) }, data.game.id)), data.beats.map((beat, n) => beatElement(beat, data.beats[n - 1], data)))));

@@ -4,7 +4,7 @@ const DRAWN = new Set(["svg", "g", "path", "circle", "line", "text", "rect", "po
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
 
 // Names characters that have no picture of their own, so that words cannot pass for others.
-export function shown(text) {
+export function printable(text) {
   return String(text).replace(UNSEEN, (sign) => `[U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
 }
 
@@ -18,23 +18,23 @@ export function isolated(text) {
 
 // The same where there can be no elements.
 export function isolatedText(text) {
-  return shown(text).replace(NAMES, "\u2068$&\u2069");
+  return printable(text).replace(NAMES, "\u2068$&\u2069");
 }
 
 // h("p.big", { title }, "words", node): objects are attributes, "--x" a CSS variable; false and null are left out.
-export function h(what, ...rest) {
-  const [tag, ...classes] = what.split(".");
+export function h(selector, ...rest) {
+  const [tag, ...classes] = selector.split(".");
   const node = DRAWN.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   if (classes.length) node.setAttribute("class", classes.join(" "));
   for (const part of rest.flat(9)) {
     if (part == null || part === false) continue;
     if (part instanceof Node) node.append(part);
-    else if (typeof part !== "object") node.append(shown(part));
+    else if (typeof part !== "object") node.append(printable(part));
     else {
       for (const [name, value] of Object.entries(part)) {
         if (value == null || value === false) continue;
         if (name.startsWith("--")) node.style.setProperty(name, value);
-        else node.setAttribute(name, value === true ? "" : name === "title" ? isolatedText(value) : shown(value));
+        else node.setAttribute(name, value === true ? "" : name === "title" ? isolatedText(value) : printable(value));
       }
     }
   }
@@ -65,7 +65,7 @@ export function fill(node, parts) {
   const old = [...node.childNodes].filter((part) => !part.dataset?.keep);
   const fresh = [parts].flat(9).filter((part) => part != null && part !== false);
   fresh.forEach((part, place) => {
-    if (!(part instanceof Node)) part = document.createTextNode(shown(part));
+    if (!(part instanceof Node)) part = document.createTextNode(printable(part));
     if (place < old.length) morph(old[place], part);
     else node.append(part);
   });
@@ -85,17 +85,17 @@ export function direction(text) {
 }
 
 // Words of a player; very long ones unfold.
-export function words(text, what = "p.text") {
+export function words(text, selector = "p.text") {
   const dir = direction(text);
-  if (text.length <= 1500) return h(what, { dir }, text);
+  if (text.length <= 1500) return h(selector, { dir }, text);
   return [
-    h(what, { dir }, cut(text, 1000), "…"),
+    h(selector, { dir }, cut(text, 1000), "…"),
     h("details", h("summary", `All ${text.length.toLocaleString("en")} characters`), h("pre.long", { dir, tabindex: 0 }, text)),
   ];
 }
 
 // Words for those who do not see the picture.
-export function aside(...text) {
+export function unseen(...text) {
   return h("span.unseen", text);
 }
 

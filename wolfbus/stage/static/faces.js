@@ -15,8 +15,8 @@ const UNKNOWN = "M11 4.5h18q6.5 0 6.5 6.5v18q0 6.5-6.5 6.5H11q-6.5 0-6.5-6.5V11q
 export function letters(names) {
   return names.map((name) => {
     const signs = [...name];
-    const alone = names.filter((other) => [...other][0] === signs[0]).length < 2;
-    return signs.slice(0, alone ? 1 : 2).join("");
+    const isUnique = names.filter((otherName) => [...otherName][0] === signs[0]).length < 2;
+    return signs.slice(0, isUnique ? 1 : 2).join("");
   });
 }
 
@@ -27,7 +27,7 @@ export function hueOf(place, seats) {
 export function face(seats, name, shape = true) {
   const place = seats.findIndex((seat) => seat.name === name);
   const seat = seats[place] ?? { name };
-  const letter = place < 0 ? "?" : letters(seats.map((each) => each.name))[place];
+  const letter = place < 0 ? "?" : letters(seats.map((player) => player.name))[place];
   return h(
     `svg.face${seat.left ? ".dead" : ""}`,
     { viewBox: "0 0 40 40", "aria-hidden": "true", "--hue": hueOf(place, seats.length) },

@@ -21,7 +21,7 @@ export function fileFeed({ heads, beats, prompts }) {
   return {
     async load(as) {
       const place = Math.max(viewers.indexOf(as), 0);
-      return { ...heads[place], viewers, links: { prompts: Boolean(prompts) }, beats: beats.map((each) => each[place]).filter(Boolean) };
+      return { ...heads[place], viewers, links: { prompts: Boolean(prompts) }, beats: beats.map((versions) => versions[place]).filter(Boolean) };
     },
     async call(line) {
       const call = prompts?.calls[line];
@@ -39,8 +39,8 @@ export function servedFeed(base) {
       return fetchJson(`${base}/data.json?${query}`);
     },
     call: (line) => fetchJson(`${base}/call/${line}.json`),
-    // Follows a game that goes on; returns what stops it. `gone` is told why nothing comes, null when it comes again.
-    follow({ line }, { step, reload, gone }) {
+    // Follows a game that goes on; returns what stops it. `notify` is told why nothing comes, null when it comes again.
+    follow({ line }, { step, reload, notify }) {
       const events = new EventSource(`${base}/events?${query}&after=${line}`);
       const on = (name, act) => events.addEventListener(name, (event) => act(event.data ? JSON.parse(event.data) : {}));
       on("step", (data) => {
@@ -48,14 +48,14 @@ export function servedFeed(base) {
         if (data.over) events.close();
       });
       on("reload", () => (events.close(), reload()));
-      on("gone", ({ words }) => (events.close(), gone(title(words), true)));
+      on("gone", ({ words }) => (events.close(), notify(title(words), true)));
       let lost = false;
       events.onerror = () => {
         lost = true;
         const forGood = events.readyState === EventSource.CLOSED;
-        gone(forGood ? "The server shows this no longer." : "The connection is lost; trying again.", forGood);
+        notify(forGood ? "The server shows this no longer." : "The connection is lost; trying again.", forGood);
       };
-      events.onopen = () => lost && ((lost = false), gone(null));
+      events.onopen = () => lost && ((lost = false), notify(null));
       return () => events.close();
     },
   };
@@ -69,22 +69,22 @@ export function withStep(data, { from, beats, ...changed }) {
 
 // What is left for those who do not want to know the roles: what everybody at the table hears, and how they judge it.
 export function withoutRoles(data) {
-  const open = (beat) => beat.kind === "ended";
-  const bare = ({ role, team, ...seat }) => seat;
-  const unread = ({ reasoning, thought, kind, ...judged }) => judged;
-  const cover = (beat) => {
-    if (open(beat)) return beat;
+  const isEnd = (beat) => beat.kind === "ended";
+  const withoutRole = ({ role, team, ...seat }) => seat;
+  const withoutReasons = ({ reasoning, thought, kind, ...judged }) => judged;
+  const hideRoles = (beat) => {
+    if (isEnd(beat)) return beat;
     const { marks = [], spoken, night, tally, unsaid, ...rest } = beat;
-    const covered = { ...rest, seats: beat.seats.map(bare), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
+    const publicBeat = { ...rest, seats: beat.seats.map(withoutRole), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
     if (spoken) {
-      const { thought, label, claims, call, ...said } = spoken;
-      covered.spoken = { ...said, judgements: said.judgements?.map(unread) };
+      const { thought, label, claims, call, ...statement } = spoken;
+      publicBeat.spoken = { ...statement, judgements: statement.judgements?.map(withoutReasons) };
     }
-    if (night) covered.night = { died: night.died, role: night.role, team: night.team };
-    if (tally) covered.tally = { ...tally, ballots: [] };
-    if (unsaid) covered.unsaid = { seat: unsaid.seat };
-    return covered;
+    if (night) publicBeat.night = { died: night.died, role: night.role, team: night.team };
+    if (tally) publicBeat.tally = { ...tally, ballots: [] };
+    if (unsaid) publicBeat.unsaid = { seat: unsaid.seat };
+    return publicBeat;
   };
-  const live = data.live && { ...data.live, waiting: [], pending: data.live.pending.map(cover) };
-  return { ...data, live, moments: [], beats: data.beats.map(cover) };
+  const live = data.live && { ...data.live, waiting: [], pending: data.live.pending.map(hideRoles) };
+  return { ...data, live, moments: [], beats: data.beats.map(hideRoles) };
 }

@@ -6,14 +6,14 @@ import { cards, heat, history, overTime, movers, votes, moments } from "./panels
 import { track, phaseFrom } from "./timeline.js";
 import { inspect } from "./inspector.js";
 import { shareDialog, proofDialog, picture } from "./share.js";
-import { whenIs, what, title, counted } from "./terms.js";
+import { whenIs, eventText, title, counted } from "./terms.js";
 
 const VIEWS = [["table", "Table"], ["time", "Over time"], ["moved", "Who moved"]];
 const SHEETS = ["Suspicion", "Votes", "Moments"];
 const SPEEDS = [0.5, 1, 2, 4];
 const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide or show roles"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["?", "this help"]];
 
-const narrow = () => matchMedia("(max-width: 47.5rem)").matches;
+const isNarrow = () => matchMedia("(max-width: 47.5rem)").matches;
 
 export class GamePage {
   constructor(root, feed, { home = null, call = null, game = null } = {}) {
@@ -32,8 +32,8 @@ export class GamePage {
     if (this.data.viewer !== params.get("as") && params.get("as")) this.notice ??= "This page does not show that player's view.";
     this.n = params.has("n") ? this.within(Number(params.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
     if (this.openCall != null) {
-      const at = this.all.find(({ spoken }) => spoken?.call === this.openCall || spoken?.judgements?.some((each) => each.call === this.openCall));
-      this.n = at?.n ?? this.n;
+      const beat = this.all.find(({ spoken }) => spoken?.call === this.openCall || spoken?.judgements?.some((judgement) => judgement.call === this.openCall));
+      this.n = beat?.n ?? this.n;
     }
     fill(this.root, this.skeleton());
     for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
@@ -76,7 +76,7 @@ export class GamePage {
         if (next.over) this.load(viewer).then(() => this.draw());
       },
       reload,
-      gone: (words, forGood) => {
+      notify: (words, forGood) => {
         this.notice = words;
         if (forGood) this.stop = null;
         this.draw();
@@ -84,16 +84,16 @@ export class GamePage {
     });
   }
 
-  get shown() {
-    if (this.seen?.data !== this.data || this.seen.hide !== this.hide) {
-      this.seen = { data: this.data, hide: this.hide, made: this.hide ? withoutRoles(this.data) : this.data };
+  get visible() {
+    if (this.cache?.data !== this.data || this.cache.hide !== this.hide) {
+      this.cache = { data: this.data, hide: this.hide, result: this.hide ? withoutRoles(this.data) : this.data };
       this.version += 1;
     }
-    return this.seen.made;
+    return this.cache.result;
   }
 
   get all() {
-    const { beats, live } = this.shown;
+    const { beats, live } = this.visible;
     return live?.pending.length ? [...beats, ...live.pending] : beats;
   }
 
@@ -113,7 +113,7 @@ export class GamePage {
   state() {
     const all = this.all;
     const beats = all.slice(0, this.n + 1);
-    return { ...this.shown, all, beats, beat: beats.at(-1), n: this.n, hide: this.hide, pair: this.pair };
+    return { ...this.visible, all, beats, beat: beats.at(-1), n: this.n, hide: this.hide, pair: this.pair };
   }
 
   // ---- what can be done
@@ -187,9 +187,9 @@ export class GamePage {
       thoughts: () => this.toggle("thoughts"),
       hide: () => this.toggle("hide"),
       everything: () => this.seeAs(this.data.viewers[0]),
-      moment: () => this.go(state.moments.find((each) => each.beat > this.n)?.beat ?? this.n),
+      moment: () => this.go(state.moments.find((moment) => moment.beat > this.n)?.beat ?? this.n),
       prompt: () => this.prompt(call ?? this.logPart.lastChild.querySelector("[data-call]")?.dataset.call),
-      help: () => dialog("help", "Keys", h("dl.keys", HELP.map(([key, does]) => [h("dt", key.split(" ").map((each) => h("kbd", each))), h("dd", does)]))),
+      help: () => dialog("help", "Keys", h("dl.keys", HELP.map(([key, does]) => [h("dt", key.split(" ").map((keyName) => h("kbd", keyName))), h("dd", does)]))),
       share: () => shareDialog(state),
       proof: () => proofDialog(state),
       picture: () => picture(state),
@@ -214,7 +214,7 @@ export class GamePage {
       if (pair) {
         this.pair = JSON.parse(pair).join() === this.pair?.join() ? null : JSON.parse(pair);
         this.view = "table";
-        if (narrow()) this.sheet = "Suspicion";
+        if (isNarrow()) this.sheet = "Suspicion";
       }
       if (pair || view || sheet) this.draw();
     });
@@ -252,7 +252,7 @@ export class GamePage {
   // ---- what is shown
 
   skeleton() {
-    const part = (what, name, ...rest) => h(what, { "data-part": name }, ...rest);
+    const part = (selector, name, ...rest) => h(selector, { "data-part": name }, ...rest);
     const tool = (act, sign, name) => h("button", { "data-do": act, "aria-label": name, title: name }, sign);
     return h(
       "div.game",
@@ -271,7 +271,7 @@ export class GamePage {
         h("div.steps", tool("phaseBack", "«", "phase before"), tool("back", "‹", "sentence before"), part("button.go", "play", { "data-do": "play" }), tool("on", "›", "next sentence"), tool("phaseOn", "»", "next phase")),
         h("div.timeline", part("div.track", "track"), part("input", "slider", { type: "range", min: 0, step: 1, "aria-label": "place in the game" })),
         part("output.where", "where"),
-        h("label.speed", h("span.unseen", "Speed"), h("select", { name: "speed" }, SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each}×`)))),
+        h("label.speed", h("span.unseen", "Speed"), h("select", { name: "speed" }, SPEEDS.map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`)))),
       ),
     );
   }
@@ -279,7 +279,7 @@ export class GamePage {
   draw() {
     const state = this.state();
     const { game, beat, all, n } = state;
-    const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${what(beat)}`}`;
+    const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${eventText(beat)}`}`;
     document.title = isolatedText(`${title(label)} · ${game.title ?? game.id}`);
     this.root.firstChild.classList.toggle("unthinking", !this.thoughts);
     this.root.firstChild.dataset.sheet = this.sheet ?? "";
@@ -289,7 +289,7 @@ export class GamePage {
     fill(this.problemsPart, [notice(this.notice), notice(state.stalled && title(state.stalled)), state.problems?.length > 0 && h("p.problem", h("b", "This record is damaged. "), "What is whole is shown. ", state.problems.join(" · "))]);
     this.drawPlayers(state);
     fill(this.suspicionPart, this.suspicion(state));
-    const tallied = state.beats.findLast((each) => each.kind === "tally")?.n;
+    const tallied = state.beats.findLast((shownBeat) => shownBeat.kind === "tally")?.n;
     this.renew("votes", [tallied, ...beat.seats.map((seat) => `${seat.role} ${seat.left}`)], () => votes(state));
     this.renew("moments", [state.moments.some((moment) => moment.beat === n) && n], () => moments(state));
     this.renew("track", [all.length, this.hide && n], () => track(state));
@@ -323,8 +323,8 @@ export class GamePage {
     const behind = all.length - 1 - n;
     return [
       this.home && h("a.home", { href: this.home }, "wolfbus"),
-      h("h1", isolated(title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? what(beat) : whenIs(beat)))),
-      h("small.soft", beat.over || beat.kind === "opened" ? counted(Math.max(...all.slice(0, n + 1).map((each) => each.round)), "round") : isolated(game.title ?? game.id)),
+      h("h1", isolated(title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? eventText(beat) : whenIs(beat)))),
+      h("small.soft", beat.over || beat.kind === "opened" ? counted(Math.max(...all.slice(0, n + 1).map((shownBeat) => shownBeat.round)), "round") : isolated(game.title ?? game.id)),
       !over && !this.goesOn && h("small.soft", "not finished"),
       this.goesOn && h("button.live", { "data-do": "end" }, h("i", { "aria-hidden": "true" }), "LIVE", behind > 0 && ` · ${counted(behind, "beat")} behind`, live?.phase && !behind && h("small", ` ${whenIs(live)}`)),
     ];
@@ -332,10 +332,10 @@ export class GamePage {
 
   tools({ viewer, viewers, proof, game }) {
     const switched = (act, on, name) => h("button", { "data-do": act, "aria-pressed": String(on) }, name);
-    const named = (each) => (each.startsWith("seat:") ? each.slice(5) : title(each));
+    const viewerName = (option) => (option.startsWith("seat:") ? option.slice(5) : title(option));
     return [
-      viewers.length > 1 && h("label", "See as ", h("select", { name: "as" }, viewers.map((each) => h("option", { value: each, selected: each === viewer }, named(each))))),
-      viewers.length < 2 && viewer !== "everything" && h("span.soft", `As ${named(viewer)} saw it`),
+      viewers.length > 1 && h("label", "See as ", h("select", { name: "as" }, viewers.map((option) => h("option", { value: option, selected: option === viewer }, viewerName(option))))),
+      viewers.length < 2 && viewer !== "everything" && h("span.soft", `As ${viewerName(viewer)} saw it`),
       switched("thoughts", this.thoughts, "Thoughts"),
       switched("hide", this.hide, "Hide roles"),
       h("button", { "data-do": "share" }, "Share"),

@@ -21,7 +21,7 @@ export async function inspect(feed, line, done) {
   box.addEventListener("click", ({ target }) => {
     const { to, take } = target.closest("button")?.dataset ?? {};
     if (to) show(Number(to));
-    if (take) navigator.clipboard?.writeText(copied(call, take)).then(() => (target.textContent = `${title(take)} is copied`));
+    if (take) navigator.clipboard?.writeText(copyText(call, take)).then(() => (target.textContent = `${title(take)} is copied`));
   });
   await show(line);
 }
@@ -36,18 +36,18 @@ function callParts(call) {
     `read: ${call.read?.join(", ") || "nothing"}`,
     call.attempts > 1 && counted(call.attempts, "attempt"),
   ].filter(Boolean);
-  const move = (to, sign, name) => h("button", { "data-to": to, disabled: to == null, "aria-label": name }, sign);
+  const callButton = (to, sign, name) => h("button", { "data-to": to, disabled: to == null, "aria-label": name }, sign);
   const fresh = call.segments.filter((part) => part.new);
   const part = ({ role, text }) => h("section", h("small", role), h("pre", { dir: "auto" }, text));
   const group = ([share, name]) => {
-    const parts = call.segments.filter((each) => each.share === share);
+    const parts = call.segments.filter((segment) => segment.share === share);
     return parts.length > 0 && h("details", { open: share === "question" }, h("summary", name, h("small", ` ${counted(parts.length, "segment")}${share === "rules" ? ", equal for all" : ""}`)), parts.map(part));
   };
   return [
     h("p", h("b", call.seat), ` · ${call.kind.replaceAll("_", " ")} · ${whenIs(call)}`),
-    h("nav", move(call.before, "◀", "call before"), `call ${call.place} of ${call.of} of this seat`, move(call.after, "▶", "next call")),
+    h("nav", callButton(call.before, "◀", "call before"), `call ${call.place} of ${call.of} of this seat`, callButton(call.after, "▶", "next call")),
     h("p.soft", facts.join(" · ")),
-    (call.failures?.length > 0 || call.error) && h("p.problem", [...(call.failures ?? []).map((each) => (typeof each === "string" ? each : JSON.stringify(each))), call.error].filter(Boolean).join(" · ")),
+    (call.failures?.length > 0 || call.error) && h("p.problem", [...(call.failures ?? []).map((failure) => (typeof failure === "string" ? failure : JSON.stringify(failure))), call.error].filter(Boolean).join(" · ")),
     call.place > 1 && h("details", h("summary", "What is new since the last call", h("small", ` ${counted(fresh.length, "segment")}`)), fresh.map(part)),
     Object.entries(SHARES).map(group),
     h("section", h("h3", "Reply"), h("pre", { dir: "auto" }, call.reply ?? "(none)")),
@@ -56,7 +56,7 @@ function callParts(call) {
   ];
 }
 
-function copied(call, form) {
+function copyText(call, form) {
   if (form === "text") return [...call.segments.map((part) => `[${part.role}]\n${part.text}`), `[reply]\n${call.reply ?? ""}`].join("\n\n");
   const body = { ...call.parameters, model: call.model, messages: call.segments.map(({ role, text }) => ({ role, content: text })) };
   if (form === "JSON") return JSON.stringify({ ...body, reply: call.reply }, null, 2);

@@ -14,7 +14,7 @@ export function openLearn(root, { rules, night, glossary, alpha, example }) {
     fill(shownCurve, curve(weight, values, example.judgements));
   };
   slider.addEventListener("input", draw);
-  slider.value = example.curves.findIndex((each) => each.alpha === alpha);
+  slider.value = example.curves.findIndex((entry) => entry.alpha === alpha);
   draw();
   const part = (text) => {
     const [head, ...lines] = text.split("\n");
@@ -38,7 +38,7 @@ function curve(weight, values, judgements) {
     h(
       "svg.plot",
       { viewBox: "0 0 600 170", role: "img", "aria-label": `with α ${weight.toFixed(1)} suspicion goes ${values.map((value) => pct(value)).join(", ")}` },
-      [0, 0.5, 1].map((at) => [h("line.tick", { x1: 46, x2: 590, y1: y(at), y2: y(at) }), h("text.axis", { x: 40, y: y(at) + 4, "text-anchor": "end" }, pct(at))]),
+      [0, 0.5, 1].map((level) => [h("line.tick", { x1: 46, x2: 590, y1: y(level), y2: y(level) }), h("text.axis", { x: 40, y: y(level) + 4, "text-anchor": "end" }, pct(level))]),
       h("polyline.Werewolf", { points: values.map((value, place) => `${x(place)},${y(value)}`).join(" ") }),
       judgements.map((value, place) => h("circle", { cx: x(place + 1), cy: y(value), r: 4 })),
     ),

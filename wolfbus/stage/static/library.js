@@ -6,16 +6,16 @@ import { frame, gamesTable, gameLink, shares } from "./sheets.js";
 
 export async function openLibrary(root) {
   const results = h("div");
-  const look = async (words) => fill(results, listing(await fetchJson(`/library.json?q=${encodeURIComponent(words)}`), words));
+  const update = async (words) => fill(results, listing(await fetchJson(`/library.json?q=${encodeURIComponent(words)}`), words));
   const search = h("input.search", { type: "search", placeholder: "Games, names, models, words", "aria-label": "Search" });
-  let waiting;
+  let timer;
   search.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => look(search.value), 200);
+    clearTimeout(timer);
+    timer = setTimeout(() => update(search.value), 200);
   });
-  await look("");
+  await update("");
   frame(root, "wolfbus", search, results);
-  addEventListener("visibilitychange", () => document.hidden || look(search.value));
+  addEventListener("visibilitychange", () => document.hidden || update(search.value));
 }
 
 function listing({ live, seats, studies, games, more, folder }, words) {
@@ -60,9 +60,9 @@ function choice(studies) {
   const pick = (name, chosen) => h("select", { "aria-label": name }, studies.map((study, n) => h("option", { value: study.id, selected: n === chosen }, study.name ?? study.id)));
   const [a, b] = [pick("study", 0), pick("other study", 1)];
   const link = h("a", "compare");
-  const aim = () => link.setAttribute("href", `/c?${new URLSearchParams({ a: a.value, b: b.value })}`);
+  const updateLink = () => link.setAttribute("href", `/c?${new URLSearchParams({ a: a.value, b: b.value })}`);
   const box = h("p.filters", a, " with ", b, link);
-  box.addEventListener("input", aim);
-  aim();
+  box.addEventListener("input", updateLink);
+  updateLink();
   return box;
 }

@@ -1,5 +1,5 @@
 // Cards of the players and the panels beside the transcript; each a function of the beats up to the place.
-import { h, aside, cut, direction, isolated } from "./dom.js";
+import { h, unseen, cut, direction, isolated } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
 import { pct, whenIs, title, MARKS } from "./terms.js";
@@ -9,9 +9,9 @@ const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_o
 const waitingSince = new Map();
 
 // "12 s": how long this page has seen that somebody is waited for.
-function since(what) {
-  if (!waitingSince.has(what)) waitingSince.set(what, Date.now());
-  const seconds = Math.round((Date.now() - waitingSince.get(what)) / 1000);
+function since(waitId) {
+  if (!waitingSince.has(waitId)) waitingSince.set(waitId, Date.now());
+  const seconds = Math.round((Date.now() - waitingSince.get(waitId)) / 1000);
   return seconds ? `${seconds} s` : "";
 }
 
@@ -47,7 +47,7 @@ export function heat({ beat, game, pair }) {
   return h(
     "table.heat",
     h("caption", "How much each row suspects each column, in percent"),
-    h("thead", h("tr", h("td"), seats.map((seat) => h("th", { scope: "col", title: seat.name, class: seat.left && "gone" }, face(seats, seat.name), aside(seat.name))))),
+    h("thead", h("tr", h("td"), seats.map((seat) => h("th", { scope: "col", title: seat.name, class: seat.left && "gone" }, face(seats, seat.name), unseen(seat.name))))),
     h(
       "tbody",
       seats.map((observer, row) =>
@@ -59,7 +59,7 @@ export function heat({ beat, game, pair }) {
             const value = suspicion[row][column];
             const chosen = pair?.[0] === observer.name && pair?.[1] === target.name;
             if (row === column) return h("td.self");
-            if (value == null) return h("td", "·", aside("not judged yet, ", pct(game.config.prior)));
+            if (value == null) return h("td", "·", unseen("not judged yet, ", pct(game.config.prior)));
             const moved = beat.spoken?.moved?.some((step) => step.observer === observer.name && step.target === target.name);
             const label = `${observer.name} about ${target.name}: ${pct(value)}`;
             return h("td", { "--s": value, class: `value${target.left ? " gone" : ""}${moved ? " moved" : ""}` }, h("button", { "data-pair": JSON.stringify([observer.name, target.name]), "aria-label": label, "aria-expanded": String(chosen) }, Math.round(value * 100)));
@@ -75,7 +75,7 @@ export function history({ beats, game, pair }) {
   if (!pair) return h("p.hint", "Choose a number for the statements behind it.");
   const [observer, target] = pair;
   const steps = beats.flatMap((beat) => {
-    const judged = beat.spoken?.speaker === target && beat.spoken.judgements?.find((each) => each.seat === observer);
+    const judged = beat.spoken?.speaker === target && beat.spoken.judgements?.find((judgement) => judgement.seat === observer);
     return judged && judged.after != null ? [{ beat, ...judged }] : [];
   });
   return h(
@@ -109,38 +109,38 @@ function spark(values, marks = [], [low, high] = [0, 1]) {
   );
 }
 
-export function overTime({ all, n, beat }) {
-  if (!beat.suspicion) return h("p.soft", "This viewer sees no judgements.");
-  const met = all.slice(0, n + 1).flatMap((each) => each.seats.flatMap((seat) => seat.suspected ?? []));
-  const range = [Math.min(0.4, ...met), Math.max(0.6, ...met)];
-  const dawns = all.flatMap((each, place) => (each.kind === "night" ? [place] : []));
+export function overTime({ all, n, beat: current }) {
+  if (!current.suspicion) return h("p.soft", "This viewer sees no judgements.");
+  const suspicions = all.slice(0, n + 1).flatMap((beat) => beat.seats.flatMap((seat) => seat.suspected ?? []));
+  const range = [Math.min(0.4, ...suspicions), Math.max(0.6, ...suspicions)];
+  const dawns = all.flatMap((beat, place) => (beat.kind === "night" ? [place] : []));
   return h(
     "ul.lines",
     h("li.soft", `Mean suspicion of each player, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
-    beat.seats.map((seat, place) => {
-      const values = all.map((each, at) => (at > n || each.seats[place].left ? null : each.seats[place].suspected));
-      return h("li", { class: seat.left && "gone" }, face(beat.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", seat.left ? MARKS[seat.left === "night" ? "death" : "exile"] : pct(seat.suspected)));
+    current.seats.map((seat, place) => {
+      const values = all.map((beat, index) => (index > n || beat.seats[place].left ? null : beat.seats[place].suspected));
+      return h("li", { class: seat.left && "gone" }, face(current.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", seat.left ? MARKS[seat.left === "night" ? "death" : "exile"] : pct(seat.suspected)));
     }),
   );
 }
 
-export function movers({ beats, beat }) {
-  if (!beat.suspicion) return h("p.soft", "This viewer sees no judgements.");
-  const last = beats.findLast((each) => each.spoken?.moved?.length);
+export function movers({ beats, beat: current }) {
+  if (!current.suspicion) return h("p.soft", "This viewer sees no judgements.");
+  const last = beats.findLast((beat) => beat.spoken?.moved?.length);
   if (!last) return h("p.soft", "Nobody has judged anything yet.");
   return h(
     "ul.movers",
-    h("li.soft", last === beat ? "The largest changes by this statement" : `The largest changes by the last statement (${whenIs(last)})`),
+    h("li.soft", last === current ? "The largest changes by this statement" : `The largest changes by the last statement (${whenIs(last)})`),
     last.spoken.moved.map((step) =>
-      h("li", h("button.step", { "data-pair": JSON.stringify([step.observer, step.target]) }, face(beat.seats, step.observer), h("span", h("bdi", step.observer), " about ", h("bdi", step.target)), change(step.before, step.after))),
+      h("li", h("button.step", { "data-pair": JSON.stringify([step.observer, step.target]) }, face(current.seats, step.observer), h("span", h("bdi", step.observer), " about ", h("bdi", step.target)), change(step.before, step.after))),
     ),
   );
 }
 
-export function votes({ beats, beat }) {
-  const last = beats.findLast((each) => each.kind === "tally");
+export function votes({ beats, beat: current }) {
+  const last = beats.findLast((beat) => beat.kind === "tally");
   if (!last) return h("p.soft", "No vote yet.");
-  return [h("p.soft", `Day ${last.round} · ${last.tally.needed} needed`), bars(last.tally, beat.seats)];
+  return [h("p.soft", `Day ${last.round} · ${last.tally.needed} needed`), bars(last.tally, current.seats)];
 }
 
 const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops: "↘", one_vote: "½", special_exiled: "×", kill_blocked: "✚" };

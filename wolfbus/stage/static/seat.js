@@ -28,7 +28,7 @@ export class SeatPage {
   }
 
   async open() {
-    const part = (what, name, ...rest) => h(what, { "data-part": name }, ...rest);
+    const part = (selector, name, ...rest) => h(selector, { "data-part": name }, ...rest);
     fill(this.root, h("div.game.seat", part("header.top", "top"), part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }), part("main.log", "log", { role: "log", "aria-live": "polite", "aria-label": "What you hear", tabindex: 0 }), part("footer.asks", "asks", { "aria-label": "You are asked" })));
     for (const name of ["top", "players", "log", "asks"]) this[`${name}Part`] = this.root.querySelector(`[data-part=${name}]`);
     this.transcript = new Transcript(this.logPart);
@@ -40,17 +40,17 @@ export class SeatPage {
 
   async load(as) {
     this.stop?.();
-    this.take(await this.feed.load(as));
+    this.show(await this.feed.load(as));
     if (this.data.over && !this.data.asks?.length) return;
     this.stop = this.feed.follow(this.data, {
-      step: (made) => {
-        const next = withStep(this.data, made);
-        if (next) this.take(next);
+      step: (event) => {
+        const next = withStep(this.data, event);
+        if (next) this.show(next);
         else this.load(as);
         if (next?.over) this.load(as);
       },
       reload: () => this.load(),
-      gone: (words) => {
+      notify: (words) => {
         this.notice = words;
         this.draw();
       },
@@ -62,7 +62,7 @@ export class SeatPage {
     return this.load(viewer);
   }
 
-  take(data) {
+  show(data) {
     this.data = data;
     if (data.now) this.clockOffset = data.now - Date.now() / 1000;
     this.draw();
@@ -137,7 +137,7 @@ export class SeatPage {
         const thought = form.elements.thought?.value.trim();
         await post(`${this.base}/answer`, { id: ask.id, content, ...(thought && content ? { thought } : {}) });
         fill(form, h("p.soft", content ? "Taken." : "You say nothing."));
-        this.data.asks = this.data.asks.filter((each) => each.id !== ask.id);
+        this.data.asks = this.data.asks.filter((pending) => pending.id !== ask.id);
         this.place(this.data.asks);
       } catch (error) {
         const problem = form.querySelector(".problem");
@@ -162,17 +162,17 @@ export class SeatPage {
   inputs({ kind, legal, question = [], default: otherwise }) {
     const range = (name, words, low, high, value, [from, to]) => h("label.range", h("span", words), h("small", from), h("input", { type: "range", name, min: low, max: high, value }), h("output"), h("small", to));
     const skip = h("button", { type: "button", "data-skip": true, title: otherwise }, "Say nothing");
-    const go = h("button.go", "Send");
-    const because = (name, words) => h("input", { name, placeholder: words, "aria-label": words, autocomplete: "off" });
-    const forms = (own) => h("label", own ? "Was it honest? " : "What is it? ", h("select", { name: "kind" }, Object.entries(FORMS).map(([name, words]) => h("option", { value: name }, words))));
-    const sure = range("confidence", "How sure?", 0, 100, 50, ["not", "very"]);
-    const asks = question.length > 0 && h("details", h("summary", "the question in full"), h("pre", question.join("\n")));
+    const sendButton = h("button.go", "Send");
+    const reasonInput = (name, words) => h("input", { name, placeholder: words, "aria-label": words, autocomplete: "off" });
+    const kindSelect = (isOwn) => h("label", isOwn ? "Was it honest? " : "What is it? ", h("select", { name: "kind" }, Object.entries(FORMS).map(([name, words]) => h("option", { value: name }, words))));
+    const confidence = range("confidence", "How sure?", 0, 100, 50, ["not", "very"]);
+    const details = question.length > 0 && h("details", h("summary", "the question in full"), h("pre", question.join("\n")));
     switch (kind) {
-      case "bid": return [range("bid", "How much do you want to speak?", 0, this.data.game.config.bid_max, 0, ["not", "very"]), h("nav", go, skip), asks];
-      case "speak": return [h("label", "Your words", h("textarea", { name: "text", rows: 3, required: true, dir: "auto" })), because("thought", "what you think (nobody sees it)"), h("nav", go, skip), asks];
-      case "assess_own": return [forms(true), sure, because("reasoning", "why"), h("nav", go, skip)];
-      case "assess_other": return [range("suspicion", "Believe it?", 0, 100, 50, ["trust", "lie"]), h("details", h("summary", "more"), forms(false), sure, because("reasoning", "why")), h("nav", go, skip)];
-      default: return [h("p", DEEDS_ASKED[kind] ?? title(kind)), because(kind === "whisper" ? "word" : kind === "vote" ? "reason" : "thought", kind === "whisper" ? "a word to your partner" : kind === "vote" ? "your reason, published" : "what you think"), h("nav.targets", (legal ?? []).map((name) => h("button", { name: "target", value: name ?? "" }, name ?? (kind === "vote" ? "Abstain" : "Nobody"))), skip), asks];
+      case "bid": return [range("bid", "How much do you want to speak?", 0, this.data.game.config.bid_max, 0, ["not", "very"]), h("nav", sendButton, skip), details];
+      case "speak": return [h("label", "Your words", h("textarea", { name: "text", rows: 3, required: true, dir: "auto" })), reasonInput("thought", "what you think (nobody sees it)"), h("nav", sendButton, skip), details];
+      case "assess_own": return [kindSelect(true), confidence, reasonInput("reasoning", "why"), h("nav", sendButton, skip)];
+      case "assess_other": return [range("suspicion", "Believe it?", 0, 100, 50, ["trust", "lie"]), h("details", h("summary", "more"), kindSelect(false), confidence, reasonInput("reasoning", "why")), h("nav", sendButton, skip)];
+      default: return [h("p", DEEDS_ASKED[kind] ?? title(kind)), reasonInput(kind === "whisper" ? "word" : kind === "vote" ? "reason" : "thought", kind === "whisper" ? "a word to your partner" : kind === "vote" ? "your reason, published" : "what you think"), h("nav.targets", (legal ?? []).map((name) => h("button", { name: "target", value: name ?? "" }, name ?? (kind === "vote" ? "Abstain" : "Nobody"))), skip), details];
     }
   }
 }
@@ -180,16 +180,16 @@ export class SeatPage {
 function contentOf(kind, form, pressed) {
   const value = (name) => form.elements[name]?.value.trim() ?? "";
   const share = (name) => Number(value(name)) / 100;
-  const why = (name) => (value(name) ? { [name]: value(name) } : {});
+  const optional = (name) => (value(name) ? { [name]: value(name) } : {});
   switch (kind) {
     case "bid": return { bid: Number(value("bid")) };
     case "speak": return { text: value("text") };
-    case "assess_own": return { deceptive: value("kind") !== "none", confidence: share("confidence"), kind: value("kind"), ...why("reasoning") };
+    case "assess_own": return { deceptive: value("kind") !== "none", confidence: share("confidence"), kind: value("kind"), ...optional("reasoning") };
     case "assess_other": {
       const deceptive = share("suspicion") > 0.5;
       const kindChosen = value("kind");
-      return { deceptive, suspicion: share("suspicion"), confidence: share("confidence"), kind: !deceptive ? "none" : kindChosen === "none" ? "unspecified" : kindChosen, ...why("reasoning") };
+      return { deceptive, suspicion: share("suspicion"), confidence: share("confidence"), kind: !deceptive ? "none" : kindChosen === "none" ? "unspecified" : kindChosen, ...optional("reasoning") };
     }
-    default: return { target: pressed?.value || null, ...(kind === "vote" ? why("reason") : kind === "whisper" ? why("word") : {}) };
+    default: return { target: pressed?.value || null, ...(kind === "vote" ? optional("reason") : kind === "whisper" ? optional("word") : {}) };
   }
 }

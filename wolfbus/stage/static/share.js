@@ -1,5 +1,5 @@
 // What can be taken along: links, files, a picture of a statement; and what the seal proves.
-import { h, dialog, shown } from "./dom.js";
+import { h, dialog, printable } from "./dom.js";
 import { hueOf, letters } from "./faces.js";
 import { pct, title, whenIs, counted } from "./terms.js";
 
@@ -32,28 +32,28 @@ export function proofDialog({ proof, game }) {
 export function picture({ beat, game }) {
   const { speaker, text, judged, flagged, mean } = beat.spoken;
   const canvas = document.createElement("canvas");
-  const pen = canvas.getContext("2d");
-  const font = (size, weight = "") => (pen.font = `${weight} ${size}px Georgia, serif`);
+  const context = canvas.getContext("2d");
+  const font = (size, weight = "") => (context.font = `${weight} ${size}px Georgia, serif`);
   font(34);
   const rows = [];
-  for (const word of shown(text).slice(0, 900).split(/\s+/)) {
+  for (const word of printable(text).slice(0, 900).split(/\s+/)) {
     const longer = rows.length ? `${rows.at(-1)} ${word}` : word;
-    if (rows.length && pen.measureText(longer).width < 1000) rows[rows.length - 1] = longer;
+    if (rows.length && context.measureText(longer).width < 1000) rows[rows.length - 1] = longer;
     else rows.push(word);
   }
   Object.assign(canvas, { width: 1200, height: 230 + rows.length * 48 });
   const names = beat.seats.map((seat) => seat.name);
   const place = names.indexOf(speaker);
-  const fill = (colour, what, ...where) => ((pen.fillStyle = colour), pen[what](...where));
+  const fill = (colour, method, ...where) => ((context.fillStyle = colour), context[method](...where));
   fill("#faf7f2", "fillRect", 0, 0, canvas.width, canvas.height);
-  pen.beginPath();
-  pen.arc(100, 84, 36, 0, 7);
+  context.beginPath();
+  context.arc(100, 84, 36, 0, 7);
   fill(`oklch(.5 .11 ${hueOf(place, names.length)})`, "fill");
   font(34, "bold");
-  pen.textAlign = "center";
+  context.textAlign = "center";
   fill("#fff", "fillText", letters(names)[place], 100, 96);
-  pen.textAlign = "left";
-  fill("#23201c", "fillText", shown(speaker), 156, 82);
+  context.textAlign = "left";
+  fill("#23201c", "fillText", printable(speaker), 156, 82);
   font(22);
   fill("#6b645b", "fillText", title(whenIs(beat)), 156, 112);
   font(34);

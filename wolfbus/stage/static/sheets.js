@@ -9,8 +9,8 @@ export function frame(root, name, ...parts) {
 }
 
 export function gameLink(game, beat) {
-  const at = beat == null ? "" : `#n=${beat}`;
-  return document.getElementById("wolfbus-data") ? `#g=${encodeURIComponent(game)}` : `/g/${encodeURIComponent(game)}${at}`;
+  const fragment = beat == null ? "" : `#n=${beat}`;
+  return document.getElementById("wolfbus-data") ? `#g=${encodeURIComponent(game)}` : `/g/${encodeURIComponent(game)}${fragment}`;
 }
 
 const STATES = { open: "not finished", stopped: "broken off", damaged: "damaged" };
@@ -22,7 +22,7 @@ export function outcome({ state, winner, error }) {
 
 export function gamesTable(games) {
   if (!games.length) return h("p.soft", "No games.");
-  const brains = ({ players = [] }) => [...new Set(players.map((each) => each.model ?? each.brain))].join(", ");
+  const brains = ({ players = [] }) => [...new Set(players.map((player) => player.model ?? player.brain))].join(", ");
   return h(
     "div.wide",
     { tabindex: 0 },
@@ -51,17 +51,17 @@ export function gamesTable(games) {
 export function ticks(low, high, least = 0) {
   const rough = Math.max((high - low) / 4 || 1, least);
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((each) => each * unit).find((each) => each >= rough);
+  const step = [1, 2, 5, 10].map((factor) => factor * unit).find((multiple) => multiple >= rough);
   const steps = [];
-  for (let at = Math.ceil(low / step); at * step <= high; at++) steps.push(Number((at * step).toPrecision(6)));
+  for (let index = Math.ceil(low / step); index * step <= high; index++) steps.push(Number((index * step).toPrecision(6)));
   return steps;
 }
 
 export function rangeOf(estimates, ...always) {
-  const values = [...always, ...estimates.flatMap((each) => (each ? [each.value, each.low, each.high] : [])).filter((each) => each != null)];
+  const values = [...always, ...estimates.flatMap((estimate) => (estimate ? [estimate.value, estimate.low, estimate.high] : [])).filter((value) => value != null)];
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const room = (high - low || 1) * 0.06;
-  return [low - room, high + room];
+  const margin = (high - low || 1) * 0.06;
+  return [low - margin, high + margin];
 }
 
 // A value with its interval on a common axis; the line is `zero`.
@@ -78,14 +78,14 @@ export function forest(estimate, [low, high], zero = 0) {
 
 // A value with its interval and n; the way to the statements behind it, if there is one.
 export function estimateCell(estimate, unit, href) {
-  const form = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2).replace(/^-(?=[0.]+$)/, ""));
+  const format = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2).replace(/^-(?=[0.]+$)/, ""));
   if (estimate?.value == null) return h("span.soft", { title: estimate?.reason }, "–");
   const n = `n ${estimate.n}`;
-  return [h("b", form(estimate.value)), h("small", estimate.low == null ? " " : ` ${form(estimate.low)} to ${form(estimate.high)}, `, href ? h("a", { href }, n) : n)];
+  return [h("b", format(estimate.value)), h("small", estimate.low == null ? " " : ` ${format(estimate.low)} to ${format(estimate.high)}, `, href ? h("a", { href }, n) : n)];
 }
 
 // Who won, as a bar.
 export function shares(winners) {
-  const all = Object.values(winners).reduce((sum, each) => sum + each, 0);
+  const all = Object.values(winners).reduce((sum, number) => sum + number, 0);
   return h("span.shares", ["werewolves", "villagers", "nobody"].map((who) => winners[who] > 0 && h("i", { class: who, "--v": winners[who] / all }, `${title(who)} ${winners[who]}`)));
 }

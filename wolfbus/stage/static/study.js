@@ -30,14 +30,14 @@ export class StudyPage {
     const { findings, games, cost_usd: cost, name, id, report } = this.data;
     const { winners } = findings.outcomes;
     const agents = findings.agents ?? {};
-    const chosen = games.filter((game) => (!this.agent || game.players?.some((each) => each.brain === this.agent)) && (!this.winner || outcome(game).toLowerCase() === this.winner) && (!this.lies || game.lies > 0));
+    const chosen = games.filter((game) => (!this.agent || game.players?.some((player) => player.brain === this.agent)) && (!this.winner || outcome(game).toLowerCase() === this.winner) && (!this.lies || game.lies > 0));
     const option = (value, words) => h("option", { value, selected: value === this.winner }, words);
     frame(
       this.root,
       name ?? id,
-      h("p.soft", `${counted(findings.outcomes.finished, "game")} finished`, cost != null && ` · $${cost.toFixed(2)}`, report && [" · ", h("a", { href: report }, "full report")], " · ", shares(Object.fromEntries(Object.entries(winners).map(([who, each]) => [who, each.k])))),
+      h("p.soft", `${counted(findings.outcomes.finished, "game")} finished`, cost != null && ` · $${cost.toFixed(2)}`, report && [" · ", h("a", { href: report }, "full report")], " · ", shares(Object.fromEntries(Object.entries(winners).map(([who, wins]) => [who, wins.k])))),
       h("section", h("h2", "Leaderboard"), h("nav.views", Object.entries(BASES).map(([base, words]) => findings.abilities[base] && h("button", { "data-base": base, "aria-pressed": String(base === this.base) }, words))), this.leaderboard(agents)),
-      h("section.pair", h("div", h("h2", "Deceivers and detectors"), plane(this.abilities())), h("div", h("h2", "Suspicion by round"), rounds(findings.figure1))),
+      h("section.pair", h("div", h("h2", "Deceivers and detectors"), abilityPlot(this.abilities())), h("div", h("h2", "Suspicion by round"), rounds(findings.figure1))),
       meetings(findings.studies),
       h(
         "section",
@@ -58,15 +58,15 @@ export class StudyPage {
     if (!this.data.report) return null;
     // the report names agents by their places
     const place = Object.keys(this.data.findings.agents).indexOf(agent);
-    const wanted = { sensitivity: { by: place, judged: "judged" }, balanced_accuracy: { by: place, judged: "scored" }, concealment: { agent: place }, vote_hit: { agent: place, phase: "vote" } };
-    return `${this.data.report}#statements?${new URLSearchParams(wanted[name])}`;
+    const filters = { sensitivity: { by: place, judged: "judged" }, balanced_accuracy: { by: place, judged: "scored" }, concealment: { agent: place }, vote_hit: { agent: place, phase: "vote" } };
+    return `${this.data.report}#statements?${new URLSearchParams(filters[name])}`;
   }
 
   leaderboard(agents) {
     const abilities = this.abilities();
     const chances = { balanced_accuracy: 0.5, vote_hit: this.data.findings.votes?.hits?.chance };
-    const of = (agent, name) => (name === "sensitivity" || name === "concealment" ? abilities[agent]?.[name] : agents[agent]?.[name]);
-    const names = Object.keys(agents).sort((a, b) => (of(b, this.order)?.value ?? -9) - (of(a, this.order)?.value ?? -9));
+    const estimateOf = (agent, name) => (name === "sensitivity" || name === "concealment" ? abilities[agent]?.[name] : agents[agent]?.[name]);
+    const names = Object.keys(agents).sort((a, b) => (estimateOf(b, this.order)?.value ?? -9) - (estimateOf(a, this.order)?.value ?? -9));
     return [
       h(
         "div.wide",
@@ -82,7 +82,7 @@ export class StudyPage {
                 h("th", { scope: "row" }, h("button.link", { "data-agent": agent, "aria-pressed": String(agent === this.agent), title: "its games" }, agent), h("small", counted(agents[agent].games, "game"))),
                 COLUMNS.map(([name]) => {
                   const chance = chances[name] ?? 0;
-                  return h("td", forest(of(agent, name), rangeOf(names.map((each) => of(each, name)), chance), chance), h("div", estimateCell(of(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
+                  return h("td", forest(estimateOf(agent, name), rangeOf(names.map((agentName) => estimateOf(agentName, name)), chance), chance), h("div", estimateCell(estimateOf(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
                 }),
               ),
             ),
@@ -95,12 +95,12 @@ export class StudyPage {
 }
 
 // Every agent with its intervals: to the right it detects, upwards it hides.
-function plane(abilities) {
-  const agents = Object.entries(abilities).filter(([, each]) => each.sensitivity.value != null && each.concealment.value != null);
+function abilityPlot(abilities) {
+  const agents = Object.entries(abilities).filter(([, ability]) => ability.sensitivity.value != null && ability.concealment.value != null);
   if (!agents.length) return h("p.soft", "There are no two agents to compare.");
   // at least so wide that what is next to nothing looks it
-  const xs = rangeOf(agents.map(([, each]) => each.sensitivity), -0.1, 0.1);
-  const ys = rangeOf(agents.map(([, each]) => each.concealment), -0.1, 0.1);
+  const xs = rangeOf(agents.map(([, ability]) => ability.sensitivity), -0.1, 0.1);
+  const ys = rangeOf(agents.map(([, ability]) => ability.concealment), -0.1, 0.1);
   const x = (value) => 40 + ((value - xs[0]) / (xs[1] - xs[0])) * 340;
   const y = (value) => 240 - ((value - ys[0]) / (ys[1] - ys[0])) * 220;
   const line = (kind, x1, x2, y1, y2) => h(`line.${kind}`, { x1, x2, y1, y2 });
@@ -121,8 +121,8 @@ function plane(abilities) {
 
 function axes(xs, ys, x, y, least) {
   return [
-    ticks(...xs, least).map((at) => [h("line.tick", { x1: x(at), x2: x(at), y1: 20, y2: 240 }), h("text.axis", { x: x(at), y: 256, "text-anchor": "middle" }, at)]),
-    ticks(...ys).map((at) => [h("line.tick", { x1: 40, x2: 380, y1: y(at), y2: y(at) }), h("text.axis", { x: 34, y: y(at) + 4, "text-anchor": "end" }, at)]),
+    ticks(...xs, least).map((tick) => [h("line.tick", { x1: x(tick), x2: x(tick), y1: 20, y2: 240 }), h("text.axis", { x: x(tick), y: 256, "text-anchor": "middle" }, tick)]),
+    ticks(...ys).map((tick) => [h("line.tick", { x1: 40, x2: 380, y1: y(tick), y2: y(tick) }), h("text.axis", { x: 34, y: y(tick) + 4, "text-anchor": "end" }, tick)]),
   ];
 }
 
@@ -136,7 +136,7 @@ function rounds({ suspicion }) {
   const y = (value) => 240 - ((value - ys[0]) / (ys[1] - ys[0])) * 220;
   const places = new Map();
   const ends = roles.map(([role, points]) => [role, y(points.at(-1).mean)]).sort((a, b) => a[1] - b[1]);
-  ends.reduce((above, [role, at]) => places.set(role, Math.max(above + 13, at)).get(role), -99);
+  ends.reduce((above, [role, labelY]) => places.set(role, Math.max(above + 13, labelY)).get(role), -99);
   return h(
     "svg.plot",
     { viewBox: "0 0 400 280", role: "img", "aria-label": "mean suspicion that each role meets, by round" },
@@ -155,10 +155,10 @@ function meetings(studies) {
   const pairs = studies?.flatMap((study) => study.design?.pairs ?? []) ?? [];
   if (!pairs.length) return null;
   const names = [...new Set(pairs.flatMap((pair) => pair.agents))];
-  const count = (wolf, other) => pairs.reduce((sum, { agents: [a, b], first_wolf: first = 0, second_wolf: second = 0 }) => sum + (a === wolf && b === other ? first : 0) + (b === wolf && a === other && a !== b ? second : 0), 0);
+  const count = (wolf, opponent) => pairs.reduce((sum, { agents: [a, b], first_wolf: first = 0, second_wolf: second = 0 }) => sum + (a === wolf && b === opponent ? first : 0) + (b === wolf && a === opponent && a !== b ? second : 0), 0);
   return h(
     "section",
     h("h2", "Meetings"),
-    h("div.wide", { tabindex: 0 }, h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((other) => h("td.number", count(wolf, other)))))))),
+    h("div.wide", { tabindex: 0 }, h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((opponent) => h("td.number", count(wolf, opponent)))))))),
   );
 }

@@ -26,7 +26,7 @@ export function whenIs({ kind, round, phase, turn }) {
   return `day ${round}${phase === "vote" ? ", vote" : turn ? `, turn ${turn}` : ""}`;
 }
 
-export function what(beat) {
+export function eventText(beat) {
   switch (beat.kind) {
     case "opened": return "the players sit down";
     case "night": return beat.night.died ? `${beat.night.died} is killed` : "nobody dies";
@@ -69,8 +69,8 @@ export function claimed({ claim, target, role }, speaker) {
 }
 
 // "believes it", "calls it fabrication": what a judgement or a self-label says.
-export function verdict({ outcome, deceptive, kind }, own) {
+export function verdict({ outcome, deceptive, kind }, isOwn) {
   if (deceptive == null) return UNHEARD[outcome] ?? "no answer yet";
-  if (!deceptive) return own ? "honest" : "believes it";
-  return kind && kind !== "unspecified" && kind !== "none" ? kind : own ? "deceptive" : "a lie";
+  if (!deceptive) return isOwn ? "honest" : "believes it";
+  return kind && kind !== "unspecified" && kind !== "none" ? kind : isOwn ? "deceptive" : "a lie";
 }

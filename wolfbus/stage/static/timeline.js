@@ -1,6 +1,6 @@
 // The bar below: a band per night and day, marks on it, and the slider.
-import { h, aside } from "./dom.js";
-import { whenIs, what, title, MARKS } from "./terms.js";
+import { h, unseen } from "./dom.js";
+import { whenIs, eventText, title, MARKS } from "./terms.js";
 
 export function bands(all) {
   const result = [];
@@ -16,18 +16,18 @@ export function bands(all) {
 
 export function track({ all, n, hide }) {
   const last = Math.max(all.length - 1, 1);
-  const at = (place) => `${(place / last) * 100}%`;
+  const position = (place) => `${(place / last) * 100}%`;
   const marked = all.flatMap((beat, place) => (hide && place > n ? [] : (beat.marks ?? []).map((mark) => ({ mark, place, beat }))));
   return [
     h(
       "div.bands",
       bands(all).map(({ name, from, to, night }) =>
-        h("button", { class: night ? "night" : null, "data-go": from, "--x": at(Math.max(from - 0.5, 0)), "--w": at(Math.min(to + 0.5, last) - Math.max(from - 0.5, 0)), "aria-label": name ? title(whenIs(all[from])) : "Start", title: title(whenIs(all[from])) }, h("span", { class: name.length > 2 && "three" }, name)),
+        h("button", { class: night ? "night" : null, "data-go": from, "--x": position(Math.max(from - 0.5, 0)), "--w": position(Math.min(to + 0.5, last) - Math.max(from - 0.5, 0)), "aria-label": name ? title(whenIs(all[from])) : "Start", title: title(whenIs(all[from])) }, h("span", { class: name.length > 2 && "three" }, name)),
       ),
     ),
     h(
       "div.marks",
-      marked.map(({ mark, place, beat }) => h("button", { class: mark, "data-go": place, "--x": at(place), title: `${title(whenIs(beat))}: ${what(beat)}` }, h("span", { "aria-hidden": "true" }, MARKS[mark]), aside(`${mark}, ${whenIs(beat)}: ${what(beat)}`))),
+      marked.map(({ mark, place, beat }) => h("button", { class: mark, "data-go": place, "--x": position(place), title: `${title(whenIs(beat))}: ${eventText(beat)}` }, h("span", { "aria-hidden": "true" }, MARKS[mark]), unseen(`${mark}, ${whenIs(beat)}: ${eventText(beat)}`))),
     ),
   ];
 }

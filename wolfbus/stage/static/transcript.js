@@ -1,30 +1,30 @@
 // What was said and done: one element a beat.
-import { h, morph, words, aside, direction } from "./dom.js";
+import { h, morph, words, unseen, direction } from "./dom.js";
 import { face } from "./faces.js";
 import { pct, counted, listed, whenIs, title, result, claimed, verdict, day, VERDICTS, REASONS, UNHEARD } from "./terms.js";
 
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // Shows beats in a log and keeps an element per beat, made once, so that a step adds one.
 export class Transcript {
   constructor(log) {
     this.log = log;
-    this.made = new WeakMap();
+    this.elements = new WeakMap();
   }
 
   // `why` changes when the last beat is to be brought into view again.
   draw(beats, data, why) {
-    const { log, made } = this;
+    const { log, elements } = this;
     beats.forEach((beat, place) => {
       const old = log.children[place];
-      let element = made.get(beat);
+      let element = elements.get(beat);
       if (!element) {
         element = beatElement(beat, beats[place - 1], data);
         if (old?.dataset.beat === String(beat.n) && old.classList.contains("pending")) {
           morph(old, element);
           element = old;
         }
-        made.set(beat, element);
+        elements.set(beat, element);
       }
       if (!old) log.append(element);
       else if (old !== element) old.replaceWith(element);
@@ -37,7 +37,7 @@ export class Transcript {
     const jumped = Math.abs(beats.length - (this.length ?? 0)) > 1;
     Object.assign(this, { last: now, why, length: beats.length });
     const top = Math.min(now.offsetTop - 12, log.scrollHeight - log.clientHeight);
-    log.scrollTo({ top, behavior: jumped || calm() ? "instant" : "smooth" });
+    log.scrollTo({ top, behavior: jumped || reducedMotion() ? "instant" : "smooth" });
   }
 }
 
@@ -68,7 +68,7 @@ function opened(beat, { game }) {
 
 function statement(beat) {
   const { speaker, text, vote, thought, label, claims = [], judgements = [], call, reading, took_s: took } = beat.spoken;
-  const seat = beat.seats.find((each) => each.name === speaker) ?? {};
+  const seat = beat.seats.find((player) => player.name === speaker) ?? {};
   return h(
     "div.said",
     face(beat.seats, speaker),
@@ -83,7 +83,7 @@ function statement(beat) {
         reading && h("small", `reply ${reading}`),
       ),
       words(text),
-      thought && h("div.thought", aside("thinks: "), words(thought)),
+      thought && h("div.thought", unseen("thinks: "), words(thought)),
       (label || claims.length > 0) &&
         h(
           "ul.chips",
@@ -103,14 +103,14 @@ function statement(beat) {
 
 function listeners({ seats, spoken }) {
   const { judgements, judged, flagged, mean } = spoken;
-  const dot = (each) => {
-    const kind = each.deceptive == null ? "mute" : each.deceptive ? "flag" : "trust";
+  const dot = (judgement) => {
+    const kind = judgement.deceptive == null ? "mute" : judgement.deceptive ? "flag" : "trust";
     return h(
       `li.dot.${kind}`,
-      { title: `${each.seat}: ${verdict(each)}`, "--s": each.suspicion ?? 0 },
-      face(seats, each.seat),
-      h("span", { "aria-hidden": "true" }, h("i", kind === "flag" ? "⚑" : kind === "trust" ? "○" : "–"), each.suspicion != null && Math.round(each.suspicion * 100)),
-      aside(`${each.seat}: ${verdict(each)}${each.suspicion == null ? "" : `, suspicion ${pct(each.suspicion)}`}`),
+      { title: `${judgement.seat}: ${verdict(judgement)}`, "--s": judgement.suspicion ?? 0 },
+      face(seats, judgement.seat),
+      h("span", { "aria-hidden": "true" }, h("i", kind === "flag" ? "⚑" : kind === "trust" ? "○" : "–"), judgement.suspicion != null && Math.round(judgement.suspicion * 100)),
+      unseen(`${judgement.seat}: ${verdict(judgement)}${judgement.suspicion == null ? "" : `, suspicion ${pct(judgement.suspicion)}`}`),
     );
   };
   return h(
@@ -122,7 +122,7 @@ function listeners({ seats, spoken }) {
 
 function reasons({ seats, spoken }) {
   const { label, judgements = [] } = spoken;
-  const line = (name, assessment, own) => {
+  const line = (name, assessment, isOwn) => {
     const sure = assessment.confidence == null ? "" : `, ${pct(assessment.confidence)} sure`;
     const moved = assessment.after == null ? "" : `; suspicion ${pct(assessment.before)} → ${pct(assessment.after)}`;
     return h(
@@ -131,7 +131,7 @@ function reasons({ seats, spoken }) {
       h(
         "div",
         h("b", name),
-        h("small", ` ${own ? "of itself: " : ""}${verdict(assessment, own)}${sure}${moved} `, assessment.call != null && h("button.link", { "data-call": assessment.call }, "prompt")),
+        h("small", ` ${isOwn ? "of itself: " : ""}${verdict(assessment, isOwn)}${sure}${moved} `, assessment.call != null && h("button.link", { "data-call": assessment.call }, "prompt")),
         assessment.reasoning && words(assessment.reasoning, "p"),
         assessment.thought && words(assessment.thought, "p.thought"),
       ),
@@ -139,8 +139,8 @@ function reasons({ seats, spoken }) {
   };
   return h(
     "details.why",
-    h("summary", judgements.some((each) => each.deceptive === false) ? "why did they believe it?" : "why?"),
-    h("ul", label && line(spoken.speaker, label, true), judgements.map((each) => line(each.seat, each))),
+    h("summary", judgements.some((judgement) => judgement.deceptive === false) ? "why did they believe it?" : "why?"),
+    h("ul", label && line(spoken.speaker, label, true), judgements.map((judgement) => line(judgement.seat, judgement))),
   );
 }
 
@@ -206,7 +206,7 @@ export function bars({ bars: shownBars, needed }, seats) {
 }
 
 function tally({ round, seats, tally: votes }) {
-  const thoughts = votes.ballots.filter((each) => each.thought || each.call != null || UNHEARD[each.outcome]);
+  const thoughts = votes.ballots.filter((ballot) => ballot.thought || ballot.call != null || UNHEARD[ballot.outcome]);
   return h(
     "div.card",
     h("h3", `The votes of day ${round} `, h("small", `${votes.needed} needed`)),
@@ -217,11 +217,11 @@ function tally({ round, seats, tally: votes }) {
         h("summary", "what did they think?"),
         h(
           "ul",
-          thoughts.map((each) =>
+          thoughts.map((ballot) =>
             h(
               "li",
-              face(seats, each.seat),
-              h("div", h("b", each.seat), h("small", ` ${each.target ? `for ${each.target}` : (UNHEARD[each.outcome] ?? "abstains")} `, each.call != null && h("button.link", { "data-call": each.call }, "prompt")), each.thought && words(each.thought, "p.thought")),
+              face(seats, ballot.seat),
+              h("div", h("b", ballot.seat), h("small", ` ${ballot.target ? `for ${ballot.target}` : (UNHEARD[ballot.outcome] ?? "abstains")} `, ballot.call != null && h("button.link", { "data-call": ballot.call }, "prompt")), ballot.thought && words(ballot.thought, "p.thought")),
             ),
           ),
         ),
