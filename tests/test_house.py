@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -97,6 +98,21 @@ def test_names_say_what_they_hold():
         if name.strip("_") in VAGUE
     }
     assert vague == PUBLIC
+
+
+DECLARED = re.compile(
+    r"\b(?:const|let|function)\s+(\{[^}=]*\}|\[[^\]=]*\]|\w+)|\(([\w, ]*)\)\s*=>|\b(\w+)\s*=>", re.ASCII
+)
+"""What a script declares: constants and variables, taken apart or not, functions, arguments of arrow functions."""
+
+
+def test_names_in_the_scripts_of_pages_say_what_they_hold():
+    scripts = [path for package in PACKAGES for path in (ROOT / package).rglob("*.js")]
+    assert len(scripts) > 15
+    for path in scripts:
+        declared = DECLARED.findall(path.read_text(encoding="utf-8"))
+        names = {name for groups in declared for name in re.findall(r"\w+", " ".join(groups))}
+        assert not names & VAGUE, path.name
 
 
 def imported(path: Path) -> set[str]:
