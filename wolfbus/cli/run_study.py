@@ -133,6 +133,11 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     resume, quiet = run_options.resume, run_options.quiet
     if options["games"] is None and study_file is None and not resume and not quiet and _is_terminal():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
+    if study_file is not None and study_file.is_dir():
+        raise ConfigError(
+            f"{study_file}: a folder, and no STUDY.toml; wolfbus run --resume --out {shlex.quote(str(study_file))} "
+            "goes on with a study's folder"
+        )
     config_first = False
     if resume and study_file is None and out is not None:
         _check_study_exists(out)
