@@ -340,6 +340,10 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
     except (Exception, SystemExit) as error:
         cause = error_in_words(error, _CAUSE_SHOWN)
         raise PlayerError(f'provider "{endpoint.provider}": open_provider of {name} failed: {cause}') from error
+    if lacking := [member for member in ("url", "shape", "ask", "close") if not hasattr(provider, member)]:
+        raise PlayerError(
+            f'provider "{endpoint.provider}": what open_provider of {name} returns has no {", ".join(lacking)}'
+        )
     return provider
 
 

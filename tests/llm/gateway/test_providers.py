@@ -47,6 +47,10 @@ def test_a_provider_that_is_not_there_is_named(make_gateway: MakeGateway, name: 
             "open_provider of parrots.mine failed: KeyError: 'region'",
         ),
         ("open_provider = None", r"parrots.mine has no function open_provider\(endpoint, keys\)"),
+        (
+            "def open_provider(endpoint, keys): return __import__('io').StringIO()",
+            "what open_provider of parrots.mine returns has no url, shape, ask",
+        ),
     ],
 )
 def test_a_provider_that_cannot_be_used_is_named_with_the_reason(
