@@ -60,8 +60,7 @@ def test_memory_is_flat_over_two_thousand_games(workers: int, tmp_path: Path) ->
                 if journal.exists():
                     sizes[journal.read_bytes().count(b"\n")] = resident(process.pid)
     assert process.returncode == 0
-    # until then the heaps of three processes still come to their size
-    late = {games: size for games, size in sizes.items() if games >= 1000}
+    late = {games: size for games, size in sizes.items() if games >= 500}
     first, last = min(late), max(late)
     # the manifest's row of a game is about a thousand bytes; a game that is kept is fifty thousand
     assert (late[last] - late[first]) / (last - first) < 3000

@@ -190,7 +190,7 @@ def test_resuming_where_nothing_is_creates_nothing(out):
     assert "no study to resume" in done.stderr
     assert not out.exists()
     assert run_here("--resume", code=2).stderr.endswith("give its --out\n")
-    line = f"{out.parent}: a folder, and no STUDY.toml; wolfbus run --resume --out {out.parent} goes on"
+    line = f"{out.parent}: is a directory; wolfbus run --resume --out {out.parent} goes on"
     assert line in run_here("--resume", out.parent, code=2).stderr
 
 

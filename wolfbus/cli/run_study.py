@@ -135,7 +135,7 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
     if study_file is not None and study_file.is_dir():
         raise ConfigError(
-            f"{study_file}: a folder, and no STUDY.toml; wolfbus run --resume --out {shlex.quote(str(study_file))} "
+            f"{study_file}: is a directory; wolfbus run --resume --out {shlex.quote(str(study_file))} "
             "goes on with a study's folder"
         )
     config_first = False
