@@ -270,14 +270,18 @@ def test_what_a_brain_prints_is_no_result(tmp_path):
     assert "thinking" in result.err
 
 
-def test_an_output_that_takes_nothing_is_one_line_and_does_not_stop_a_game(tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_takes_nothing_is_one_line_and_does_not_stop_a_game(tmp_path, unbuffered):
+    more = {"cwd": tmp_path, "environment": {"PYTHONUNBUFFERED": unbuffered}}
     with Path("/dev/full").open("wb") as full:
-        lost = started("rules", cwd=tmp_path, stdout=full)
-        unseen = started("play", "--seed", "1", "--game", "unseen", "--plain", cwd=tmp_path, stderr=full)
-    assert lost.returncode != 0
-    assert b"Traceback" not in lost.stderr
+        lost = started("rules", stdout=full, **more)
+        unseen = started("play", "--seed", "1", "--game", "unseen", "--plain", stderr=full, **more)
+        refused = started("replay", "nowhere.ndjson", stderr=full, **more)
+    assert lost.returncode == 1
+    assert lost.stderr == b"wolfbus: the output: no space left on device\n"
     assert unseen.returncode == 0
     assert b"Digest" in unseen.stdout
+    assert (refused.returncode, refused.stdout) == (2, b"")
 
 
 def test_several_processes_play_the_games_that_one_plays_and_say_what_they_took(tmp_path):

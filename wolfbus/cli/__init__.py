@@ -4,6 +4,7 @@ command needs it.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import gc
 import importlib
@@ -147,7 +148,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tune_garbage_collection()
-    sys.exit(run(arguments))
+    sys.exit(_flush_standard_streams(run(arguments)))
 
 
 def tune_garbage_collection() -> None:
@@ -165,24 +166,49 @@ def _reopen_standard_streams() -> None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
+def _flush_standard_streams(code: int) -> int:
+    """Write what the streams still hold, and return the exit code, `FAILED` for 0 where stdout loses some of it.
+
+    Python would do it after our last line, and end with 120 whatever the command came to. A stream that takes nothing
+    gets the null device in its place, so that nothing is left to fail.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            if stream is sys.stdout and code == 0:
+                code = FAILED
+                _say(f"wolfbus: the output: {reason_of(error)}")
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
+    return code
+
+
+def _say(text: str, *, nl: bool = True) -> None:
+    """Print on stderr; where that takes nothing, the exit code alone tells."""
+    with contextlib.suppress(OSError):
+        click.echo(masked(text), err=True, nl=nl)
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; every expected error is one line on stderr."""
     try:
         result: Any = cli.main(args=arguments, prog_name="wolfbus", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        _say(error.format_message())
         return USAGE
     except click.ClickException as error:
         # it may quote a word that was an address
         message = io.StringIO()
         error.show(message)
-        click.echo(masked(message.getvalue()), err=True, nl=False)
+        _say(message.getvalue(), nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("wolfbus: interrupted", err=True)
+        _say("wolfbus: interrupted")
         return INTERRUPTED
     except (WolfError, OSError) as error:
         why = f"{error.filename or 'the output'}: {reason_of(error)}" if isinstance(error, OSError) else error
-        click.echo(masked(f"wolfbus: {why}"), err=True)
+        _say(f"wolfbus: {why}")
         return USAGE if isinstance(error, ConfigError | RecordError) else FAILED
     return result if isinstance(result, int) else 0
