@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,7 @@ from tests.golden.running import plain, wolfbus
 MAP: Final = "findings/map.json"
 """A recalibration that was saved."""
 UNPINNED: Final = ("results.csv", "croissant.json")
-"""Hold figures to their last digit, or a hash of such: the findings pin them to fewer."""
-DIGITS: Final = 9
-"""Significant digits of a finding that are compared: the last ones are another's on another machine."""
+"""Hold figures that the findings hold too, or a hash of such, which is another on another processor."""
 
 
 def values(folder: Path, _redis_url: str) -> dict[str, str]:
@@ -46,7 +43,7 @@ def values(folder: Path, _redis_url: str) -> dict[str, str]:
 
 
 def leaves(text: str) -> str:
-    """Return JSON as one line for each value, in the order of their paths, numbers rounded."""
+    """Return JSON as one line for each value, in the order of their paths."""
     return "".join(f"{path} = {value}\n" for path, value in sorted(_leaves("", json.loads(text))))
 
 
@@ -57,8 +54,6 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and value:
         for number, each in enumerate(value):
             yield from _leaves(f"{path}[{number:04}]", each)
-    elif isinstance(value, float) and math.isfinite(value):
-        yield path, f"{0.0 if abs(value) < 1e-12 else value:.{DIGITS}g}"
     else:
         yield path, json.dumps(value, ensure_ascii=False)
 
