@@ -6,6 +6,7 @@ import compileall
 import gc
 import logging
 import os
+import re
 import shutil
 import signal
 import sys
@@ -16,9 +17,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import in_ci
 from wolfbus.testing.redis_server import RedisServer, redis_installed
 
 TESTS = Path(__file__).parent
+
+KEPT = {"PYTHONPATH", "PYTHONHOME"}
+"""Where Python finds its modules: of what else a shell may have set for Python nothing reaches a test."""
+OF_A_SHELL = re.compile(
+    "(PYTHON|WOLFBUS_(?!TEST_)|OPENAI_|REDIS_|LC_).*|LANG|LANGUAGE|COLUMNS|LINES|TERM|COLORTERM|(NO|FORCE)_COLOR"
+    "|VIRTUAL_ENV|TZ|(https?|all|no)_proxy",
+    re.IGNORECASE,
+)
+"""Variables that change what commands do or print, and that one machine has and another lacks."""
+
+
+def forget_the_shell() -> None:
+    """Have the suite, and every process that it starts, run with the same variables whoever started it."""
+    for name in list(os.environ):
+        if OF_A_SHELL.fullmatch(name) and name not in KEPT:
+            del os.environ[name]
+    os.environ["LANG"] = "C.UTF-8"
+
+
+# before any test or module reads them
+forget_the_shell()
 
 # Matrices of studies are small: threads of numpy would wait for each other on cores that other workers use. It is read
 # when numpy is imported, here, in the workers and in every process that a test starts.
@@ -62,7 +85,10 @@ class ProcessWide:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the source once where Python may keep no bytecode, before hundreds of processes would each do so anew."""
+    """Add the rules of CI. And compile the source once where Python may keep no bytecode, before hundreds of processes
+    would each do so anew.
+    """
+    config.pluginmanager.register(in_ci)
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
         for top in ("wolfbus", "moderator", "players", "analytics"):
             compileall.compile_dir(TESTS.parent / top, quiet=2)
