@@ -1,5 +1,5 @@
 """Print the lowest versions that pyproject.toml allows, as requirements for pip: of what wolfbus needs itself, and of
-the extras that are named.
+the extras that are named, on the Python that runs this.
 
     python .ci/lowest.py parquet > lowest.txt
 """
@@ -32,8 +32,9 @@ def main(extras: list[str]) -> None:
     """Print one requirement a line."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     needed = [*project["dependencies"], *(each for name in extras for each in project["optional-dependencies"][name])]
-    for each in needed:
-        print(lowest(Requirement(each)))
+    for requirement in map(Requirement, needed):
+        if requirement.marker is None or requirement.marker.evaluate():
+            print(lowest(requirement))
 
 
 if __name__ == "__main__":

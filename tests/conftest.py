@@ -1,24 +1,31 @@
-"""What all tests share: one real Redis server, one browser, logging as it was, and the order in which files begin."""
+"""What all tests share: one real Redis server, one browser, logging and signals as they were, what may be skipped, and
+how many processes run them, in which order.
+"""
 
 from __future__ import annotations
 
 import compileall
+import contextlib
 import gc
 import logging
 import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import in_ci
-from wolfbus.testing.redis_server import RedisServer, redis_installed
+from tests.published_log import PUBLISHED
+from wolfbus.errors import BusError
+from wolfbus.testing.redis_server import RedisServer, server_program
 
 TESTS = Path(__file__).parent
 
@@ -43,6 +50,10 @@ def forget_the_shell() -> None:
 # before any test or module reads them
 forget_the_shell()
 
+# how long a draw takes is the machine's affair
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+
 # Matrices of studies are small: threads of numpy would wait for each other on cores that other workers use. It is read
 # when numpy is imported, here, in the workers and in every process that a test starts.
 for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -60,9 +71,27 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Use several processes where pytest-xdist is there and the command line says nothing else. A file stays in one
+    process, for its tests may share servers; those that take longest begin.
+    """
+    if not config.pluginmanager.has_plugin("xdist") or hasattr(config, "workerinput"):
+        return
+    option = config.option
+    if option.numprocesses is None and not option.tx:
+        option.numprocesses = "auto"
+    if option.maxprocesses is None:
+        option.maxprocesses = 8
+    if option.dist == "no" and not option.distload:
+        option.dist = "loadfile"
+    option.loadscopereorder = False
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return two workers more than there are cores: half of what tests take is waiting, as for a browser."""
-    return (os.cpu_count() or 1) + 2
+    """Return one worker for each core: half of what tests take is waiting, but for processes that want a core, too."""
+    return os.cpu_count() or 1
 
 
 class ProcessWide:
@@ -85,10 +114,15 @@ class ProcessWide:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the rules of CI. And compile the source once where Python may keep no bytecode, before hundreds of processes
-    would each do so anew.
+    """Add the rules of CI. Let processes that tests start hear the signals that they are sent, whatever whoever started
+    pytest ignores: what is ignored is inherited. And compile the source once where Python may keep no bytecode, before
+    hundreds of processes would each do so anew.
     """
     config.pluginmanager.register(in_ci)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
         for top in ("wolfbus", "moderator", "players", "analytics"):
             compileall.compile_dir(TESTS.parent / top, quiet=2)
@@ -100,6 +134,69 @@ BEFORE = pytest.StashKey[ProcessWide]()
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Take note of it before any test runs a command in this process."""
     session.config.stash[BEFORE] = ProcessWide()
+
+
+@contextlib.contextmanager
+def skipped_without_a_server() -> Iterator[None]:
+    """Skip whatever fails for want of a Redis server where none is installed."""
+    try:
+        yield
+    except BusError:
+        try:
+            server_program()
+        except BusError as error:
+            pytest.skip(str(error))
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    """Skip a test whose fixtures start a server that is not installed."""
+    with skipped_without_a_server():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Take note of the processes that a test starts, not of those of its fixtures, which may outlive it, as does a
+    server that a test kills and starts again. Servers end with their contexts in any case.
+    """
+    start = subprocess.Popen.__init__
+
+    def note(process: subprocess.Popen[bytes], *words: Any, **options: Any) -> None:
+        start(process, *words, **options)
+        if not is_server(process.args):
+            STARTED.append(process)
+
+    with pytest.MonkeyPatch.context() as patch, skipped_without_a_server():
+        patch.setattr(subprocess.Popen, "__init__", note)
+        return (yield)
+
+
+STARTED: list[subprocess.Popen[bytes]] = []
+
+
+def is_server(command: Any) -> bool:
+    """Return whether a command line is that of a Redis server."""
+    program = command if isinstance(command, str | bytes | os.PathLike) else command[0]
+    return Path(os.fsdecode(program)).name in {"redis-server", "valkey-server"}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    """End what a test has left running, as it does where it fails, with all of the same group that it leads."""
+    try:
+        return (yield)
+    finally:
+        for process in STARTED:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    (os.killpg if os.getpgid(process.pid) == process.pid else os.kill)(process.pid, signal.SIGKILL)
+                process.wait()
+            for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        STARTED.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -146,27 +243,35 @@ LONGEST = (
 """Files that take long: begun last, one would keep one core busy while the others wait."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, and leave out tests of the published log where it is not."""
     place = {TESTS / name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
+    if not PUBLISHED.is_file():
+        without = [item for item in items if item.get_closest_marker("published_log")]
+        items[:] = [item for item in items if item not in without]
+        config.hook.pytest_deselected(items=without)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Have all tests that a fixture of this file skips told in one line, where it does so, and not in one each."""
+    report = yield
+    if report.skipped and call.excinfo is not None and isinstance(report.longrepr, tuple):
+        here = [entry for entry in call.excinfo.traceback if entry.path == Path(__file__)]
+        if here:
+            report.longrepr = (str(here[-1].path), here[-1].lineno + 1, report.longrepr[2])
+    return report
 
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserType
 
 
 @pytest.fixture(scope="session")
-def redis_there() -> None:
-    """A redis-server that can be started; where none is installed its tests are skipped, but never in CI."""
-    if not redis_installed():
-        if os.environ.get("CI") == "true":
-            pytest.fail("redis-server is not installed, and CI must test the real one")
-        pytest.skip("redis-server is not installed")
-
-
-@pytest.fixture(scope="session")
-def redis_server(redis_there: None) -> Iterator[RedisServer]:
+def redis_server() -> Iterator[RedisServer]:
     """A real Redis for the whole run."""
     with RedisServer() as server:
         yield server
@@ -179,18 +284,61 @@ def redis_url(redis_server: RedisServer) -> str:
     return redis_server.url
 
 
+@pytest.fixture(scope="session")
+def tls_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """A certificate of one's own for 127.0.0.1, its key and its authority, for a server that speaks TLS."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no TLS: openssl, which makes certificates, is not installed")
+    folder = tmp_path_factory.mktemp("certificates")
+    key, certificate = folder / "key.pem", folder / "made of a CA's own.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=wolfbus"
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([openssl, *words.split(), *names], check=True, capture_output=True)
+    files = certificate, key, certificate
+    try:
+        with RedisServer(tls=files):
+            pass
+    except BusError as error:
+        if not re.search("Failed finding TLS support|tls-", str(error)):
+            raise
+        pytest.skip(
+            f"no TLS: {server_program()} was built without it (apt install redis-server, or brew install redis)"
+        )
+    return files
+
+
+NO_BROWSER = "no browser: install chromium or Google Chrome, or run: playwright install chromium"
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture
+def browser_on_path() -> None:
+    """Skip where there is no browser that `wolfbus page --picture` finds: it takes none of Playwright's."""
+    if not any(map(shutil.which, _BROWSERS)):
+        pytest.skip(NO_BROWSER)
+
+
 # not for the session: while it is open its event loop runs in this thread, where other modules run theirs
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One headless Chromium for all tests of pages; without one they are skipped, but never in CI."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("no Chromium is installed, and CI must look at the page")
-        pytest.skip("no Chromium is installed")
+    """One headless browser for all tests of pages."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        started = opened(playwright.chromium)
+        if started is None:
+            pytest.skip(NO_BROWSER)
         yield started
         started.close()
+
+
+def opened(chromium: BrowserType) -> Browser | None:
+    """Open Playwright's own Chromium, one on the PATH, or Google Chrome where it is installed; None if none opens."""
+    from playwright.sync_api import Error
+
+    on_path = [{"executable_path": path} for path in map(shutil.which, _BROWSERS) if path]
+    for where in ({}, *on_path, {"channel": "chrome"}):
+        with contextlib.suppress(Error):
+            return chromium.launch(**where, args=["--no-sandbox"])
+    return None

@@ -1,12 +1,17 @@
-"""What CI makes of a test that fails: it is run once more, alone, when all others are over, so that nobody's work is
-lost to a race. If it passes then, the run passes and says ``UNSTEADY``, the test and why it had failed.
+"""What CI makes of tests that fail or are skipped.
 
-That holds for three tests at most, and for none of a file that the newest commit has changed.
+A test that fails is run once more, alone, when all others are over, so that nobody's work is lost to a race. If it
+passes then, the run passes and says ``UNSTEADY``, the test and why it had failed. That holds for three tests at most,
+and for none of a file that the newest commit has changed.
+
+A test that was skipped has failed, unless its reason fits the pattern of ``CI_MAY_SKIP``; which ones were is written to
+the file that ``CI_SKIPPED`` names, so that another run can make up for them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Generator
@@ -22,13 +27,16 @@ AGAIN = "WOLFBUS_TEST_AGAIN"
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    """Run what has failed once more, after the processes that ran the tests have ended and before the summary."""
+    """Judge after the processes that ran the tests have ended, and before the summary."""
     yield
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or hasattr(session.config, "workerinput"):
+    if reporter is None or hasattr(session.config, "workerinput") or os.environ.get("CI") != "true":
         return
-    if os.environ.get("CI") == "true" and AGAIN not in os.environ:
+    if AGAIN not in os.environ:
         _run_again(session, reporter)
+        if path := os.environ.get("CI_SKIPPED"):
+            Path(path).write_text("".join(f"{report.nodeid}\n" for report in reporter.stats.get("skipped", ())))
+    _refuse_skips(session, reporter)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -66,6 +74,15 @@ def _run_again(session: pytest.Session, reporter: pytest.TerminalReporter) -> No
         reporter.stats.setdefault("unsteady", []).extend(reports)
     if not failed and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
         session.exitstatus = pytest.ExitCode.OK
+
+
+def _refuse_skips(session: pytest.Session, reporter: pytest.TerminalReporter) -> None:
+    may = re.compile(os.environ.get("CI_MAY_SKIP") or "(?!)")
+    reasons = [str(report.longrepr[2]).removeprefix("Skipped: ") for report in reporter.stats.get("skipped", ())]
+    if refused := [reason for reason in reasons if not may.match(reason)]:
+        reporter.ensure_newline()
+        reporter.line(f"skipped, which in CI is a failure ({len(refused)}): {'; '.join(sorted({*refused}))}", red=True)
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
 
 def _changed_last(root: Path) -> set[str]:

@@ -1,10 +1,15 @@
-"""Prose and tables beside the code: a fault in one is named, and an installed wolfbus has them all."""
+"""Prose and tables beside the code: a fault in one is named, an installed wolfbus has them all, and from a source
+distribution the tests run.
+"""
 
 from __future__ import annotations
 
 import re
 import runpy
 import shutil
+import subprocess
+import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -53,3 +58,30 @@ def test_an_installed_wolfbus_has_every_data_file():
         packed = {path for pattern in declared[package] for path in folder.glob(pattern)}
         files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
         assert {path for path in files if path.suffix != ".py"} == packed
+
+
+def source_files() -> list[str]:
+    """Return the paths of what git keeps; in a source distribution, of all that is there."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, capture_output=True, text=True)
+        return listed.stdout.rstrip("\0").split("\0")
+    ignored = {Path(line).name for line in (ROOT / ".gitignore").read_text("utf-8").split()}
+    files = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+    return [str(path) for path in files if not any(Path(part).match(each) for part in path.parts for each in ignored)]
+
+
+def test_a_source_distribution_has_every_file_so_that_its_tests_run(tmp_path: Path):
+    pytest.importorskip("setuptools", "77")
+    sources = source_files()
+    assert {"tests/conftest.py", "docs/models.md", "examples/agent.py", "CHANGELOG.md", "CITATION.cff"} <= {*sources}
+    for name in sources:
+        copy = tmp_path / "checkout" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, copy)
+    build = "from setuptools.build_meta import build_sdist; build_sdist('..')"
+    subprocess.run([sys.executable, "-c", build], cwd=tmp_path / "checkout", check=True, capture_output=True)
+    (packed,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        names = {member.name.partition("/")[2]: member.mode for member in archive if member.isfile()}
+    assert not {*sources} - {*names}
+    assert not {name for name in sources if (ROOT / name).stat().st_mode & 0o111 and not names[name] & 0o111}

@@ -1,13 +1,17 @@
-"""The suite itself: which variables of a shell reach a test, and what CI makes of a test that fails."""
+"""The suite itself: who may start it and how, what is left when a test fails, and what failures and skips are in CI."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,6 +26,41 @@ def a_file(folder: Path, test: str) -> tuple[str, ...]:
     """Write a file with tests, and return the words that run it."""
     (folder / "test_it.py").write_text(test)
     return ("-c", str(ROOT / "pyproject.toml"), "-p", "tests.conftest", "-n", "0", str(folder / "test_it.py"))
+
+
+def test_without_xdist_and_with_ctrl_c_ignored_by_who_starts_it_a_test_of_ctrl_c_passes():
+    test = "tests/whole/test_endings.py::test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130"
+    done = suite("-p", "no:xdist", test, preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_IGN))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+FAILING = """
+import subprocess
+def test_it():
+    process = subprocess.Popen(["sh", "-c", "{command}"], stdout=subprocess.PIPE, {options})
+    print("leader", int(process.stdout.readline()), flush=True)
+    raise ZeroDivisionError
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("echo $$; exec sleep 300", ""), ("echo $$; sleep 300 & sleep 300", "start_new_session=True")],
+)
+def test_a_test_that_fails_leaves_no_process_behind(tmp_path, command, options):
+    done = suite("-s", *a_file(tmp_path, FAILING.replace("{command}", command).replace("{options}", options)))
+    assert done.returncode == 1
+    (leader,) = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("leader ")]
+
+    def lives() -> bool:
+        try:
+            (os.killpg if options else os.kill)(leader, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    wait_until(lambda: not lives())
 
 
 def test_what_a_shell_has_set_reaches_no_test(tmp_path):
@@ -51,11 +90,11 @@ def test_other(): pass
 """
 
 
-def in_ci(folder: Path, *words: str, ci: str = "true") -> subprocess.CompletedProcess[str]:
+def in_ci(folder: Path, *words: str, ci: str = "true", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of a project of their own by the rules of CI."""
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -ra\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.in_ci", "-p", "no:xdist", *words]
-    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(ROOT), **variables}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -92,3 +131,41 @@ def test_a_test_of_a_file_that_the_newest_commit_changed_has_failed_when_it_fail
         git("add", name)
         git("commit", "-m", name)
     assert [in_ci(tmp_path, name).returncode for name in ("test_new.py", "test_newer.py")] == [0, 1]
+
+
+@pytest.mark.parametrize(("ci", "may_skip", "code"), [("", "", 0), ("true", "", 1), ("true", "no browser:", 0)])
+def test_a_skip_is_a_failure_in_ci_unless_its_reason_is_allowed(tmp_path, ci, may_skip, code):
+    test = "import pytest\ndef test_it(): pytest.skip('no browser: get one')\ndef test_other(): pass\n"
+    (tmp_path / "test_it.py").write_text(test)
+    done = in_ci(tmp_path, ci=ci, CI_MAY_SKIP=may_skip, CI_SKIPPED=str(tmp_path / "skipped"))
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "1 passed, 1 skipped" in done.stdout
+    assert ("skipped, which in CI is a failure (1): no browser: get one" in done.stdout) == bool(code)
+    if ci:
+        assert (tmp_path / "skipped").read_text() == "test_it.py::test_it\n"
+
+
+def test_a_skip_is_a_failure_beside_a_test_that_is_only_unsteady(tmp_path):
+    test = FAILS_ONCE.format(tests=1, steady=1) + "def test_third(): pytest.skip('for no reason')\n"
+    (tmp_path / "test_it.py").write_text(test)
+    done = in_ci(tmp_path)
+    assert done.returncode == 1
+    assert "1 passed, 1 skipped, 1 unsteady" in done.stdout
+
+
+WITHOUT_A_SERVER = """
+import pytest
+import wolfbus.service.redis
+from wolfbus.testing.redis_server import RedisServer
+wolfbus.service.redis._programs = lambda: iter(())
+def test_in_setup(redis_url): pass
+def test_in_call():
+    with RedisServer(): pass
+"""
+
+
+def test_whatever_needs_a_server_is_skipped_where_none_is_installed(tmp_path):
+    done = suite(*a_file(tmp_path, WITHOUT_A_SERVER), env={**os.environ, "CI": ""})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 skipped" in done.stdout
+    assert "SKIPPED [2]" in done.stdout or done.stdout.count("no Redis server that is") == 2

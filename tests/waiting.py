@@ -1,4 +1,6 @@
-"""Waiting for what no event tells of: another process's files, a server's counters, threads that end."""
+"""How long to wait for what will come, and waiting for what no event tells of: another process's files, a server's
+counters, threads that end.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 
+PATIENCE_S = 60.0
+"""What has not come by then never will, however busy the machine is."""
 
-def wait_until(holds: Callable[[], object], patience_s: float = 10.0) -> None:
+
+def wait_until(holds: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
     """Look again and again until something holds; fails after `patience_s` seconds."""
     until = time.monotonic() + patience_s
     while not holds():

