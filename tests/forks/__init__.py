@@ -1,0 +1,1 @@
+"""Forks: games that are played on from one of another game's statements."""

@@ -1,0 +1,124 @@
+"""What is said of lies, against studies whose true effect is known by construction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analytics.findings import results_of
+from analytics.metrics.forks import fork_rows, forks
+from analytics.metrics.study import Study
+from analytics.results import Results
+from analytics.tables import SCHEMAS, TablesBuilder
+
+OUTCOMES = ("suspicion", "dusk", "votes", "exiled", "won")
+BLOCKS = 30
+
+
+def study_of(rows: list[dict], blocks: dict[str, str] | None = None) -> Study:
+    """Return a study of nothing but forks, each a game of its own; a parent is its own block unless told."""
+    usual = {"number": 1, "round": 1, "role": "Werewolf", "agent": "a", "kind": "fabrication", "k": 1, "tries": 1}
+    usual |= {"labelled": None, **dict.fromkeys(OUTCOMES)}
+    filled = [{**usual, **row, "game": place} for place, row in enumerate(rows)]
+    ids = [f"fork-{place:06d}" for place in range(len(rows))]
+    belong = [(blocks or {}).get(row["parent"], row["parent"]) for row in rows]
+    games = pl.DataFrame({"game_id": ids, "block": belong}).with_columns(
+        pl.lit(None, dtype).alias(name) for name, dtype in SCHEMAS["games"].items() if name not in {"game_id", "block"}
+    )
+    frame = pl.DataFrame(filled, schema=SCHEMAS["forks"])
+    return Study(replace(TablesBuilder().tables(), games=games, forks=frame))
+
+
+def told(study: Study) -> dict:
+    return forks(study, Results(fork_rows(study)))
+
+
+def simulated(seed: int, effect: float) -> Study:
+    """Return forks of 30 games with one to five lies, twice each; games and lies differ in how much a lie does, and
+    games with many lies are not those of the mean effect.
+    """
+    draw = np.random.default_rng(seed)
+    rows = []
+    for game in range(BLOCKS):
+        lies = int(draw.integers(1, 6))
+        of_game = effect + draw.normal(0, 0.15)
+        for number in range(1, lies + 1):
+            of_lie = of_game + draw.normal(0, 0.1)
+            for k in (1, 2):
+                luck = draw.normal(0, 0.1)
+                for arm, lift in (("keep", of_lie), ("honest", 0.0)):
+                    level = 0.3 + luck + lift
+                    values = {name: level + draw.normal(0, 0.1) for name in ("suspicion", "dusk", "votes")}
+                    values |= {name: bool(draw.random() < 0.3 + effect * (arm == "keep")) for name in ("exiled", "won")}
+                    rows.append({"parent": f"game-{game:02d}", "number": number, "arm": arm, "k": k, **values})
+    return study_of(rows)
+
+
+MANY = [pytest.param(2_000, 0.015, id="2000", marks=[pytest.mark.soak, pytest.mark.timeout(3_000)])]
+
+
+@pytest.mark.parametrize(("studies", "margin"), [pytest.param(100, 0.055, id="100"), *MANY])
+def test_intervals_cover_the_true_effect(studies, margin):
+    covered = dict.fromkeys(OUTCOMES, 0)
+    for seed in range(studies):
+        results = Results(fork_rows(simulated(seed, 0.1)))
+        for name in OUTCOMES:
+            row = results.row(f"lie_effect_{name}")
+            covered[name] += row.low <= 0.1 <= row.high
+    assert all(abs(count / studies - 0.95) <= margin for count in covered.values()), covered
+
+
+@pytest.mark.parametrize("studies", [60, *[pytest.param(2_000, marks=[pytest.mark.soak, pytest.mark.timeout(3_000)])]])
+def test_where_a_lie_does_nothing_an_effect_is_stated_in_one_of_twenty_studies_at_most(studies):
+    stated = 0
+    for seed in range(studies):
+        effects = told(simulated(seed, 0.0))["effects"]
+        stated += any(effect["verdict"] in {"above", "below"} for effect in effects.values())
+    assert stated / studies <= 0.05
+
+
+def test_an_effect_that_is_there_is_stated():
+    effects = told(simulated(1, 0.3))["effects"]
+    assert {name: effect["verdict"] for name, effect in effects.items()} == dict.fromkeys(OUTCOMES, "above")
+
+
+def test_means_are_over_k_then_statements_then_games_then_blocks():
+    def pair(parent: str, number: int, k: int, keep: float, honest: float):
+        yield {"parent": parent, "number": number, "k": k, "arm": "keep", "suspicion": keep}
+        yield {"parent": parent, "number": number, "k": k, "arm": "honest", "suspicion": honest}
+
+    rows = [
+        *pair("a", 1, 1, 0.9, 0.1),
+        *pair("a", 1, 2, 0.5, 0.1),
+        *pair("a", 2, 1, 0.3, 0.1),
+        *pair("b", 1, 1, 0.2, 0.2),
+        *pair("c", 1, 1, 0.1, 0.2),
+    ]
+    by_hand = (((0.8 + 0.4) / 2 + 0.2) / 2 + 0.0) / 2
+    row = Results(fork_rows(study_of(rows, {"a": "one", "b": "one"}))).row("lie_effect_suspicion")
+    assert row.value == pytest.approx((by_hand - 0.1) / 2)
+    assert row.n == 4
+
+
+def test_a_statement_without_an_honest_fork_counts_for_nothing_and_is_told_as_refused():
+    rows = [
+        {"parent": "a", "arm": "keep", "suspicion": 0.9},
+        {"parent": "a", "arm": "honest", "suspicion": 0.4},
+        {"parent": "b", "arm": "keep", "suspicion": 0.9},
+        {"parent": "c", "arm": "keep", "suspicion": 0.9},
+        {"parent": "c", "arm": "silence", "suspicion": None},
+    ]
+    data = told(study_of(rows))
+    assert data["refused"] == {"value": pytest.approx(2 / 3), "n": 3}
+    assert data["effects"]["suspicion"]["difference"]["value"] == pytest.approx(0.5)
+    assert data["effects"]["suspicion"]["difference"]["n"] == 1
+    assert data["contrasts"]["silence"]["suspicion"]["value"] is None
+
+
+def test_of_games_that_are_no_forks_nothing_is_told():
+    study = Study(TablesBuilder().tables())
+    data = forks(study, results_of(study, (fork_rows,)))
+    assert (data["statements"], data["forks"], data["effects"], data["by_agent"]) == (0, 0, {}, {})
