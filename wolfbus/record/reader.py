@@ -22,13 +22,14 @@ from wolfbus.messages.events import Ended, Opened, Stopped
 from wolfbus.printable import NOTE_SHOWN, counted, printable
 from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, check_seal, parse_line, parse_sealed
+from wolfbus.whole_file import open_file
 
 SUFFIXES: Final = (".ndjson", ".ndjson.gz")
 """How the files of records are named."""
 FIRST_LINE_LIMIT: Final = 1 << 20
 """Bytes of the first line: so a file that is no record is refused before it fills the memory."""
-LINE_LIMIT: Final = 1 << 29
-"""Bytes of any other line; the longest legal reply, every character of it escaped, stays below."""
+LINE_LIMIT: Final = 1 << 26
+"""Bytes of any other line; the longest legal message (1 MiB), every character of it escaped, stays far below."""
 
 _BUFFER: Final = 1 << 17
 _FIRST_BYTES: Final = b'{"audience":'
@@ -54,11 +55,52 @@ def open_lines(source: str | Path) -> Generator[bytes, None, None]:
             yield from _lines(io.BufferedReader(io.BytesIO(stdin.read())))
         return
     try:
-        file = io.BufferedReader(io.FileIO(source), _BUFFER)
+        file = open_buffered(source)
     except OSError as error:
         raise RecordError(f"{source}: {reason_of(error)}") from None
     with file:
         yield from _lines(file)
+
+
+def open_buffered(source: str | Path) -> io.BufferedReader:
+    """Open a record's file, for `LineReader`; raises OSError as `open_file` does, for pipes and devices too."""
+    return io.BufferedReader(open_file(source), _BUFFER)
+
+
+class LineReader:
+    r"""Reads the lines of a file that may grow; of a line without its end it keeps what there is, up to the limit.
+
+    Attributes:
+        number: whole lines read.
+        unfinished: what there is of the line after them.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.unfinished = bytearray()
+
+    def read(self, file: io.BufferedReader[Any]) -> Iterator[bytes]:
+        r"""Yield the whole lines from where a file stands, with their ``\n``; no byte is looked at twice.
+
+        Raises:
+            RecordError: a line is longer than `LINE_LIMIT`, or the first one than `FIRST_LINE_LIMIT`.
+        """
+        while piece := file.readline(self._limit + 1 - len(self.unfinished)):
+            if len(self.unfinished) + len(piece) > self._limit:
+                limit, self.unfinished = self._limit, bytearray()
+                foreign = "" if self.number else f"; {_NOT_OURS}"
+                raise RecordError(f"longer than {limit >> 20} MiB{foreign}", self.number + 1)
+            if self.unfinished or piece[-1:] != b"\n":
+                self.unfinished += piece
+                if piece[-1:] != b"\n":
+                    continue
+                piece, self.unfinished = bytes(self.unfinished), bytearray()
+            self.number += 1
+            yield piece
+
+    @property
+    def _limit(self) -> int:
+        return LINE_LIMIT if self.number else FIRST_LINE_LIMIT
 
 
 def check_seals(path: Path) -> tuple[bool, int, str, bytes]:
@@ -86,23 +128,20 @@ def _lines(file: io.BufferedReader[Any]) -> Iterator[bytes]:
     if _first_byte(file) == b"\x1f":
         # not buffered once more: a buffer would swallow the whole lines before the place where a file is cut off
         file = cast("io.BufferedReader[Any]", gzip.GzipFile(fileobj=file))
-    number, limit = 0, FIRST_LINE_LIMIT
+    reader = LineReader()
     try:
-        while line := file.readline(limit + 1):
-            number += 1
-            if len(line) > limit:
-                raise RecordError(f"longer than {limit >> 20} MiB" + (f"; {_NOT_OURS}" if number == 1 else ""), number)
-            yield line
-            limit = LINE_LIMIT
+        yield from reader.read(file)
+        if reader.unfinished:
+            yield bytes(reader.unfinished)
     except EOFError:
         damage = "the compressed file is cut off"
     except (zlib.error, gzip.BadGzipFile) as error:
         damage = f"the compressed data is damaged ({error})"
     except OSError as error:
-        raise RecordError(f"cannot be read: {reason_of(error)}", number + 1) from None
+        raise RecordError(f"cannot be read: {reason_of(error)}", reader.number + 1) from None
     else:
         return
-    raise RecordError(f"{damage}; {counted(number, 'whole line')} before it", number + 1)
+    raise RecordError(f"{damage}; {counted(reader.number, 'whole line')} before it", reader.number + 1)
 
 
 def _first_byte(file: io.BufferedReader[Any]) -> bytes:
@@ -154,7 +193,7 @@ class RecordReader(Iterator[Recorded]):
         if self._over:
             raise StopIteration
         try:
-            return self.take(next(self._lines))
+            return self.read_line(next(self._lines))
         except StopIteration:
             self._over = True
             if self.count:
@@ -164,7 +203,7 @@ class RecordReader(Iterator[Recorded]):
             self._stop_at(problem)
         raise StopIteration
 
-    def take(self, line: bytes) -> Recorded:
+    def read_line(self, line: bytes) -> Recorded:
         """Read the next line, for a record of which more may come; nothing of `tolerant` holds here.
 
         Raises:

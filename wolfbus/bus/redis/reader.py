@@ -20,7 +20,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from wolfbus.bus.protocol import Entry
 from wolfbus.bus.redis.connection import BROKEN, RedisLink, Word, refusal
-from wolfbus.bus.redis.pool import QUICKEST_S, Links, RetryPauses, slot_of
+from wolfbus.bus.redis.pool import QUICKEST_S, Links, Outage, slot_of
 from wolfbus.bus.redis.wire import entry_of, extent_of
 from wolfbus.bus.streams import START, Id, check_loss, follows_directly, join_id, parse_id
 from wolfbus.bus.url import Address
@@ -148,7 +148,7 @@ class RedisReader:
 
     def _read(self, block_s: float, limit: int) -> list[tuple[str, list[Entry]]]:
         until = time.monotonic() + block_s
-        patience: RetryPauses | None = None
+        outage: Outage | None = None
         while True:
             with self._lock:
                 self._drain_wakes()
@@ -162,15 +162,15 @@ class RedisReader:
                 self._follow_redirect(error)
                 self._disconnect()
                 self._uncheck_all()
-                patience = patience or RetryPauses(self._links.address, self._links.address.patience_s)
-                self._wait(patience.pause_s(error))
+                outage = outage or Outage(self._links.address, self._links.address.patience_s)
+                self._wait(outage.pause_s(error))
                 continue
             except BusError:
                 raise
             except BaseException:
                 self._disconnect()  # a reply may still be under way
                 raise
-            patience = None
+            outage = None
             if batches or left <= 0:
                 return batches
 

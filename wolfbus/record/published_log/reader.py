@@ -86,6 +86,13 @@ def _label_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"deceptive": None} | {name: value for name, value in values.items() if name in PaperLabel.__slots__}
 
 
+def _intended(details: Mapping[str, Any]) -> bool | None:
+    """Return whether the reply that made a statement calls it deceptive, which was asked for along with it."""
+    reply = details.get("raw_output")
+    raw = _raw(reply, filler=False) if isinstance(reply, dict) else None
+    return None if raw is None else read_fields(raw, Question("assess_own")).values.get("deceptive")
+
+
 def _is_filler(stored: Mapping[str, Any]) -> bool:
     reasoning, thought = _text(stored.get("reasoning")), _text(stored.get("chain_of_thought"))
     return reasoning.startswith(_FILLED) or thought.startswith(_FILLED_THOUGHT)
@@ -264,10 +271,14 @@ class _LogReader:
             statement = self.statements[place]
             if (statement.speaker, statement.text) == (speaker, text):
                 self.unconfirmed.remove(place)
-                self.statements[place] = replace(statement, phase="debate")
+                self.statements[place] = replace(statement, phase="debate", intended=_intended(details))
                 return
         number = len(self.statements) + 1
-        self.statements.append(PaperStatement(number, self.line, self.round, "debate", speaker, text, None, {}))
+        self.statements.append(
+            PaperStatement(
+                number, self.line, self.round, "debate", speaker, text, None, {}, intended=_intended(details)
+            )
+        )
 
     def voted(self, _event: dict[str, Any], details: dict[str, Any]) -> None:
         """Take in the votes of a day."""

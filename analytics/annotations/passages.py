@@ -1,0 +1,69 @@
+"""The statements to annotate, each with what everybody knew before it: never a role, a label or a private word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analytics.rows import GameRows, SeatRow, StatementRow
+from wolfbus.passage import Passage, TranscriptLine
+
+
+def passages_of(game: GameRows, head: str) -> Iterator[Passage]:
+    """Yield the statements of a game in their order.
+
+    Args:
+        game: its rows, with their words.
+        head: the record's last hash.
+    """
+    transcript: list[TranscriptLine] = []
+    round_ = 0
+    for row in game.statements:
+        while round_ < row.round:
+            transcript += _votes(game, round_)
+            round_ += 1
+            transcript += _dawn(game, round_)
+        statement = TranscriptLine(_place(game, row), row.text or "")
+        others = [seat.name for seat in game.seats.values() if seat.name != row.speaker and _lives(seat, row.round)]
+        yield Passage(
+            game=game.game,
+            number=row.number,
+            head=head,
+            hash=game.seals[row.number],
+            others=tuple(others),
+            statement=statement,
+            before=tuple(transcript),
+            thought=row.thought,
+        )
+        transcript.append(statement)
+
+
+def _lives(seat: SeatRow, round_: int) -> bool:
+    """Return whether a player is there on the day of a round."""
+    left = seat.left_round
+    return left is None or left > round_ or (left == round_ and seat.left_by != "night")
+
+
+def _place(game: GameRows, row: StatementRow) -> str:
+    if row.phase != "vote":
+        return row.speaker
+    target = next((vote.target for vote in game.votes if vote.round == row.round and vote.voter == row.speaker), None)
+    return f"{row.speaker}, as the reason for {'abstaining' if target is None else f'the vote against {target}'}"
+
+
+def _dawn(game: GameRows, round_: int) -> Iterator[TranscriptLine]:
+    died = [seat.name for seat in game.seats.values() if seat.left_round == round_ and seat.left_by == "night"]
+    yield TranscriptLine(f"Round {round_}. {' and '.join(died) or 'Nobody'} died in the night.")
+
+
+def _votes(game: GameRows, round_: int) -> Iterator[TranscriptLine]:
+    """Yield how the vote of a round went, and who left by it or in another way that day."""
+    votes = [vote for vote in game.votes if vote.round == round_]
+    if votes:
+        yield TranscriptLine(
+            "Votes: " + ", ".join(f"{vote.voter} against {vote.target or 'nobody'}" for vote in votes) + "."
+        )
+    for seat in game.seats.values():
+        if seat.left_round == round_ and seat.left_by != "night":
+            yield TranscriptLine(
+                f"{seat.name} was voted out." if seat.left_by == "exile" else f"{seat.name} left the game."
+            )

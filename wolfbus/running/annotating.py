@@ -1,0 +1,168 @@
+"""Annotating a study: its statements, a reader model, and a file of annotations that grows as the replies come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from analytics.annotations.file import Annotations, Appender, Header, PromptMark, annotation_of, misfit, read
+from analytics.annotations.passages import passages_of
+from analytics.gather import FileNote, each_game
+from players.llm.reader import Reader, prompt_mark
+from wolfbus.errors import ConfigError, WolfError
+from wolfbus.formats import count, money
+from wolfbus.passage import Passage
+from wolfbus.printable import counted
+
+if TYPE_CHECKING:
+    from players.llm.settings import Model
+    from players.spec import BrainContext
+
+_CHARACTERS: Final = 4
+"""Of English text that make a token, as far as an estimate goes."""
+_REPLY: Final = 100
+"""Tokens of a reply that keeps to its form."""
+
+
+def statements_of(folder: Path) -> tuple[list[Passage], list[FileNote]]:
+    """Return the statements of a study, or of any folder of records, and the files with which something is wrong.
+
+    Raises:
+        RecordError: there is nothing to read; or annotations that are there are of other records.
+    """
+    items: list[Passage] = []
+    problems: list[FileNote] = []
+    for note, rows in each_game([folder], keep_text=True):
+        if note.problem is not None:
+            problems.append(note)
+        if rows is not None:
+            items += passages_of(rows, note.head)
+    return items, problems
+
+
+def header_of(model: Model, *, private: bool) -> Header:
+    """Return the header of what a model is about to say."""
+    settings = model.model_dump(
+        include={"temperature", "top_p", "reasoning_effort", "max_tokens", "extra"}, exclude_none=True
+    )
+    return Header(
+        sort="monitor" if private else "reader",
+        prompt=PromptMark(**prompt_mark(private=private)),
+        model=model.model,
+        parameters={**settings.pop("extra", {}), **settings},
+    )
+
+
+def left_over(path: Path, header: Header, items: Sequence[Passage]) -> list[Passage]:
+    """Return the statements that a file does not yet hold; of those it holds, that they are these.
+
+    Raises:
+        RecordError: the file cannot be read, or is of other records.
+        ConfigError: it is of another model, prompt or setting.
+    """
+    if not path.exists():
+        return list(items)
+    file: Annotations = read(path)
+    for name, value in header.annotator.items():
+        before = file.header.annotator[name]
+        if before != value:
+            raise ConfigError(
+                f"{path}: was made with {name} {_short(before)}, not {_short(value)}; take another --name"
+            )
+    by_place = {item.place: item for item in items}
+    for line in file.lines:
+        item = by_place.get(line.place)
+        if item is None or item.seals != line.seals:
+            raise misfit(path, line)
+    there_already = {line.place for line in file.lines}
+    return [item for item in items if item.place not in there_already]
+
+
+def _short(value: object) -> str:
+    return "none" if value is None else str(value)[:200]
+
+
+@dataclass(slots=True)
+class ReaderRun:
+    """One run of a reader model over statements.
+
+    Args:
+        model: the model's settings.
+        items: the statements.
+        private: whether it reads private thoughts.
+
+    Attributes:
+        written: statements annotated so far.
+        unread: by statement, why nothing could be read of it.
+        ended: why the run ended before its end: a budget that is spent, a cassette that lacks a reply.
+    """
+
+    model: Model
+    items: Sequence[Passage]
+    private: bool
+    written: int = 0
+    unread: dict[str, str] = field(default_factory=dict)
+    ended: WolfError | OSError | None = None
+
+    def estimate(self, gateway: Any) -> str:
+        """Return about what the calls will take, in a line."""
+        reader = Reader(self.model, gateway, private=self.private)
+        calls = characters = 0
+        for passage in self.items:
+            for question in reader.questions(passage).values():
+                calls += 1
+                characters += sum(len(message.content) for message in question.messages)
+        prompts, replies = characters // _CHARACTERS, calls * _REPLY
+        price = self.model.price
+        cost = "price not configured"
+        if price is not None:
+            cost = f"about {money((prompts * price.input + replies * price.output) / 1e6)}"
+        return (
+            f"{counted(len(self.items), 'statement')}, {counted(calls, 'call')} of {self.model.model}: about "
+            f"{count(prompts)} tokens of prompts and {count(replies)} of replies, {cost}"
+        )
+
+    def play(self, context: BrainContext, path: Path, header: Header, tell: Callable[[int], None]) -> None:
+        """Read all statements, and add what is said of each to the file at once.
+
+        Args:
+            context: the way to the model.
+            path: the file.
+            header: its header, if it is new.
+            tell: called with the number of statements done.
+        """
+        file = Appender(path, header)
+
+        def end(error: WolfError | OSError) -> None:
+            self.ended = self.ended or error
+
+        def done(passage: Passage, values: Mapping[str, Any] | None, served: str) -> None:
+            if self.ended is not None and values is None:
+                return
+            if values is None:
+                self.unread[passage.id] = served
+            else:
+                try:
+                    file.add(annotation_of(passage, **values, served=served))
+                    self.written += 1
+                except (WolfError, OSError) as error:
+                    end(error)
+            tell(self.written + len(self.unread))
+
+        context.fatal = end
+        reader = Reader(self.model, context.gateway, private=self.private)
+        try:
+            jobs = reader.start(iter(self.items), done, lambda: self.ended is not None)
+            wait(jobs)
+            for job in jobs:
+                job.result()
+        finally:
+            # no reply is written behind its back
+            context.gateway.close()
+            file.close()
+
+
+__all__ = ["FileNote", "ReaderRun", "header_of", "left_over", "statements_of"]
