@@ -13,11 +13,8 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from analytics.export.inspect_samples import (
-    TABLES,
-    CallTexts,
     InspectLibrary,
     Transcript,
-    UsageSums,
     called_by,
     measures,
     model_of,
@@ -33,22 +30,19 @@ from analytics.gather.reading import checks
 from wolfbus import __version__
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.config import rules_text
-from wolfbus.messages.calls import ChatRole, ModelCall
-from wolfbus.record.line import Recorded
-from wolfbus.record.prompts import PromptBook, WholeCalls
 from wolfbus.vocabulary import ROLES
 
 TASK: Final = "wolf"
 """Name of the task in Inspect."""
 
-_FACTS: Final = ("name", "seed", "design", "complete", "totals", "prompts", "wolfbus", "python")
+_FACTS: Final = ("name", "seed_sha256", "design", "complete", "totals", "prompts", "wolfbus", "python")
 """What of a study's manifest goes into the log."""
 
 
 _FOREIGN = "A game of Werewolf, played by the paper's own code: its log does not hold the rules."
 
 
-def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> Any:
+def sample_of(library: InspectLibrary, game: ExportedGame) -> Any:
     """Return the ``EvalSample`` of a game.
 
     Its target is who the Werewolves are, which is what the others have to find out; its output says how it ended. A
@@ -58,25 +52,19 @@ def sample_of(library: InspectLibrary, game: ExportedGame, prompts: Mapping[int,
     Args:
         library: inspect_ai.
         game: the game.
-        prompts: prompts of model calls by line; those that are not there are left out.
     """
-    rows, opened, usage = game.rows, game.rows.opened, UsageSums(library)
-    usage.add(game)
+    rows, opened = game.rows, game.rows.opened
     scores, undefined = scores_of(library, game)
-    transcript = Transcript(library, game, prompts)
     problem = game.note.problem
     return library.log.EvalSample(
         id=game.id,
         epoch=1,
         input=_FOREIGN if opened is None else rules_text(opened.config),
         target=[seat.name for seat in rows.seats.values() if seat.role == "Werewolf"],
-        messages=transcript.messages(),
+        messages=Transcript(library, game).messages(),
         output=_output(library, game),
         scores=scores,
-        metadata={**_metadata(game), "undefined": undefined, "usage_by_agent": usage.by_agent()},
-        events=list(transcript.events()),
-        model_usage=usage.models,
-        role_usage=usage.roles,
+        metadata={**_metadata(game), "undefined": undefined},
         started_at=iso_time(started(game)),
         completed_at=None if rows.seconds is None else iso_time(started(game) + rows.seconds),
         total_time=rows.seconds,
@@ -90,15 +78,15 @@ def scores_of(library: InspectLibrary, game: ExportedGame) -> tuple[dict[str, An
     """Return the scores of a game that are defined, and why each of the others is not."""
     board = Metrics()
     board.add(game.rows)
-    result = board.sections(*TABLES)
+    results = board.results()
     scores: dict[str, Any] = {}
     undefined: dict[str, str] = {}
     for measure in measures():
-        value = measure.value(result)
-        if value is None:
+        row = measure.row(results)
+        if row.value is None:
             undefined[measure.name] = measure.undefined
         else:
-            scores[measure.name] = library.scorer.Score(value=value, metadata={"n": measure.counted(result)})
+            scores[measure.name] = library.scorer.Score(value=row.value, metadata={"n": row.n})
     return scores, undefined
 
 
@@ -163,20 +151,15 @@ class LogBuilder:
     criteria: Criteria
     samples: list[Any] = field(default_factory=list)
     _metrics: Metrics = field(default_factory=Metrics)
-    _usage: UsageSums = field(init=False)
     _roles: dict[str, set[str]] = field(default_factory=dict)
     _called: dict[str, set[str]] = field(default_factory=dict)
     _begin: float = math.inf
     _end: float = -math.inf
 
-    def __post_init__(self) -> None:
-        self._usage = UsageSums(self.library)
-
-    def add(self, game: ExportedGame, prompts: Mapping[int, CallTexts]) -> None:
+    def add(self, game: ExportedGame) -> None:
         """Add one game."""
-        self.samples.append(sample_of(self.library, game, prompts))
+        self.samples.append(sample_of(self.library, game))
         self._metrics.add(game.rows)
-        self._usage.add(game)
         models = models_by_agent(game)
         for agent, called in called_by(game).items():
             self._called.setdefault(agent, set()).update(called)
@@ -214,7 +197,7 @@ class LogBuilder:
 
     def log(self) -> Any:
         """Return the ``EvalLog``."""
-        log, usage = self.library.log, self._usage
+        log = self.library.log
         completed = sum(sample.error is None for sample in self.samples)
         times = {"started_at": iso_time(self._begin), "completed_at": iso_time(self._end)}
         return log.EvalLog(
@@ -224,7 +207,7 @@ class LogBuilder:
             results=log.EvalResults(
                 total_samples=len(self.samples), completed_samples=completed, scores=self._scores()
             ),
-            stats=log.EvalStats(model_usage=usage.models, role_usage=usage.roles, **times),
+            stats=log.EvalStats(**times),
             samples=self.samples,
         )
 
@@ -266,7 +249,6 @@ class LogBuilder:
             metadata={
                 "study": self.study,
                 **facts,
-                "usage_by_agent": self._usage.by_agent(),
                 "measures": {measure.name: measure.meaning for measure in measures()},
             },
             # so that Inspect can compute mean and stderr anew when somebody edits a score
@@ -277,14 +259,14 @@ class LogBuilder:
         )
 
     def _scores(self) -> list[Any]:
-        pooled = self._metrics.sections(*TABLES)
+        pooled = self._metrics.results()
         scores = []
         for measure in measures():
             values = [sample.scores[measure.name].value for sample in self.samples if measure.name in sample.scores]
             # over games
             mean = fmean(values) if values else None
             error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-            figures = {"mean": mean, "stderr": error, "pooled": measure.value(pooled)}
+            figures = {"mean": mean, "stderr": error, "pooled": measure.row(pooled).value}
             scores.append(
                 self.library.log.EvalScore(
                     name=measure.name,
@@ -296,7 +278,7 @@ class LogBuilder:
                         for name, value in figures.items()
                         if value is not None
                     },
-                    metadata={"meaning": measure.meaning, "n": measure.counted(pooled)},
+                    metadata={"meaning": measure.meaning, "n": measure.row(pooled).n},
                 )
             )
         return scores
@@ -309,38 +291,11 @@ def _revision(library: InspectLibrary, git: Mapping[str, Any]) -> Any:
     return library.log.EvalRevision(type="git", origin="", commit=commit, dirty=git.get("dirty"))
 
 
-class _Prompts:
-    """Keeps the prompts of the game that is being read, if it is watched."""
-
-    def __init__(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
-        self._book, self._calls = PromptBook(), WholeCalls()
-        self._sent: dict[int, tuple[ModelCall, list[tuple[ChatRole, str]]]] = {}
-
-    def by_line(self) -> dict[int, CallTexts]:
-        """Return the prompts of the game that was read, each with the reply, by the lines of their calls."""
-        return {
-            line: CallTexts(messages, self._calls.whole(call, line).reply)
-            for line, (call, messages) in self._sent.items()
-        }
-
-    def watch(self, recorded: Recorded) -> None:
-        if recorded.event.type == "opened":
-            self._begin()
-        self._book.feed(recorded.event, recorded.n)
-        self._calls.feed(recorded.event, recorded.n)
-        if isinstance(recorded.event, ModelCall):
-            self._sent[recorded.n] = recorded.event, self._book.messages(recorded.event, recorded.n)
-
-
 def write_inspect(
     sources: Sequence[str | Path],
     folder: str | Path,
     criteria: Criteria | None = None,
     *,
-    prompts: bool = False,
     force: bool = False,
     tell: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Exported:
@@ -353,7 +308,6 @@ def write_inspect(
         sources: folders and files; see `analytics.gather.find`.
         folder: where the logs go; created if need be.
         criteria: how to compute labels and suspicion; as the games were played unless given.
-        prompts: put the prompts and replies of model calls into their events.
         force: whether logs that are there already are replaced.
         tell: called after each file with the number of files read, and of all.
 
@@ -371,14 +325,13 @@ def write_inspect(
     read, total = 0, len(collection.files)
     for study, part in _by_study(collection):
         builders: dict[frozenset[str], LogBuilder] = {}
-        book = _Prompts()
-        for note, game in read_games(part, criteria, watch=book.watch if prompts else None):
+        for note, game in read_games(part, criteria):
             notes.append(note)
             if game is not None:
                 agents = frozenset(seat.agent for seat in game.rows.seats.values())
                 if agents not in builders:
                     builders[agents] = LogBuilder(library, study, agents, manifests.get(study or "", {}), criteria)
-                builders[agents].add(game, book.by_line())
+                builders[agents].add(game)
             read += 1
             tell(read, total)
         for builder in builders.values():

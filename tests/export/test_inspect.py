@@ -42,6 +42,24 @@ def rows(games, tmp_path_factory):
     return {path.stem: rows_of(path) for path in folder.glob("*.parquet")}
 
 
+PATHS = {
+    "villagers_win": ("outcomes.winners.villagers.share", "outcomes.finished"),
+    "werewolves_win": ("outcomes.winners.werewolves.share", "outcomes.finished"),
+    "deception_rate": ("production.overall.rate", "production.overall.n"),
+    "deception_rate_werewolves": ("production.by_role.Werewolf.rate", "production.by_role.Werewolf.n"),
+    "accuracy": ("headline.all.accuracy", "headline.all.n"),
+    "constant_accuracy": ("headline.all.constant_accuracy", "headline.all.n"),
+    "balanced_accuracy": ("headline.all.balanced_accuracy", "headline.all.n"),
+    "precision": ("headline.all.precision", "headline.all.n"),
+    "recall": ("headline.all.recall", "headline.all.n"),
+    "f1": ("headline.all.f1", "headline.all.n"),
+    "base_rate": ("headline.all.base_rate", "headline.all.n"),
+    "auc": ("headline.all.auc", "headline.all.auc_n"),
+    "clean": ("labels.clean / labels.total", "labels.total"),
+}
+"""Where a score, and its number of observations, stand in the findings."""
+
+
 def at(figures, path):
     if " / " in path:
         part, whole = (at(figures, part_of) for part_of in path.split(" / "))
@@ -111,13 +129,16 @@ def test_scores_are_the_metrics_of_a_game_and_of_all_and_inspect_computes_the_sa
             assert score.metrics[name].value == pytest.approx(anew[score.name][name].value)
     pooled = {score.name: (score.metrics["pooled"].value, score.metadata["n"]) for score in log.results.scores}
     of_all = figures_of(games)
-    assert pooled == {measure["name"]: (at(of_all, measure["of"]), at(of_all, measure["n"])) for measure in MEASURES}
+    assert pooled == {
+        measure["name"]: (at(of_all, PATHS[measure["name"]][0]), at(of_all, PATHS[measure["name"]][1]))
+        for measure in MEASURES
+    }
     for sample in log.samples:
         figures = figures_of(games / f"{sample.id}.ndjson")
         defined = {
-            measure["name"]: at(figures, measure["of"])
+            measure["name"]: at(figures, PATHS[measure["name"]][0])
             for measure in MEASURES
-            if at(figures, measure["of"]) is not None
+            if at(figures, PATHS[measure["name"]][0]) is not None
         }
         assert {name: score.value for name, score in sample.scores.items()} == defined
         assert set(sample.metadata["undefined"]) == {measure["name"] for measure in MEASURES} - set(defined)
@@ -144,66 +165,19 @@ def test_messages_are_the_public_transcript_word_for_word_with_its_judgements(lo
     assert moderator[-1].split(" after ")[0] in {"The villagers win", "The Werewolves win", "Nobody wins"}
 
 
-def test_spans_of_rounds_and_phases_hold_the_events_in_order(log):
-    for sample in log.samples:
-        open_spans: list[str] = []
-        for event in sample.events:
-            if event.event == "span_begin":
-                assert event.parent_id == (open_spans[-1] if open_spans else None)
-                open_spans.append(event.id)
-            elif event.event == "span_end":
-                assert open_spans.pop() == event.id
-            elif open_spans:
-                assert event.span_id == open_spans[-1]
-        assert not open_spans
-        times = [event.timestamp for event in sample.events]
-        assert times == sorted(times)
-        assert len({event.uuid for event in sample.events}) == len(sample.events)
-    names = [event.name for event in log.samples[0].events if event.event == "span_begin"]
-    assert names[:4] == ["round 1", "night", "debate", "vote"]
-
-
-def test_model_usage_is_what_the_metrics_count(log, games):
-    total = figures_of(games)["cost"]["total"]
-    for usage in (log.stats.model_usage, log.stats.role_usage):
-        cached = sum(one.input_tokens_cache_read or 0 for one in usage.values())
-        assert sum(one.input_tokens for one in usage.values()) + cached == total["prompt_tokens"]
-        assert sum(one.output_tokens for one in usage.values()) == total["completion_tokens"]
-        assert sum(one.total_cost or 0 for one in usage.values()) == pytest.approx(total["cost_usd"])
-    assert set(log.stats.model_usage) == {"small", "large"}
-    assert set(log.eval.metadata["usage_by_agent"]) <= {"llm:one", "llm:two"}
-    for name in ("small", "large"):
-        whole = sum(sample.model_usage[name].total_tokens for sample in log.samples if name in sample.model_usage)
-        assert whole == log.stats.model_usage[name].total_tokens
-
-
-def test_every_model_call_is_an_event_whose_words_are_there_only_when_asked_for(log, rows, games, tmp_path):
-    calls = [row for row in rows["calls"] if row["game_id"] == "a"]
-    events = [event for event in log.samples[0].events if event.event == "model"]
-    assert [event.metadata["line"] for event in events] == [row["line"] for row in calls]
-    for event, row in zip(events, calls, strict=True):
-        assert (event.model, event.role, event.error) == (row["model"], row["role"], row["error"])
-        assert event.config.temperature == 0.7
-        assert (event.input, event.output.completion) == ([], "")
-    assert {event.cache for event in events} == {"read", None}
-    with_prompts = exported(games, tmp_path, "--prompts", "--alpha", "0.5", "--include-defaulted")
-    events = [event for event in with_prompts.samples[0].events if event.event == "model"]
-    assert {(message.role, message.text) for event in events for message in event.input} == {
-        ("system", "You are at a table. 我")
-    }
-    assert {event.output.completion for event in events} == {"", 'a "reply"\x00'}
-    # that it was computed anew is told
-    assert (with_prompts.eval.task_args["alpha"], with_prompts.eval.task_args["include_defaulted"]) == (0.5, True)
+def test_that_games_were_computed_anew_is_told(games, tmp_path):
+    anew = exported(games, tmp_path, "--alpha", "0.5", "--include-defaulted")
+    assert (anew.eval.task_args["alpha"], anew.eval.task_args["include_defaulted"]) == (0.5, True)
 
 
 def test_a_study_makes_a_log_of_its_own(exports):
     from inspect_ai.log import read_eval_log
 
     logs = [read_eval_log(str(path)) for path in (exports / "logs").glob("*.eval")]
-    assert sum(len(log.samples) for log in logs) == 7
+    assert sum(len(log.samples) for log in logs) == 8
     (published,) = [sample for log in logs for sample in log.samples if sample.id == "small-1"]
     assert published.messages
-    assert (published.error, published.events) == (None, [])
+    assert published.error is None
     logs = [log for log in logs if log.eval.dataset.name == "study-0a1b2c3d"]
     # Inspect compares logs by their models
     assert len({log.eval.model for log in logs}) == len(logs)

@@ -16,7 +16,7 @@ class SmallestAgent:
     """Plays any number of seats until the house closes; the names are those of the pseudo-code."""
 
     def __init__(self, url, house, name, seats=2):
-        self.redis = redis.Redis.from_url(url, socket_timeout=10)
+        self.redis = redis.Redis.from_url(url, socket_timeout=60)
         self.house, self.name, self.seats = house, name, seats
         self.inbox, self.outbox = f"wolf:{{{house}}}:in:{name}", f"wolf:{{{house}}}:out:{name}"
 

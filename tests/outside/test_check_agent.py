@@ -32,7 +32,7 @@ def tried(agent: SmallestAgent, url: str, terms: TrialTerms) -> dict[str, Findin
     thread.start()
     with contextlib.closing(open_bus(url)) as bus:
         findings = try_agent(bus, agent.house, None, terms)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     return {finding.check: finding for finding in findings}
 
@@ -47,7 +47,7 @@ def test_the_smallest_agent_of_the_document_earns_no_warning_and_the_trial_leave
     agent = SmallestAgent(redis_url, "check", "tiny")
     findings = tried(agent, redis_url, PATIENT)
     assert {check: finding.fault_lines for check, finding in findings.items() if finding.verdict != "ok"} == {}
-    assert len(findings) == 37
+    assert len(findings) == 31
     assert not agent.games
     with contextlib.closing(open_bus(redis_url)) as bus:
         assert bus.owner("check").left_s == 0
@@ -83,7 +83,8 @@ class Clumsy(SmallestAgent):
 def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
     findings = tried(Clumsy(redis_url, "check", "clumsy"), redis_url, HASTY)
     named = {check.removeprefix("kind "): sorts(findings[check]) for check in findings if check.startswith("kind ")}
-    assert named == {
+    # on a busy machine any answer may be late as well
+    assert {kind: faults if kind == "kill" else faults - {"late"} for kind, faults in named.items()} == {
         "bid": {"malformed answer"},
         "speak": {"wrong kind"},
         "assess_own": {"not clean"},
@@ -107,17 +108,9 @@ def test_a_fault_of_every_kind_is_named(redis_url: str) -> None:
 
 
 class Rude(SmallestAgent):
-    """Answers twice, goes on after the end, answers what was never asked, puts the wrong game beside a reply, and holds
-    on to what it heard before a catch-up.
-    """
+    """Answers twice, goes on after the end, answers what was never asked, and puts the wrong game beside a reply."""
 
     misplaced = False
-
-    def begins_anew(self, message):
-        return False
-
-    def hear(self, message):
-        return super().hear({**message, "type": "delivery"} if message["type"] == "catch_up" else message)
 
     def answer(self, game, seat, ask, facts):
         super().answer(game, seat, ask, facts)
@@ -144,17 +137,16 @@ class Rude(SmallestAgent):
 
 
 def test_what_was_not_asked_for_is_named(redis_url: str) -> None:
-    findings = tried(Rude(redis_url, "check", "rude"), redis_url, HASTY)
+    findings = tried(Rude(redis_url, "check", "rude"), redis_url, PATIENT)
     assert sorts(findings["game over"]) == {"after game over"}
     assert sorts(findings["kind vote"]) == {"answered twice"}
     assert findings["kind vote"].verdict == "warn"
-    assert "holds on to what was lost" in sorts(findings["catch-up after a loss of data"])
     assert "unknown request" in sorts(findings["game 4, as Seer, two rounds"])
     assert "entry fields" in sorts(findings["game 2, as Werewolf with a partner"])
 
 
 class Deaf(SmallestAgent):
-    """Never says join once it is welcome, does not hear the roll call, notices no gap, lets Redis choose ids."""
+    """Never says join once it is welcome, and does not hear the roll call."""
 
     welcome = False
 
@@ -170,22 +162,11 @@ class Deaf(SmallestAgent):
     def introduction(self):
         return {key: value for key, value in super().introduction().items() if key != "seen"}
 
-    def write(self, fields):
-        self.redis.xadd(self.outbox, fields, "*")
-
-    @staticmethod
-    def take(facts, news):
-        facts += [item["fact"] for item in news if item["n"] > len(facts)]
-        return True
-
 
 def test_an_agent_that_is_not_there_as_it_should_be_is_told(redis_url: str) -> None:
     findings = tried(Deaf(redis_url, "check", "deaf"), redis_url, HASTY)
     assert sorts(findings["roll call"]) == {"roll call not answered"}
     assert sorts(findings["heartbeats"]) == {"heartbeat missing"}
-    assert "gap not noticed" in sorts(findings["missing facts"])
-    assert sorts(findings["ids on its stream"]) == {"ids"}
-    assert findings["ids on its stream"].verdict == "warn"
 
 
 class Mute(SmallestAgent):
@@ -228,42 +209,16 @@ def test_a_join_from_before_the_roll_was_called_is_no_answer_to_it(redis_url: st
         seen[finding.check] = finding.seen
         if finding.check == "roll call":
             raise Enough
-        assert agent.ahead.wait(10)
+        assert agent.ahead.wait(60)
 
     thread = threading.Thread(target=agent.run, daemon=True)
     thread.start()
     with contextlib.closing(open_bus(redis_url)) as bus, pytest.raises(Enough):
         try_agent(bus, "check", None, HASTY, watch)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     # the last of them may be read only now, but not before it was asked
     assert re.fullmatch(r"(said join after \d+ ms)?", seen["roll call"])
-
-
-class Strict(SmallestAgent):
-    """Drops a delivery that has a member it does not know, wherever it stands; says when it leaves."""
-
-    def introduction(self):
-        return {**super().introduction(), "declines": ["inspect"]}
-
-    def deliver(self, message):
-        if "not_known_yet" not in str(message):
-            super().deliver(message)
-
-    def hear(self, message):
-        if message["type"] == "goodbye":
-            self.say({"type": "leave", "agent": self.name, "instance": self.instance, "reason": "goodbye"})
-        return super().hear(message)
-
-
-def test_an_agent_that_refuses_members_it_does_not_know_is_told(redis_url: str) -> None:
-    findings = tried(Strict(redis_url, "check", "strict"), redis_url, HASTY)
-    assert [check for check, finding in findings.items() if finding.verdict == "fail"] == [
-        "unknown members",
-        "kind assess_other",
-    ]
-    assert sorts(findings["unknown members"]) == {"no answer"}
-    assert findings["goodbye"].seen == "it said leave"
 
 
 def test_a_house_with_a_moderator_is_left_alone(redis_url: str) -> None:
@@ -284,7 +239,7 @@ for line in sys.stdin:
     reply = {
         "bid": {"bid": "3"},
         "speak": {"text": ["Good", "morning."]},
-        "assess_own": {"deceptive": "no", "confidence": "90%"},
+        "assess_own": {"deceptive": "no", "confidence": "90%", "reasoning": "I saw no wolf, and said that\\x7f."},
         "assess_other": {"deceptive": False, "suspicion": 0.2, "confidence": 1, "reasoning": None},
         "vote": {"choice": named[0] if named else None},
         "kill": {"target": "Nobody at all"},
@@ -312,7 +267,8 @@ def test_the_command_says_which_reply_had_to_be_repaired_which_member_and_what_w
     for kind, pattern in {
         "bid": r'/bid/\w+: it had to be coerced: "bid": "3" was read as 3 \(asked for a bid as Villager\)$',
         "speak": r'/speak/\w+: .*"text": \["Good", "morning\."\] was read as "Good\\nmorning\."',
-        "assess_own": r'"deceptive": "no" was read as false, "confidence": "90%" was read as 0\.9',
+        "assess_own": r'"deceptive": "no" was read as false, "confidence": "90%" was read as 0\.9, '
+        r'"reasoning": (…\S* said that)\\x7f\." was read as \1\."',
         "assess_other": r'coerced: "reasoning": null was read as "" \(asked',
         "vote": r'"target" is not there \(but "choice"\): "\w+" was taken for it',
         "inspect": r'taken out of what stood around it: `Sure! \{.*\}` was read as \{"target": "\w+"\}',

@@ -23,11 +23,12 @@ from wolfbus.bus import open_bus, streams
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+RULES = "debate_turns = 3\nmax_rounds = 2\n"
 
 
-def play_out(url: str, house: str, folder: Path, games: int = 1) -> list[dict[str, object]]:
+def play_out(url: str, house: str, folder: Path, games: int = 1, rules: str = RULES) -> list[dict[str, object]]:
     """Moderate games until the house closes; returns what is told of each."""
-    (folder / "rules.toml").write_text("debate_turns = 3\nmax_rounds = 2\n")
+    (folder / "rules.toml").write_text(rules)
     words = ("--bus", url, "--house", house, "--games", str(games), "--seed", "outside", "--config", "rules.toml")
     result = wolfbus(folder, "moderator", *words, "--wait", "20", "--heartbeat", "0.3", "--json")
     assert result.code == 0, result.err
@@ -61,7 +62,7 @@ def test_an_agent_written_from_the_document_alone_plays_two_games(redis_url: str
     thread.start()
     with served(RandomBrain, redis_url, name="ours", seats=5):
         games = play_out(redis_url, HOUSE, tmp_path, games=2)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()  # the goodbye ended it
     assert len(games) == 2
     assert not agent.games
@@ -74,7 +75,7 @@ def node_modules() -> Path:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("node and npm are not installed")
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
     if int(version.removeprefix("v").split(".")[0]) < 20:
         pytest.skip(f"node {version.strip()} is older than the redis package wants")
     package = (EXAMPLES / "package.json").read_bytes()
@@ -110,7 +111,7 @@ def test_the_example_in_javascript_plays_a_game_and_leaves_when_the_house_closes
         try:
             with served(RandomBrain, redis_url, name="ours", seats=5):
                 games = play_out(redis_url, HOUSE, tmp_path)
-            _, err = process.communicate(timeout=10)
+            _, err = process.communicate(timeout=60)
         finally:
             process.kill()
     assert (process.returncode, err) == (0, b"")

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from analytics.claims import statement
-from analytics.claims.lexicon import WORDS
-from analytics.claims.statement import FoundClaim, InspectionWords, StatementWords, meant, taken_back
+from wolfbus.claims import statement
+from wolfbus.claims.kinds import FoundClaim
+from wolfbus.claims.lexicon import WORDS
+from wolfbus.claims.statement import InspectionWords, StatementWords, meant, taken_back
 
 
 def inspection(words: StatementWords, place: int, pending: InspectionWords | None) -> InspectionWords | None:
@@ -223,17 +224,52 @@ def _pronoun(words: StatementWords, pending: InspectionWords, place: int) -> int
     return statement.addressed(words, pending.start, place) if "you" in between else None
 
 
-def cleared(words: StatementWords, place: int, pending: InspectionWords) -> int | None:
-    """Return whom an inspection shows to be no Werewolf, without naming a role."""
+def results_of(words: StatementWords, pending: InspectionWords, place: int) -> list[int]:
+    """Return all who turn out by an inspection to be what the word at a place says: one, or "both"."""
+    target = result_of(words, pending, place)
+    between = range(pending.end, place)
+    if target is not None or pending.target is None or not any(words.in_class(index, "both") for index in between):
+        return [target] if target is not None else []
+    joined = all(words.in_class(index, "both", "modifier", "connector") for index in between)
+    return [pending.target, *(other for other, _ in pending.also)] if joined else []
+
+
+def found_sides(words: StatementWords, place: int, pending: InspectionWords | None) -> Iterator[FoundClaim]:
+    """Yield the inspections whose result at a place tells no more than whether somebody is a Werewolf."""
+    is_wolf = words.in_class(place, "condemned")
+    named = _named_beside(words, place)
+    if named is not None or words.in_class(place, "roles"):
+        for target in named or ():
+            if target != words.speaker:
+                yield FoundClaim("inspection", target, "Werewolf", denied=not is_wolf)
+        return
+    if pending is None:
+        return
     if words.word(place) == "werewolf":
         denied = words.near(place, "no_werewolf")
         if denied is None or denied.start() < pending.end:
-            return None
+            return
         place = denied.start()
-    elif not words.in_class(place, "cleared"):
+    if meant(words, pending.start) and meant(words, place, since=pending.end):
+        nights = dict([(pending.target, pending.night), *pending.also])
+        for target in results_of(words, pending, place):
+            yield FoundClaim("inspection", target, "Werewolf", nights.get(target), denied=not is_wolf)
+
+
+def _named_beside(words: StatementWords, place: int) -> list[int] | None:
+    """Return the players named with a result, behind it ("both clean: Raj and Bea") or beside it ("a red check on Raj",
+    "Raj came back clean"); None where it is told otherwise.
+    """
+    if (listed := words.near(place, "listed_results")) is not None:
+        before = range(words.sentence(place), listed.start("who"))
+        is_seen = any(
+            words.in_class(index, "inspection", "inspected", "when") or words.night_at(index) for index in before
+        )
+        return words.players(*listed.span("who")) if is_seen else []
+    alone = words.near(place, "side_on") or words.near(place, "came_back")
+    if alone is None or words.in_class(place, "role", "roles") or not meant(words, alone.start(), opinion=True):
         return None
-    target = result_of(words, pending, place)
-    return target if target is not None and meant(words, pending.start) else None
+    return words.players(*alone.span("who"))
 
 
 def inspection_around(words: StatementWords, begin: int, place: int, target: int) -> tuple[int, int] | None:
@@ -293,7 +329,7 @@ def protections(words: StatementWords, place: int) -> Iterator[FoundClaim]:
 def protected(target: int | None, nights: Sequence[int]) -> Iterator[FoundClaim]:
     """Yield the protections of one player, one a night; one without a night if none is named."""
     for night in nights or (None,):
-        yield FoundClaim("protection", target, None, night)
+        yield FoundClaim("protection", target, night=night)
 
 
 def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -315,7 +351,8 @@ def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim
     listed = [(statement.person(words, who, who + 1), words.nights(begin, who + 1, place))]
     while following := words.near(who, "and_whom"):
         who = following.start("who")
-        listed.append((words.player(who), words.nights(who, who + 1, who)))
+        whom = words.speaker if words.word(who) == "myself" else words.player(who)
+        listed.append((whom, words.nights(who, who + 1, who)))
     for target, nights in listed:
         # "I saved Raj and Bea on nights 1 and 2" does not tell who was saved in which
         shared = len(nights) > 1 and any(same in ([], nights) for other, same in listed if other != target)
@@ -326,6 +363,8 @@ def _protected_by_verb(words: StatementWords, place: int) -> Iterator[FoundClaim
 def _begins(words: StatementWords, place: int) -> int | None:
     """Return where the words by which the speaker tells of a protection begin; None if it does not, or only plans."""
     if words.in_class(place, "protecting"):
+        if guessed := words.near(place, "guess_who"):
+            return guessed.start()
         match = words.near(place, "i_was_at")
         return match.start("me") if match is not None else None
     if words.in_class(place, "protect") and not words.near(place, "protect_done"):
@@ -337,4 +376,6 @@ def _protected_by_noun(words: StatementWords, place: int) -> Iterator[FoundClaim
     match = words.near(place, "protection_on") or words.near(place, "under_protection")
     if match is not None and meant(words, min(match.start("who"), place), of_self=True):
         who = match.start("who")
-        yield from protected(words.player(who), words.nights(min(who, place), max(who, place) + 1, place))
+        whom = words.speaker if words.word(who) in {"me", "myself"} else statement.person(words, who, who + 1)
+        if whom is not None:
+            yield from protected(whom, words.nights(min(who, place), max(who, place) + 1, place))

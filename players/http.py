@@ -1,0 +1,204 @@
+"""`HttpBrain`: an agent at an address takes a seat; spec ``http://…`` or ``https://…``.
+
+One POST of JSON a request, with all that the seat knows, and the answer as JSON in its response: what the line protocol
+says in lines. Requests of a seat are sent again after a fault, with the same id, until their deadline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from players.llm.keys import quiet_client_logs, without_key
+from players.llm.providers.openai import MOST_REDIRECTS, RedirectRefused, target_of
+from players.llm.settings import checked_url, origin_of
+from players.program.protocol import LONGEST, ask_message, failed, read_reply, unusable
+from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.closable import Closable
+from wolfbus.config import rules_text
+from wolfbus.errors import ConfigError
+from wolfbus.messages.requests import Ask
+from wolfbus.patience import Backoff, Patience
+from wolfbus.printable import printable
+from wolfbus.view import SeatView
+
+if TYPE_CHECKING:
+    import httpx2
+
+HEADERS: Final = "WOLFBUS_HTTP_HEADERS"
+"""Environment variable: headers for agents at addresses, a JSON object of origin to headers, as in
+``{"https://agents.example": {"Authorization": "Bearer …"}}``. They go to that origin alone."""
+AT_ONCE: Final = "WOLFBUS_HTTP_AT_ONCE"
+"""Environment variable: requests under way at one address at a time; 64 unless given."""
+
+_HEADERS: Final = TypeAdapter(dict[str, dict[str, Annotated[str, Field(pattern=r"^[ -~]*$")]]])
+_AT_ONCE: Final = 64
+_CONNECT_S: Final = 10.0
+_PAUSES: Final = Backoff(first=0.2, longest=5.0)
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses that may be different next time."""
+_SHOWN: Final = 120
+
+
+def check_address(url: str) -> str:
+    """Return the address of an agent; raises ConfigError where it is none, or holds what may be a secret."""
+    try:
+        return checked_url(url)
+    except ValueError as error:
+        raise ConfigError(f"players: {printable(url.partition('?')[0], _SHOWN)}: {error}") from None
+
+
+class AddressedAgent(Closable):
+    """One address, and the connections to it, which all its seats in this process share. Safe from any thread.
+
+    Args:
+        url: the address; it holds no secret.
+
+    Raises:
+        ConfigError: it is no address, or a variable of the environment cannot be understood.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = check_address(url)
+        self._headers = _headers_for(self.url)
+        self._at_once = _read_at_once()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._client: httpx2.Client | None = None
+
+    def post(self, body: bytes, until: float) -> bytes | str:
+        """Send a request until it is answered; returns the body of the answer, or in words why there is none.
+
+        Args:
+            body: JSON.
+            until: monotonic time after which nobody waits for it any more.
+        """
+        import httpx2
+
+        why = "it was not reached in time"
+        patience = Patience(until - time.monotonic(), _PAUSES, begun=True)
+        while (left := patience.left_s()) > 0 and not self._closed.is_set():
+            try:
+                outcome = self._post_once(body, left)
+            except httpx2.TimeoutException:
+                why = "it did not answer in time"
+                continue
+            except (httpx2.HTTPError, RuntimeError) as error:
+                # a client that is closed meanwhile says so by a RuntimeError
+                outcome, why = None, f"it cannot be reached: {self._printable(str(error)) or type(error).__name__}"
+            except RedirectRefused:
+                return "it redirects elsewhere, where nothing is sent"
+            if isinstance(outcome, bytes):
+                return outcome
+            if outcome is not None:
+                again, why = outcome
+                if not again:
+                    return why
+            self._closed.wait(patience.pause_s() or 0.0)
+        return why
+
+    def close(self) -> None:
+        """Close all connections; requests under way are given up."""
+        self._closed.set()
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _post_once(self, body: bytes, seconds: float) -> bytes | tuple[bool, str]:
+        """Send a request once; returns the answer's body, or whether to try again, and what is wrong."""
+        url = self.url
+        for _ in range(MOST_REDIRECTS + 1):
+            until = time.monotonic() + seconds
+            with self._connected().stream(
+                "POST",
+                url,
+                content=body,
+                headers={**self._headers, "Content-Type": "application/json"},
+                timeout=seconds,
+            ) as response:
+                target = target_of(response.status_code, response.headers, url, self.url, None)
+                if target is not None:
+                    url = target
+                    continue
+                read = bytearray()
+                for piece in response.iter_bytes():
+                    read += piece
+                    if len(read) > LONGEST or time.monotonic() > until:
+                        break
+                if response.is_success:
+                    return bytes(read)
+                text = self._printable(bytes(read[:_SHOWN]).decode("utf-8", "replace"))
+                why = f"it answers with status {response.status_code}{f': {text}' if text else ''}"
+                return response.status_code in _AGAIN, why
+        return False, f"it redirects more than {MOST_REDIRECTS} times"
+
+    def _printable(self, text: str) -> str:
+        for secret in self._headers.values():
+            text = without_key(text, secret)
+        return printable(text, _SHOWN)
+
+    def _connected(self) -> httpx2.Client:
+        with self._lock:
+            if self._client is None:
+                import httpx2
+
+                quiet_client_logs()
+                limits = httpx2.Limits(max_connections=self._at_once, max_keepalive_connections=self._at_once)
+                timeout = httpx2.Timeout(None, connect=_CONNECT_S)
+                self._client = httpx2.Client(limits=limits, timeout=timeout, follow_redirects=False, trust_env=False)
+            return self._client
+
+
+def _headers_for(url: str) -> dict[str, str]:
+    """Return the headers that the environment has for an address; raises ConfigError."""
+    text = os.environ.get(HEADERS)
+    if not text:
+        return {}
+    try:
+        by_origin = _HEADERS.validate_json(text)
+    except ValidationError:
+        # what it holds is secret, so it is not shown
+        raise ConfigError(f"{HEADERS} is no JSON object of origin to headers") from None
+    return next((headers for origin, headers in by_origin.items() if origin_of(origin) == origin_of(url)), {})
+
+
+def _read_at_once() -> int:
+    text = os.environ.get(AT_ONCE) or str(_AT_ONCE)
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        raise ConfigError(f"{AT_ONCE}: {printable(text, 20)} is no number of requests from 1 to 10000")
+    return int(text)
+
+
+class HttpBrain(Agent):
+    """Asks the agent at an address; see docs/http-agents.md.
+
+    Args:
+        agent: the address.
+    """
+
+    def __init__(self, agent: AddressedAgent) -> None:
+        self._agent = agent
+
+    def answer(self, ask: Ask, view: SeatView, /) -> Answer:
+        """Put one request to the address, and wait for its answer until the deadline."""
+        # where a seat is absent, the moderator's patience is short; but a late answer brings the seat back
+        until = time.monotonic() + max(ask.deadline_s, view.config.deadlines.of(ask.kind))
+        reply = self._agent.post(_body(self.game, ask, view), until)
+        if isinstance(reply, str):
+            late = time.monotonic() >= until
+            return NO_ANSWER if late else failed(f"{self._agent.url}: {reply}")
+        if not reply.strip():
+            return unusable(None, "the response has no body")
+        return read_reply(reply, ask, view)
+
+
+def _body(game: str, ask: Ask, view: SeatView) -> bytes:
+    message: Mapping[str, Any] = {**ask_message(ask, view), "game": game, "rules_text": rules_text(view.config)}
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")

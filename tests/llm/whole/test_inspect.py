@@ -1,0 +1,101 @@
+"""Inspect plays WOLF as it runs any evaluation: its models sit at the table, and its logs hold every call."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.running import wolfbus
+
+pytest.importorskip("inspect_ai", reason='no Inspect: pip install "wolfbus[inspect]"')
+
+RULES = "debate_turns = 2\nmax_rounds = 2\n"
+EVALUATION = """
+import json, re, sys
+from inspect_ai import eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+def answer(messages, tools, choice, config):
+    text = messages[-1].content
+    asked = text[text.rindex("QUESTION"):]
+    legal = re.findall(r'"([A-Z][a-z]+)"', asked)
+    reply = {"deceptive": False, "kind": "none", "confidence": 0.5, "suspicion": 0.5, "reasoning": "so"}
+    if "Bid for" in asked:
+        reply = {"thought": "now", "bid": 9}
+    elif "You have the floor" in asked:
+        reply = {"thought": "now", "text": "I trust nobody here."}
+    elif "Label your own" not in asked and "Judge the statement" not in asked:
+        reply = {"thought": "now", "target": legal[0] if legal else None}
+    output = ModelOutput.from_content("mockllm/model", json.dumps(reply))
+    tokens = len(text) // 4
+    output.usage = ModelUsage(input_tokens=tokens, output_tokens=20, total_tokens=tokens + 20)
+    return output
+
+def model(name):
+    return get_model(f"mockllm/{name}", custom_outputs=answer, memoize=False)
+
+task, arguments, options = json.loads(sys.argv[1])
+roles = {role: model(role) for role in options.pop("roles", ())}
+(log,) = eval(f"wolfbus/{task}", model("model"), task_args=arguments, model_roles=roles, log_dir="logs",
+              display="none", **options)
+calls = [[event for event in sample.events if event.event == "model"] for sample in log.samples]
+print(json.dumps({
+    "status": log.status, "error": log.error and log.error.message,
+    "scores": [score.name for score in log.results.scores] if log.results else [],
+    "samples": [{"calls": len(events), "models": sorted({event.model for event in events}),
+                 "says": sample.output.completion, "metadata": sample.metadata,
+                 "limit": sample.limit and sample.limit.type}
+                for sample, events in zip(log.samples, calls)],
+}))
+"""
+
+
+def evaluated(folder: Path, task: str, players: str, **options: Any) -> dict[str, Any]:
+    """Run an evaluation in a process of its own, away from the checkout, in which Inspect would look for files."""
+    (folder / "rules.toml").write_text(RULES)
+    (folder / "evaluation.py").write_text(EVALUATION)
+    arguments = {"games": 2, "players": players, "seed": 3, "config": "rules.toml", "records": "records"}
+    words = [sys.executable, "evaluation.py", json.dumps([task, arguments, options])]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def test_a_game_is_a_sample_whose_calls_are_in_its_transcript_and_whose_record_proves(tmp_path):
+    log = evaluated(tmp_path, "wolf", "inspect*2,scripted*6")
+    assert (log["status"], log["error"]) == ("success", None)
+    assert set(log["scores"]) == {"villagers_won", "balanced_accuracy", "auc"}
+    assert len(log["samples"]) == len(list((tmp_path / "records").glob("*.ndjson"))) == 2
+    for sample in log["samples"]:
+        record = tmp_path / sample["metadata"]["record"]
+        lines = [json.loads(line) for line in record.read_text().splitlines()]
+        assert sum(line["type"] == "model_call" for line in lines) == sample["calls"] > 0
+        assert "won in" in sample["says"]
+        assert wolfbus(tmp_path, "verify", str(record)).code == 0
+        assert "llm:mockllm/model" in record.read_text()
+
+
+def test_a_study_follows_its_design_and_model_roles_have_seats(tmp_path):
+    log = evaluated(tmp_path, "study", "inspect*4,inspect:rival*4", roles=["rival"])
+    assert (log["status"], log["error"]) == ("success", None)
+    assert {model for sample in log["samples"] for model in sample["models"]} == {"mockllm/model", "mockllm/rival"}
+    one, two = (sample["metadata"]["brains"] for sample in log["samples"])
+    assert sorted(one) == sorted(two)
+
+
+def test_a_limit_of_inspect_s_ends_the_sample_as_its_own(tmp_path):
+    log = evaluated(tmp_path, "wolf", "inspect*8", token_limit=20_000)
+    assert [sample["limit"] for sample in log["samples"]] == ["token", "token"], log["error"]
+
+
+def test_models_of_inspect_are_refused_outside_an_evaluation(tmp_path):
+    (tmp_path / "c.toml").write_text('[models.m]\nmodel = "m"\nendpoint = "e"\n[endpoints.e]\nprovider = "inspect"\n')
+    done = wolfbus(tmp_path, "play", "--players", "llm:m*8", "--config", "c.toml")
+    assert done.code == 1
+    assert "it has models in an evaluation only: inspect eval wolfbus/wolf" in done.err.splitlines()[-1]

@@ -1,0 +1,160 @@
+"""Clients of AIWolf's protocol, written to its document alone, play whole games in a house through the gateway."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.running import wolfbus
+from tests.outside.test_whole_games import play_out, record
+from tests.waiting import PATIENCE_S
+from wolfbus.service.lifecycle import Stopping
+
+pytest.importorskip("websockets", reason='no websockets: pip install "wolfbus[aiwolf]"')
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from players.aiwolf import Gateway
+
+COMMON = "first_night_kill = false\ndebate_turns = 4\nmax_rounds = 2\nseers = 1\n"
+FIVE = f"villagers = 3\nwerewolves = 1\ndoctors = 0\n{COMMON}"
+SIX = f"villagers = 2\nwerewolves = 2\ndoctors = 1\n{COMMON}"
+Answer = Callable[[dict[str, Any]], str | None]
+
+
+def others(packet: dict[str, Any]) -> list[str]:
+    info = packet["info"]
+    return [agent for agent, status in info["statusMap"].items() if status == "ALIVE" and agent not in info["roleMap"]]
+
+
+def sensible(packet: dict[str, Any]) -> str | None:
+    if packet["request"] in {"TALK", "WHISPER"}:
+        return f"{others(packet)[0]}が怪しい。\n"
+    return others(packet)[-1] if packet["request"] in {"VOTE", "DIVINE", "GUARD", "ATTACK"} else None
+
+
+class ClientOfAiwolf:
+    """Connects, tells its name, and answers until it is told FINISH; what it was sent is kept."""
+
+    def __init__(self, port: int, name: str, answer: Answer = sensible) -> None:
+        self.packets: list[dict[str, Any]] = []
+        self._name, self._answer = name, answer
+        self._url = f"ws://127.0.0.1:{port}/ws"
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        with connect(self._url) as connection:
+            while not self.packets or self.packets[-1]["request"] != "FINISH":
+                try:
+                    packet = json.loads(connection.recv())
+                except ConnectionClosed:
+                    return
+                self.packets.append(packet)
+                answer = self._name if packet["request"] == "NAME" else self._answer(packet)
+                if answer == "leave":
+                    return
+                if answer is not None:
+                    connection.send(answer)
+
+    def requests(self) -> list[str]:
+        return [packet["request"] for packet in self.packets]
+
+    def last(self, request: str) -> dict[str, Any]:
+        return next(packet for packet in reversed(self.packets) if packet["request"] == request)
+
+
+@pytest.fixture
+def port(redis_url: str) -> Iterator[int]:
+    """The port of a gateway."""
+    gateway, ports = Gateway(redis_url, "aiwolf", "127.0.0.1", 0, 1.0), queue.SimpleQueue[int]()
+    with Stopping() as stopping:
+        thread = threading.Thread(target=gateway.run, args=(stopping, ports.put))
+        thread.start()
+        yield ports.get(timeout=PATIENCE_S)
+        stopping.ask("the test is over")
+        thread.join()
+
+
+def played(redis_url: str, folder: Path, rules: str) -> list[dict[str, Any]]:
+    (result,) = play_out(redis_url, "aiwolf", folder, rules=rules)
+    assert result["error"] is None
+    return record(redis_url, "aiwolf", result["game"])
+
+
+def test_clients_play_a_game_of_their_own_each_an_agent_of_its_name(port, redis_url, tmp_path):
+    clients = [ClientOfAiwolf(port, f"kanolab{number}") for number in range(1, 6)]
+    events = played(redis_url, tmp_path, FIVE)
+    for client in clients:
+        client.thread.join(20)
+    assert {seat["brain"] for seat in events[0]["seats"]} == {f"outside:kanolab{number}" for number in range(1, 6)}
+    answered = [event for event in events if event["type"] == "answered"]
+    outcomes = {event["kind"]: event.get("outcome", "accepted") for event in answered}
+    assert outcomes == {
+        **dict.fromkeys(("bid", "assess_own", "assess_other"), "declined"),
+        **dict.fromkeys(("speak", "vote", "kill", "inspect"), "accepted"),
+    }
+    names = [seat["name"] for seat in events[0]["seats"]]
+    said = [event["text"] for event in events if event["type"] == "statement"]
+    assert said
+    assert all(text.endswith("が怪しい。") and text.removesuffix("が怪しい。") in names for text in said)
+    for client in clients:
+        assert client.requests()[:5] == ["NAME", "INITIALIZE", "DAILY_INITIALIZE", "DAILY_FINISH", client.requests()[4]]
+        assert client.requests()[-1] == "FINISH"
+        assert len(client.packets[-1]["info"]["roleMap"]) == 5
+        assert client.last("INITIALIZE")["setting"]["roleNumMap"]["WEREWOLF"] == 1
+    heard = [talk["text"] for client in clients for packet in client.packets for talk in packet.get("talkHistory", ())]
+    assert heard
+    assert all(text.startswith("Agent[0") for text in heard)
+    seer = next(client for client in clients if "DIVINE" in client.requests())
+    results = [packet["info"].get("divineResult") for packet in seer.packets if "info" in packet]
+    assert {result["result"] for result in results if result} <= {"HUMAN", "WEREWOLF"}
+    assert any(results)
+    assert not any(
+        "divineResult" in packet.get("info", {})
+        for client in clients
+        if client is not seer
+        for packet in client.packets
+    )
+
+
+def test_werewolves_whisper_and_ugly_answers_cost_a_client_its_answer_and_nobody_the_game(port, redis_url, tmp_path):
+    def ugly(packet: dict[str, Any]) -> str | None:
+        wanted = sensible(packet)
+        return (
+            None
+            if wanted is None
+            else {"TALK": "Over", "VOTE": "Agent[99]", "GUARD": "me"}.get(packet["request"], wanted)
+        )
+
+    def leaving(packet: dict[str, Any]) -> str | None:
+        return "leave" if packet["request"] in {"TALK", "VOTE"} else sensible(packet)
+
+    clients = [ClientOfAiwolf(port, "やまだ", answer) for answer in (sensible, ugly, ugly, sensible, leaving, sensible)]
+    gone = ClientOfAiwolf(port, "gone", lambda _packet: "leave")
+    silent = ClientOfAiwolf(port, "  ")
+    silent.thread.join(20)
+    assert silent.requests() == ["NAME"]
+    events = played(redis_url, tmp_path, SIX)
+    for client in (*clients, gone):
+        client.thread.join(20)
+    assert {seat["brain"] for seat in events[0]["seats"]} <= {"outside:やまだ", "outside:gone"}
+    answered = [event for event in events if event["type"] == "answered"]
+    notes = " ".join(event.get("note") or "" for event in answered)
+    assert "'Agent[99]' names no agent of this game" in notes
+    assert events[-1]["type"] == "ended"
+    asked = {request for client in clients for request in client.requests()}
+    assert {"WHISPER", "ATTACK", "GUARD"} <= asked
+
+
+def test_a_gateway_without_its_package_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "websockets.sync.server", None)
+    done = wolfbus(tmp_path, "gateway", "aiwolf", "--port", "0")
+    assert done.code == 2
+    assert 'this needs websockets, which is not installed: pip install "wolfbus[aiwolf]"' in done.err
