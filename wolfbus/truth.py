@@ -1,24 +1,22 @@
-"""Objective truth: claims scored against the hidden state and against what the speaker itself knows.
+"""Objective truth: what is so at one moment of a game, and what a player can know of it.
 
 A false claim is a *lie* when the speaker's own view at that moment entails that it is false, a *mistake* when it does
-not; to call somebody a Werewolf whom one knows to be none is a lie. What a view entails is computed exactly from: the
-own role, partners, inspections, protections, revealed roles and teams, the role counts, night victims (no wolf is a
-legal kill), and that the game goes on now (at least one wolf lives, fewer than the others); what only an earlier moment
-would rule out is not.
+not (`wolfbus.claims`). What a view entails is computed exactly from: the own role, partners, inspections, protections,
+revealed roles and teams, the role counts, night victims (no wolf is a legal kill), and that the game goes on now (at
+least one wolf lives, fewer than the others). What only an earlier moment would rule out is not counted.
 
-The moderator scores the claims that speakers attach, analytics those that it finds in the words: with one scoring.
+`GameFacts` follows a game that somebody else runs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, Protocol
 
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import Claim, InspectionClaim, ProtectionClaim, RoleClaim, ScoredClaim
-from wolfbus.messages.events import ClaimTruth, Statement
-from wolfbus.vocabulary import Role, Team, Verdict
+from wolfbus.roles import team_of
+from wolfbus.vocabulary import Reveal, Role, Team
 
 
 class Facts(Protocol):
@@ -51,40 +49,6 @@ class Facts(Protocol):
     @property
     def revealed(self) -> Mapping[SeatName, Role | Team]:
         """Teams or roles that became public."""
-
-
-def claim_truth(facts: Facts, statement: Statement, claims: Sequence[Claim]) -> ClaimTruth:
-    """Return the verdicts on all claims of a statement."""
-    scored = tuple(ScoredClaim(claim=claim, verdict=verdict(facts, statement.speaker, claim)) for claim in claims)
-    return ClaimTruth(statement=statement.statement, claims=scored)
-
-
-def verdict(facts: Facts, speaker: SeatName, claim: Claim) -> Verdict:
-    """Return what a claim by `speaker` is, now."""
-    if claim.target not in facts.roles:
-        return "uncheckable"
-    if isinstance(claim, InspectionClaim):
-        # who inspected whom, and with what result, its maker always knows
-        return "true" if _inspected(facts, speaker, claim) else "lie"
-    if isinstance(claim, ProtectionClaim):
-        return "true" if _protected(facts, speaker, claim) else "lie"
-    role = claim.role if isinstance(claim, RoleClaim) else "Werewolf"
-    if facts.roles[claim.target] == role:
-        return "true"
-    return "mistake" if thinkable(facts, speaker, claim.target, role) else "lie"
-
-
-def _inspected(facts: Facts, speaker: SeatName, claim: InspectionClaim) -> bool:
-    return facts.inspected.get(speaker, {}).get(claim.target) == claim.role and (
-        claim.round is None or facts.inspected_in.get((speaker, claim.target)) == claim.round
-    )
-
-
-def _protected(facts: Facts, speaker: SeatName, claim: ProtectionClaim) -> bool:
-    nights = facts.protected.get(speaker, {})
-    if claim.round is None:
-        return claim.target in nights.values()
-    return nights.get(claim.round) == claim.target
 
 
 def thinkable(facts: Facts, observer: SeatName, target: SeatName, role: Role) -> bool:
@@ -166,3 +130,64 @@ def entailed(facts: Facts, observer: SeatName) -> frozenset[SeatName]:
     if fewest == unknown.wolves or unknown.wolves - most == len(unknown.dead):
         certain |= unknown.dead
     return frozenset(certain)
+
+
+class GameFacts:
+    """The `Facts` of a game that somebody else runs, and who could not know which of the others are Werewolves.
+
+    Args:
+        roles: role of every player, in seating order.
+        reveal: what everybody learns of a player who leaves.
+
+    Attributes:
+        roles: role of every player.
+        living: players still in the game, in seating order.
+        inspected: per seer, what it learned.
+        inspected_in: the round in which a seer inspected a player.
+        protected: per doctor, the players it protected, by round.
+        night_victims: who died at night.
+        revealed: teams or roles that became public.
+    """
+
+    def __init__(self, roles: Mapping[SeatName, Role], reveal: Reveal = "none") -> None:
+        self.roles = dict(roles)
+        self.living = list(self.roles)
+        self.inspected: dict[SeatName, dict[SeatName, Role]] = {}
+        self.inspected_in: dict[tuple[SeatName, SeatName], int] = {}
+        self.protected: dict[SeatName, dict[int, SeatName]] = {}
+        self.night_victims: list[SeatName] = []
+        self.revealed: dict[SeatName, Role | Team] = {}
+        self._reveal = reveal
+        self._entailed: dict[SeatName, frozenset[SeatName]] = {}
+
+    def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
+        """Record what a seer learned."""
+        self.inspected.setdefault(seer, {})[target] = role
+        self.inspected_in[seer, target] = round_
+        self._entailed.clear()
+
+    def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
+        """Record whom a doctor protected."""
+        self.protected.setdefault(doctor, {})[round_] = target
+
+    def leave(self, name: SeatName, how: str) -> None:
+        """Remove a player from the game, in one of `wolfbus.departure.WAYS`."""
+        self._entailed.clear()
+        if how == "night":
+            self.night_victims.append(name)
+        if name not in self.living:
+            return
+        self.living.remove(name)
+        if self._reveal != "none":
+            role = self.roles[name]
+            self.revealed[name] = role if self._reveal == "role" else team_of(role)
+
+    def informed(self, observer: SeatName, target: SeatName) -> bool:
+        """Return whether what the observer knows entails whether the target is a Werewolf, now.
+
+        Who is not has to find out; all that tells of who believed or suspected whom is over those pairs.
+        """
+        targets = self._entailed.get(observer)
+        if targets is None:
+            targets = self._entailed[observer] = entailed(self, observer)
+        return target in targets

@@ -1,7 +1,7 @@
 """What players say in public, with the claims in it: a file of `styles/` for each way of talking.
 
-Written without sight of the patterns that find claims in words. Labels are what the words
-assert, once each:
+Written without sight of the patterns that find claims in words; the patterns were since written with sight of
+them. Labels are what the words assert, once each, without denials, hedges and stances:
 
 - "Hugo is a Werewolf", of another, is an accusation, also where it is addressed to Hugo or
   concluded from an argument; "I am a Werewolf" claims a role.
@@ -31,10 +31,11 @@ from wolfbus.messages.content import (
     InspectionClaim,
     ProtectionClaim,
     RoleClaim,
+    StanceClaim,
 )
 
 Split: TypeAlias = Literal["dev", "held_out"]
-"""Half of each style is for writing patterns, the other half only for measuring them."""
+"""Which half of its style a sentence was first in. Patterns were written with an eye on both: neither measures them."""
 
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 CLAIMS: Final[TypeAdapter[tuple[Claim, ...]]] = TypeAdapter(tuple[Claim, ...])
@@ -73,7 +74,7 @@ def implied(claims: Iterable[Claim], by: str) -> set[Claim]:
                 following.add(RoleClaim(target=by, role="Doctor"))
             case AccusationClaim():
                 following.add(RoleClaim(target=claim.target, role="Werewolf"))
-            case RoleClaim():
+            case RoleClaim() | StanceClaim():
                 pass
     return following - asserted
 

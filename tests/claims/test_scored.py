@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from analytics.claims import GameFacts
 from analytics.findings import Metrics
 from analytics.gather import fold
-from tests.analytics.script import Script
+from analytics.tables import tables_of
+from tests.analytics.script import Script, measured
 from tests.claims.scores import asserted
 from tests.players.table import CONFIGS, Played, play
-from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, RoleClaim, ScoredClaim, StanceClaim
 from wolfbus.messages.events import ClaimTruth, Inspection
+from wolfbus.truth import GameFacts
 from wolfbus.vocabulary import Verdict
 
 
@@ -31,7 +32,8 @@ def test_what_scripted_players_claim_can_be_heard_and_they_say_little_else(games
             )
             borne_out += [scored for scored in row.claims if not scored.extracted]
             unheard += row.unheard
-            extracted += [scored for scored in row.claims if scored.extracted]
+            # they attach no stances, but take some
+            extracted += [scored for scored in row.claims if scored.extracted and scored.claim.claim != "stance"]
     # names that are words of the game ("as the Seer") cannot be told from them
     assert len(borne_out) > 20 * len(unheard)
     assert len(borne_out) > 50 * len(extracted)
@@ -99,7 +101,7 @@ def test_what_the_speaker_attached_is_not_found_again():
         ("My vote is for Wim today.", True),
         ("Wim is lying to us.", True),
         ("I will not vote for Wim.", False),
-        ("Wim was very quiet today.", False),
+        ("Wim was very late today.", False),
         ("Is Wim a Werewolf?", False),
     ],
 )
@@ -131,6 +133,48 @@ def test_whoever_accuses_a_player_it_knows_to_be_innocent_lies_and_who_may_think
     assert [statement(speaker, "Vic is a Werewolf.").truth for speaker in ("Wim", "Sia")] == ["lie", "mistake"]
 
 
+@pytest.mark.parametrize(
+    ("speaker", "text", "insincere", "truth"),
+    [
+        ("Wim", "Vic has been very quiet.", True, None),
+        ("Wim", "I trust Wes.", True, None),
+        ("Wim", "I think Vic might be a Werewolf.", True, None),
+        ("Vic", "Wim has been very quiet, could he be hiding something?", False, None),
+        ("Sia", "I trust Wim.", True, None),
+        ("Sia", "I trust Wes.", False, None),
+        ("Wim", "I am no Werewolf, and I do not trust Vic.", True, "lie"),
+        ("Vic", "I am no Werewolf, and I do not trust Wim.", False, "true"),
+        ("Wim", "Good morning.", None, None),
+        ("Wim", "Vic is a Werewolf.", None, "lie"),
+    ],
+)
+def test_who_speaks_against_what_it_knows_is_insincere_and_that_is_no_lie(speaker, text, insincere, truth):
+    row = statement(speaker, text)
+    assert (row.insincere, row.truth) == (insincere, truth)
+
+
+def test_an_attached_stance_counts_once_if_the_words_bear_it_out():
+    stance = ScoredClaim(claim=StanceClaim(target="Vic", side="against"), verdict="insincere")
+    for text in ("Vic has to go.", "Vic seems nervous to me.", "I think Vic is a Werewolf."):
+        row = statement("Wim", text, stance)
+        assert row.claims[0] == stance
+        assert row.unheard == ()
+        assert [claim.claim for claim in row.claims[1:] if isinstance(claim.claim, StanceClaim)] == []
+    row = statement("Wim", "Good morning, Vic.", stance)
+    assert (row.claims, row.unheard, row.insincere) == ((), (stance,), None)
+
+
+def test_an_accusation_that_is_attached_hedged_is_flat_if_the_words_are():
+    hedged = ScoredClaim(claim=AccusationClaim(target="Vic", strength="hedged"), verdict="insincere")
+    assert statement("Wim", "Vic is a Werewolf.", hedged).truth == "lie"
+    assert statement("Wim", "I think Vic is a Werewolf.", hedged).truth is None
+
+
+def test_a_result_that_names_the_role_also_rules_out_the_others():
+    attached = ScoredClaim(claim=InspectionClaim(target="Vic", role="Villager"), verdict="lie")
+    assert seer_speaks("I inspected Vic, who is not a Werewolf.", attached) == (attached,)
+
+
 def test_a_claim_is_scored_with_what_was_known_when_it_was_made():
     game = Script().dawn()
     game.say("Vic", text="Val is the Seer.")
@@ -145,8 +189,8 @@ def test_who_left_is_revealed_only_where_the_rules_say_so():
     roles = {"Wim": "Werewolf", "Sia": "Seer", "Vic": "Villager"}
     for reveal, revealed in (("none", {}), ("team", {"Wim": "werewolves"}), ("role", {"Wim": "Werewolf"})):
         facts = GameFacts(roles, reveal)
-        facts.leave("Wim")
-        facts.leave("Wim")
+        facts.leave("Wim", "exile")
+        facts.leave("Wim", "exile")
         assert (facts.living, facts.revealed, facts.night_victims) == (["Sia", "Vic"], revealed, [])
 
 
@@ -159,15 +203,27 @@ def test_claims_are_counted_by_source_kind_and_verdict():
     third = game.say("Wes", text="Good morning.")
     silent = ScoredClaim(claim=AccusationClaim(target="Vic"), verdict="lie")
     game.events.append(ClaimTruth(statement=third, claims=(silent,)))
+    game.say("Wim", text="I trust Wes.")
     one, both = Metrics(), Metrics()
     one.add(game.rows())
     both.add(game.rows())
     both.add(game.rows())
     result = one.result()["claims"]
-    assert (result["given"], result["unheard"], result["extracted"]) == (1, 1, 2)
+    assert (result["given"], result["unheard"], result["extracted"]) == (1, 1, 3)
     assert result["by_kind"]["accusation"]["unheard"]["lie"] == 1
-    assert result["by_kind"]["role"]["extracted"] == {"n": 1, "true": 0, "lie": 1, "mistake": 0, "uncheckable": 0}
+    assert result["by_kind"]["role"]["extracted"] == {
+        "n": 1,
+        "true": 0,
+        "lie": 1,
+        "mistake": 0,
+        "uncheckable": 0,
+        "insincere": 0,
+    }
     assert result["by_kind"]["inspection"]["extracted"]["lie"] == 1
     assert result["by_kind"]["role"]["given"]["true"] == 1
+    assert result["by_kind"]["stance"]["extracted"]["insincere"] == 1
+    honesty = measured("truth", tables_of([game.rows()]))["by_role"]["Werewolf"]
+    assert (honesty["statements"], honesty["checkable"], honesty["stances"], honesty["insincere"]) == (3, 1, 1, 1)
+    assert honesty["stance_coverage"] == pytest.approx(1 / 3)
     assert both.result()["claims"]["by_kind"]["role"]["given"]["true"] == 2
     assert Metrics().result()["claims"]["given"] == 0

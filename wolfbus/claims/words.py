@@ -11,10 +11,12 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from analytics.claims.lexicon import SPELLING, WORDS, coded, join_phrases, match_from
+from wolfbus.claims.lexicon import SPELLING, WORDS, coded, join_phrases, match_from
 from wolfbus.marks import FIRST_MARK, MARK, MARKS, marked
 from wolfbus.messages.base import SeatName
+from wolfbus.roles import FACTS
 
+_SINGULAR: Final = {facts.plural.lower(): role.lower() for role, facts in FACTS.items()}
 LONGEST: Final = 6_000
 """Characters of a statement that are read."""
 CUT: Final = "\ufffc"
@@ -53,7 +55,7 @@ _NIGHTS: Final = {
 _COMMON: Final = WORDS["names_that_are_words"]
 
 
-def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
+def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int], frozenset[int]]:
     """Return a statement in words.
 
     Args:
@@ -61,8 +63,9 @@ def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
         speaker: the speaker's mark, "" if it does not play.
 
     Returns:
-        Its words and marks of punctuation, "." "?" "!" only where a sentence ends; and the places of words that say
-        nothing on the speaker's own account: of questions, of lines of others, of lists whose heading takes them back.
+        Its words and marks of punctuation, "." "?" "!" only where a sentence ends; the places of words that say
+        nothing on the speaker's own account: of questions, of lines of others, of lists whose heading takes them back;
+        and of these the places in questions of its own.
     """
     words: list[str] = []
     silent: set[int] = set()
@@ -74,9 +77,25 @@ def tokenize(text: str, speaker: str) -> tuple[list[str], frozenset[int]]:
         silent.update(
             range(begin, len(words)) if is_retracted else (begin + place for place in _quoted(line_words, speaker))
         )
-    for begin, end in _questions(words):
-        silent.update(range(begin, end))
-    return words, frozenset(silent)
+    in_question = {place for begin, end in _questions(words) for place in range(begin, end)} - silent
+    _resolve_one(words)
+    return words, frozenset(silent | in_question), frozenset(in_question)
+
+
+def _resolve_one(words: list[str]) -> None:
+    """Put the role that was named last in place of "one": "I am no wolf, but Raj is one"."""
+    role = ""
+    for place, word in enumerate(words):
+        if word in WORDS["role"] or word in _SINGULAR:
+            role = _SINGULAR.get(word, word)
+        elif (
+            word == "one"
+            and role
+            and 0 < place < len(words) - 1
+            and words[place - 1] in WORDS["being_one"]
+            and words[place + 1] in WORDS["after_one"]
+        ):
+            words[place] = role
 
 
 def player(mark: str, names: int) -> int | None:
@@ -212,6 +231,8 @@ def _nights(words: list[str]) -> list[str]:
         last = tokens[-1] if tokens else ""
         if word in WORDS["side"] and last == "werewolf":
             tokens[-1] = "werewolves"
+        elif (word == "pack" and last == "the") or word == "werewolves":
+            _add_wolves(tokens)
         elif (
             last in {"night", "nights", "round", "last_night"}
             and (word.isdecimal() or word in _NIGHTS)
@@ -238,6 +259,14 @@ def _nights(words: list[str]) -> list[str]:
         else:
             tokens.append(word)
     return tokens
+
+
+def _add_wolves(words: list[str]) -> None:
+    """Add "werewolves" to the words, which make "one of the werewolves" "a werewolf"."""
+    if words[-3:] == ["one", "of", "the"]:
+        words[-3:] = ["a", "werewolf"]
+    else:
+        words.append("werewolves")
 
 
 def _listed_last(words: list[str]) -> str:

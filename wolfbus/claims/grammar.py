@@ -7,13 +7,15 @@ patterns stand in `lexicon.toml`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from analytics.claims import statement
-from analytics.claims.inspections import cleared, inspection, inspection_around, protected, protections, result_of
-from analytics.claims.lexicon import any_of
-from analytics.claims.statement import FoundClaim, InspectionWords, StatementWords, closes, ironic, meant, taken_back
+from wolfbus.claims import statement
+from wolfbus.claims.inspections import found_sides, inspection, inspection_around, protected, protections, results_of
+from wolfbus.claims.kinds import FoundClaim
+from wolfbus.claims.lexicon import any_of
+from wolfbus.claims.stances import stances, suspicions, without_weaker
+from wolfbus.claims.statement import InspectionWords, StatementWords, closes, ironic, meant, taken_back
 from wolfbus.roles import FACTS, ROLE_WORDS
 from wolfbus.vocabulary import Role
 
@@ -34,11 +36,79 @@ def roles(words: StatementWords, place: int, pending: InspectionWords | None) ->
     if result is not None:
         yield from result
         return
+    if any(found_sides(words, place, pending)):
+        return
+    denied = list(_denied(words, place))
+    if denied:
+        yield from denied
+        return
     targets, begin = _plural_subject(words, place) if many else subject(words, place)
     if targets and closes(words, place + 1):
         yield from _role_of(words, targets, begin, place, ROLES[words.word(place)])
     else:
         yield from _role_first(words, place, ROLES[words.word(place)])
+        if ROLES[words.word(place)] == "Werewolf":
+            yield from suspicions(words, place)
+
+
+def _denied(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield "I am not the Seer", "Raj is no Werewolf", "the Seer is not me" around a word for a role, or for no
+    Werewolf: "I am innocent".
+    """
+    is_role = words.word(place) in ROLES
+    for table in ("not_own", "not_of") if is_role else ("innocent_own", "innocent_of"):
+        match = words.near(place, table)
+        if match is None or not closes(words, place + 1):
+            continue
+        if table.endswith("own"):
+            yield from _denied_of(words, None, match.start(), place)
+            return
+        who = match.start("who")
+        referred = statement.referred(words, who)
+        targets = words.players(*match.span("who")) or [target for target in (referred,) if target is not None]
+        if targets:
+            for target in targets:
+                yield from _denied_of(words, target, match.start(), place)
+            return
+
+
+def _denied_of(words: StatementWords, target: int | None, begin: int, place: int) -> Iterator[FoundClaim]:
+    """Yield the denial of the role at a place, or of the Werewolf's if none is there: of a target, None for the
+    speaker. It may be the result of an inspection, or be told as an opinion, which speaks for the target.
+    """
+    role, of_self = ROLES.get(words.word(place), "Werewolf"), target is None or target == words.speaker
+    seen = inspection_around(words, begin, place, target) if target is not None and role == "Werewolf" else None
+    if seen is not None and meant(words, begin, opinion=True):
+        yield FoundClaim("inspection", target, role, words.night(*seen, seen[0]), denied=True)
+        return
+    if words.word(place) not in ROLES and not words.in_class(place, "no_wolf"):
+        return
+    is_taken_back = words.word(place + 1) not in {"or", "nor"} and taken_back(words, place + 1)
+    if not is_taken_back and meant(words, begin, opinion=target is not None, of_self=target is None):
+        yield FoundClaim("role", None if of_self else target, role, denied=True)
+        if words.near(place, "but_me"):
+            yield FoundClaim("role", None, role)
+    elif not of_self and role == "Werewolf" and meant(words, begin, hedged=True):
+        yield FoundClaim("stance", target, opinion=True, more={"side": "for"})
+
+
+def _evil(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield "Raj is evil"."""
+    match = words.near(place, "evil_of")
+    if match is not None and meant(words, match.start(), hedged=True) and not taken_back(words, place + 1):
+        target = statement.referred(words, match.start("who"))
+        if target is not None and target != words.speaker:
+            yield _has_role(target, "Werewolf", opinion=not meant(words, match.start(), opinion=True))
+
+
+def _does_the_deed(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield who tells of a role by what it does: "I have been the one healing", "the visions are mine"."""
+    for role in ("Seer", "Doctor", "Villager"):
+        deeds, pattern = f"{role.lower()}_deeds", f"{role.lower()}_deed"
+        match = words.near(place, pattern) if words.in_class(place, deeds) else None
+        if match is not None and meant(words, match.start(), of_self=True):
+            yield FoundClaim("role", None, ROLES[role.lower()])
+            return
 
 
 def _result(words: StatementWords, place: int, pending: InspectionWords | None) -> list[FoundClaim] | None:
@@ -54,9 +124,9 @@ def _result(words: StatementWords, place: int, pending: InspectionWords | None) 
         return None
     if role == "Seer" and words.near(place, "as_seer"):
         return None
-    target = result_of(words, pending, place) if pending is not None else None
-    if pending is not None and target is not None:
-        return list(_inspection_result(words, pending, place, target))
+    targets = results_of(words, pending, place) if pending is not None else []
+    if pending is not None and targets:
+        return [claim for target in targets for claim in _inspection_result(words, pending, place, target)]
     verb = words.near(place, "came_back")
     who = words.other(verb.start("who")) if verb is not None else None
     if verb is None or who is None:
@@ -99,7 +169,16 @@ def _role_of(
             verb, end = inspected
             yield FoundClaim("inspection", target, role, words.night(verb, end, verb))
         else:
-            yield FoundClaim("role", target, role, None, doubted or taken_back(words, place + 1, opinion=True))
+            guessed = doubted or taken_back(words, place + 1, opinion=True)
+            yield _has_role(target, role, opinion=guessed)
+            if guessed and role != "Werewolf":
+                yield FoundClaim("stance", target, opinion=True, more={"side": "for"})
+
+
+def _has_role(target: int | None, role: Role, *, opinion: bool = False) -> FoundClaim:
+    """Return the claim that somebody has a role; of another player the Werewolf's is an accusation."""
+    accuses = target is not None and role == "Werewolf"
+    return FoundClaim("accusation" if accuses else "role", target, role, opinion=opinion)
 
 
 def subject(words: StatementWords, place: int) -> tuple[list[int | None], int]:
@@ -163,39 +242,73 @@ def another(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield "… and so is Bea", "… and Bea is another" after "Raj is a Werewolf"."""
     match = words.near(place, "another") if ROLES[words.word(place)] == "Werewolf" else None
     if match is not None and subject(words, place)[0] and meant(words, place, opinion=True):
-        yield FoundClaim("role", words.other(match.start("who")), "Werewolf")
+        yield _has_role(words.other(match.start("who")), "Werewolf")
 
 
 _DEEDS: Final = any_of("inspected", "saw", "inspect", "inspecting", "turned", "learned", "shown") | any_of(
-    "inspection", "cleared", "protected", "protect", "protecting", "protection", "watched", "kept"
+    "inspection", "protected", "protect", "protecting", "protection", "watched", "kept"
 )
 """Words that may tell of an inspection or a protection."""
 
 
-def claims(words: StatementWords) -> Iterator[FoundClaim]:
-    """Yield the claims of a statement in the order of the words that carry them."""
+def claims(words: StatementWords) -> tuple[FoundClaim, ...]:
+    """Return the claims of a statement in the order of the words that carry them; stances come last."""
+    inspections: list[InspectionWords] = []
+    claims_told = list(_claims_of(words, inspections))
+    nights = {
+        target: night
+        for inspected in reversed(inspections)
+        if meant(words, inspected.start)
+        for target, night in ((inspected.target, inspected.night), *inspected.also)
+    }
+    resolved = (_as_inspected(claim, nights) for claim in claims_told)
+    return without_weaker((*resolved, *stances(words)))
+
+
+def _as_inspected(claim: FoundClaim, nights: Mapping[int | None, int | None]) -> FoundClaim:
+    """Return a claim as the result of an inspection, if the speaker tells elsewhere that it inspected that player."""
+    is_side = claim.kind == "accusation" or (claim.kind == "role" and claim.denied == (claim.role == "Werewolf"))
+    if claim.target is None or claim.target not in nights or claim.opinion or not is_side:
+        return claim
+    return FoundClaim("inspection", claim.target, claim.role, nights[claim.target], denied=claim.denied)
+
+
+def _claims_of(words: StatementWords, inspections: list[InspectionWords]) -> Iterator[FoundClaim]:
+    """Yield what a statement says of what players are and did; add the inspections that it tells of."""
     pending: InspectionWords | None = None
     doctor = False
     for place, word in enumerate(words.tokens):
         if place in words.silent:
+            if place in words.in_question and ROLES.get(word) == "Werewolf":
+                yield from suspicions(words, place)
             continue
         if word in _DEEDS or words.player(place) is not None:
-            pending = inspection(words, place, pending) or pending
-            target = cleared(words, place, pending) if pending is not None else None
-            if target is not None:
-                yield FoundClaim("inspection", target)
+            inspected = inspection(words, place, pending)
+            if inspected is not None:
+                inspections.append(inspected)
+                pending = inspected
             yield from protections(words, place)
+        yield from _sides(words, place, pending)
         if words.in_class(place, "role", "roles"):
             yield from roles(words, place, pending)
             yield from another(words, place)
-        if word == "werewolf":
-            yield from _not_me(words, place)
-        elif word == "accuse":
-            yield from _accusation(words, place)
-        elif word == "doctor":
+        yield from _does_the_deed(words, place)
+        if word in READERS:
+            yield from READERS[word](words, place)
+        if word == "doctor":
             doctor = doctor or words.near(place, "doctor_lists") is not None
         elif doctor and (pending is None or not place - 3 <= pending.end <= place or pending.end == place + 1):
             yield from _listed_protection(words, place)
+
+
+def _sides(words: StatementWords, place: int, pending: InspectionWords | None) -> Iterator[FoundClaim]:
+    """Yield what a word tells of somebody's side that names no role: "he is clean", "Raj is evil", "I am innocent"."""
+    if words.in_class(place, "cleared", "condemned", "roles"):
+        yield from found_sides(words, place, pending)
+    if words.in_class(place, "evil"):
+        yield from _evil(words, place)
+    if words.in_class(place, "no_wolf", "cleared") and words.word(place) not in ROLES:
+        yield from _denied(words, place)
 
 
 def _accusation(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -205,14 +318,14 @@ def _accusation(words: StatementWords, place: int) -> Iterator[FoundClaim]:
         who = match.start("who")
         target = statement.addressed(words, who, who) if words.word(who) == "you" else words.other(who)
         if target is not None:
-            yield FoundClaim("role", target, "Werewolf")
+            yield _has_role(target, "Werewolf")
 
 
 def _not_me(words: StatementWords, place: int) -> Iterator[FoundClaim]:
     """Yield "I am not the Werewolf, Raj is"."""
     match = words.near(place, "not_me_but")
     if match is not None and meant(words, match.start(), of_self=True):
-        yield FoundClaim("role", words.other(match.start("who")), "Werewolf")
+        yield _has_role(words.other(match.start("who")), "Werewolf")
 
 
 def _listed_protection(words: StatementWords, place: int) -> Iterator[FoundClaim]:
@@ -220,3 +333,10 @@ def _listed_protection(words: StatementWords, place: int) -> Iterator[FoundClaim
     match = words.near(place, "listed_protection") if words.player(place) is not None else None
     if match is not None:
         yield from protected(words.player(place), words.nights_between(*match.span()))
+
+
+READERS: Final[Mapping[str, Callable[[StatementWords, int], Iterator[FoundClaim]]]] = {
+    "werewolf": _not_me,
+    "accuse": _accusation,
+}
+"""What yields the claims around a word that depend on no other claim of the statement, by that word."""

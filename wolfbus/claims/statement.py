@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from analytics.claims.lexicon import WORDS, any_of, coded, match_around, match_from
-from analytics.claims.words import STOPS, player
-from wolfbus.vocabulary import Role
+from wolfbus.claims.lexicon import WORDS, any_of, coded, match_around, match_from
+from wolfbus.claims.words import STOPS, player
 
 _END: Final = "."
 """The word before the first and after the last."""
@@ -26,13 +25,17 @@ class StatementWords:
     Args:
         tokens: the words.
         silent: places of words that say nothing on the speaker's own account.
+        in_question: those of them that stand in a question of the speaker's.
         names: how many players there are.
         speaker: place of the speaker among the names, None if it has none.
     """
 
-    def __init__(self, tokens: list[str], silent: frozenset[int], names: int, speaker: int | None) -> None:
+    def __init__(
+        self, tokens: list[str], silent: frozenset[int], in_question: frozenset[int], names: int, speaker: int | None
+    ) -> None:
         self.tokens = tokens
         self.silent = silent
+        self.in_question = in_question
         self.speaker = speaker
         self._players = [player(word, names) if names else None for word in self.tokens]
         self._code = coded(self.tokens)
@@ -121,25 +124,6 @@ class StatementWords:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundClaim:
-    """One claim in the words.
-
-    Attributes:
-        kind: what is claimed; an accusation is a role "Werewolf" of another.
-        target: place of the player among the names; None for the speaker.
-        role: the role claimed; None for a protection, and for an inspection that only rules out the Werewolf.
-        night: the night named.
-        opinion: the speaker only thinks so.
-    """
-
-    kind: Literal["role", "inspection", "protection"]
-    target: int | None
-    role: Role | None = None
-    night: int | None = None
-    opinion: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class InspectionWords:
     """Words that tell of an inspection by the speaker.
 
@@ -199,7 +183,8 @@ def addressed(words: StatementWords, you: int, kernel: int) -> int | None:
         if begin == 0:
             break
         begin -= 1
-    return None
+    aside = words.near(you, "called_aside")
+    return words.other(aside.start("who")) if aside is not None else None
 
 
 def person(words: StatementWords, place: int, end: int) -> int | None:
@@ -219,6 +204,15 @@ def person(words: StatementWords, place: int, end: int) -> int | None:
         named = others(words, end)
         player = named.pop() if len(named) == 1 else None
     return player
+
+
+def referred(words: StatementWords, place: int) -> int | None:
+    """Return the player whom the word at a place means, a name, "you" or "he"; None if it means nobody for certain."""
+    if words.player(place) is not None:
+        return words.player(place)
+    if words.word(place) == "you":
+        return addressed(words, place, place)
+    return antecedent(words, place) if words.in_class(place, "third_person") else None
 
 
 _DONE: Final = any_of("inspected", "protected")
@@ -261,7 +255,15 @@ _IRONY: Final = 30
 _UNDOING: Final = any_of("cut", "condition", "report", "negation", "guess", "hedge")
 
 
-def meant(words: StatementWords, begin: int, *, opinion: bool = False, of_self: bool = False, since: int = 0) -> bool:
+def meant(
+    words: StatementWords,
+    begin: int,
+    *,
+    opinion: bool = False,
+    of_self: bool = False,
+    hedged: bool = False,
+    since: int = 0,
+) -> bool:
     """Return whether nothing before a claim in its sentence makes it none.
 
     Args:
@@ -269,9 +271,10 @@ def meant(words: StatementWords, begin: int, *, opinion: bool = False, of_self: 
         begin: where the claim begins.
         opinion: whether a mere opinion counts as none.
         of_self: whether it is of the speaker itself.
+        hedged: whether it counts however doubtful the speaker is of it.
         since: where to stop looking.
     """
-    scan = _BackwardScan(words, begin, opinion=opinion, of_self=of_self)
+    scan = _BackwardScan(words, begin, opinion=opinion, of_self=of_self, hedged=hedged)
     for place, word in words.back(begin):
         if place < max(since, begin - _REACH) or word in WORDS["breaks"]:
             break
@@ -288,6 +291,7 @@ class _BackwardScan:
     begin: int
     opinion: bool
     of_self: bool
+    hedged: bool
     joined: bool = False
     """Words that join clauses were met, with no "that" behind them."""
     colon: bool = False
@@ -304,12 +308,18 @@ class _BackwardScan:
             self.joined = self.joined or not self.that
         elif word == "that":
             self.that = True
+        if self.hedged and word in WORDS["doubting"]:
+            return False
         return word in _UNDOING and (
             word in WORDS["cut"]
             or (word in WORDS["condition"] and self._supposed(place, word))
             or (word in WORDS["report"] and self._reported(place, word))
             or (word in WORDS["negation"] and self._denied(place))
-            or (word in WORDS["guess"] and not self.of_self and self.words.near(place, "my_guess") is not None)
+            or (
+                word in WORDS["guess"]
+                and not (self.of_self or self.hedged)
+                and self.words.near(place, "my_guess") is not None
+            )
             or (word in WORDS["hedge"] and self._hedged(place, word))
         )
 
@@ -318,7 +328,7 @@ class _BackwardScan:
             return False
         if self.colon and word in WORDS["condition_to_colon"]:
             return False
-        return not (self.joined and word in WORDS["condition_to_comma"])
+        return self.hedged or not (self.joined and word in WORDS["condition_to_comma"])
 
     def _reported(self, place: int, word: str) -> bool:
         words, begin = self.words, self.begin
@@ -352,6 +362,8 @@ class _BackwardScan:
         return not self.colon and not self.joined and not self.words.reads(place, "no_opens")
 
     def _hedged(self, place: int, word: str) -> bool:
+        if self.hedged:
+            return True
         if self.colon or (self.joined and self.of_self) or self.words.reads(place, "no_hedge"):
             return False
         strong = word in WORDS["strong_hedge"] and not (self.of_self and self.telling and word in WORDS["hard_to_tell"])

@@ -33,10 +33,10 @@ class Lexicon(PackageData):
     words: Mapping[str, str]
     """Words by what they do in a claim."""
     patterns: Mapping[str, str]
-    """Rows of words by what they say; `analytics.claims.lexicon` tells how they are written."""
+    """Rows of words by what they say; `wolfbus.claims.lexicon` tells how they are written."""
 
 
-_DATA: Final = read_data("analytics.claims", "lexicon", Lexicon)
+_DATA: Final = read_data("wolfbus.claims", "lexicon", Lexicon)
 
 SPELLING: Final = dict(_DATA.spelling) | {word: role.lower() for role, facts in FACTS.items() for word in facts.words}
 _LISTS: Final = {name: frozenset(words.split()) for name, words in _DATA.words.items()}

@@ -1,0 +1,128 @@
+"""Stances: words that speak for or against a player without saying what it is ("I trust Raj", "exile Bea", "could Tom
+be hiding something?"); and suspicions, by which the speaker calls somebody a Werewolf without saying so outright.
+
+Both are read around the word for whom they are about. A question counts only where it points at that player.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from wolfbus.claims import statement
+from wolfbus.claims.kinds import FoundClaim
+from wolfbus.claims.lexicon import WORDS
+from wolfbus.claims.statement import StatementWords, meant
+
+_SIDES: Final = ("against", "for")
+
+
+def stances(words: StatementWords) -> Iterator[FoundClaim]:
+    """Yield the stances of a statement in the order of its words."""
+    for place, word in enumerate(words.tokens):
+        if words.player(place) is None and word not in WORDS["person"]:
+            continue
+        if place in words.silent and place not in words.in_question:
+            continue
+        stance = _in_question(words, place) if place in words.in_question else _in_statement(words, place)
+        if stance is None:
+            continue
+        side, is_hedged = stance
+        for target in _meant_by(words, place):
+            yield FoundClaim("stance", target, opinion=is_hedged, more={"side": side})
+
+
+def suspicions(words: StatementWords, place: int) -> Iterator[FoundClaim]:
+    """Yield "Raj might be a Werewolf", "Raj has to be a Werewolf", "could Raj be a Werewolf?" around that word."""
+    if place in words.in_question:
+        match = words.near(place, "asked_wolf")
+        if match is not None and meant(words, match.start(), hedged=True):
+            for target in _named_in(words, range(*match.span("who"))):
+                yield FoundClaim("accusation", target, "Werewolf", opinion=True)
+        return
+    for table in ("must_be", "may_be"):
+        if (match := words.near(place, table)) is None:
+            continue
+        begin = min(match.start(), match.start("who"))
+        if not meant(words, begin, hedged=True) or statement.taken_back(words, place + 1):
+            return
+        opinion = table == "may_be" or not meant(words, begin, opinion=True)
+        for target in _named_in(words, range(*match.span("who"))):
+            yield FoundClaim("accusation", target, "Werewolf", opinion=opinion)
+        return
+
+
+def without_weaker(claims: Iterable[FoundClaim]) -> tuple[FoundClaim, ...]:
+    """Return claims without those that say less than another of the same statement about the same player: of an
+    inspection, an accusation, a hedged one, a stance and that somebody is no Werewolf the first of these.
+    """
+    all_claims = list(claims)
+    seen = {claim.target for claim in all_claims if claim.kind == "inspection"}
+    accused = {claim.target: claim.opinion for claim in all_claims if claim.kind == "accusation"}
+    accused |= {claim.target: False for claim in all_claims if claim.kind == "accusation" and not claim.opinion}
+    with_role = {claim.target for claim in all_claims if claim.kind == "role" and not claim.is_guess}
+    strongest: list[FoundClaim] = []
+    sides: dict[int | None, FoundClaim] = {}
+    for claim in all_claims:
+        target = claim.target
+        is_denial = claim.kind == "role" and claim.denied and claim.role == "Werewolf"
+        if claim.kind == "stance":
+            # who says both, or says it twice, says it as it is said outright, and first
+            other = sides.get(target)
+            if target in seen or target in accused or target in with_role or (other is not None and not other.opinion):
+                continue
+            if other is not None:
+                if claim.opinion or claim.more != other.more:
+                    continue
+                strongest.remove(other)
+            sides[target] = claim
+        elif (claim.kind == "accusation" and (target in seen or claim.opinion != accused[target])) or (
+            is_denial and target in seen
+        ):
+            continue
+        strongest.append(claim)
+    return tuple(strongest)
+
+
+def _in_statement(words: StatementWords, place: int) -> tuple[str, bool] | None:
+    """Return the side that the words around a place take, and whether they are hedged; None if they take none."""
+    for side in _SIDES:
+        for table, is_hint in ((side, False), (f"hint_{side}", True)):
+            match = words.near(place, table)
+            if match is not None and meant(words, min(match.start(), place), hedged=True):
+                return side, is_hint or _is_hedged(words, place)
+    return None
+
+
+def _in_question(words: StatementWords, place: int) -> tuple[str, bool] | None:
+    """Return the side that a question takes which points at the player at a place."""
+    match = words.near(place, "asked_against")
+    return ("against", True) if match is not None and meant(words, match.start(), hedged=True) else None
+
+
+def _is_hedged(words: StatementWords, place: int) -> bool:
+    """Return whether the sentence around a place hedges what it says."""
+    begin, end = words.sentence(place), place
+    while words.word(end) not in WORDS["stop"]:
+        end += 1
+    return any(words.in_class(index, "softener") for index in range(begin, end))
+
+
+def _meant_by(words: StatementWords, place: int) -> Iterator[int]:
+    """Yield the players whom the word at a place means, with those that it is listed with: "I trust Raj and Bea"."""
+    first = statement.referred(words, place)
+    if first is None or first == words.speaker:
+        return
+    yield first
+    if words.player(place) is not None and (row := words.near(place, "listed_with")) is not None:
+        for index in range(*row.span("who")):
+            if (other := words.other(index)) is not None and other != first:
+                yield other
+
+
+def _named_in(words: StatementWords, places: Iterable[int]) -> Iterator[int]:
+    """Yield the other players whom the words at these places mean."""
+    for place in places:
+        target = statement.referred(words, place)
+        if target is not None and target != words.speaker:
+            yield target
