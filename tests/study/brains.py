@@ -18,7 +18,13 @@ GATE = "WOLFBUS_TEST_GATE"
 FREE = 13
 """Brains of a process that never wait: three games' of four seats, and one that is made to see that it can be."""
 
+ASKED = "WOLFBUS_TEST_ASKED"
+"""Names the file of what was asked."""
+ANSWERS = "WOLFBUS_TEST_ANSWERS"
+"""How many questions a process answers; all unless it is set."""
+
 _numbers = itertools.count()
+_turns = itertools.count()
 
 
 class Gated(RandomBrain):
@@ -35,6 +41,24 @@ class Gated(RandomBrain):
         gate = os.environ.get(GATE)
         while gate is not None and self._waits and not Path(gate).exists():
             threading.Event().wait(0.005)
+        return super().answer(ask, view)
+
+
+class Asked(RandomBrain):
+    """Notes every question that it answers in a file, a line each; a process answers a few, and the others once the
+    gate is open.
+    """
+
+    quick = False
+
+    def answer(self, ask, view, /):
+        """Answer, if it is its turn."""
+        most = os.environ.get(ANSWERS)
+        waits = most is not None and next(_turns) >= int(most)
+        while waits and not Path(os.environ[GATE]).exists():
+            threading.Event().wait(0.005)
+        with Path(os.environ[ASKED]).open("a") as file:
+            file.write(f"{ask.id}\n")
         return super().answer(ask, view)
 
 
@@ -58,7 +82,7 @@ class Breaks(RandomBrain):
     def answer(self, ask, view, /):
         """Answer, once that is done."""
 
-        pytest.MonkeyPatch().setattr("wolfbus.cli.embedded.EmbeddedHouse.open", lambda *_: 1 / 0)
+        pytest.MonkeyPatch().setattr("wolfbus.running.house.EmbeddedHouse.open", lambda *_, **__: 1 / 0)
         return super().answer(ask, view)
 
 

@@ -141,13 +141,14 @@ def assert_like(whole: Path, out: Path) -> None:
     assert {path.name for path in (out / "records").iterdir()} == records
 
 
-def children_of(pid: int) -> list[int]:
-    children = []
+def workers_of(pid: int) -> list[int]:
+    """Return the processes that a run has started to play."""
+    workers = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             words = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(words[1]) == pid and words[0] != "Z":
-            children.append(int(stat.parent.name))
-    return children
+        if int(words[1]) == pid and words[0] != "Z" and b"worker" in (stat.parent / "cmdline").read_bytes():
+            workers.append(int(stat.parent.name))
+    return workers

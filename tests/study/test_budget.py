@@ -73,7 +73,7 @@ def test_one_budget_is_kept_by_all_who_share_it_and_what_one_held_that_is_gone_c
     assert spent() == amount(0.25)
     assert bob.reserve(0, amount(0.5), "x")
     bob.close()
-    wait_until(lambda: spent() == amount(0.75), 60)
+    wait_until(lambda: spent() == amount(0.75))
     ann.settle(1, amount(0.1))
     assert spent() == amount(0.75), "nothing was set aside for that"
     why = "the budget ends here: $0.7500 of $1.0000 spent, and the next call could take up to $0.5000 (vote, m)"
@@ -91,25 +91,24 @@ def test_what_a_holder_on_redis_set_aside_stays_so_for_as_long_as_it_lives(redis
         ann.open(amount(0.0))
         assert ann.reserve(0, amount(0.75), "a call of more than two leases")
         until = time.monotonic() + 1.3
-        wait_until(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until, 60)
+        wait_until(lambda: bob.reserve(0, amount(0.5), "x") or time.monotonic() > until)
         assert (ann.look(), time.monotonic() > until) == ((amount(0.0), None), True)
         ann.remove()
 
 
-@pytest.mark.usefixtures("redis_there")
 def test_a_redis_that_is_gone_is_waited_for_and_told_once_whatever_is_still_to_be_settled(caplog):
     with RedisServer() as server:
-        holder = RedisBudget(f"{server.url}?patience=0.5", "mine", 1.0, None)
+        holder = RedisBudget(f"{server.url}?patience=1", "mine", 1.0, None)
         holder.open(amount(0.0))
         assert all(holder.reserve(key, amount(0.01), "x") for key in range(40))
     with contextlib.closing(holder):
         began = time.monotonic()
         for key in range(40):
             holder.settle(key, amount(0.01))
-        # each call for itself would take 20 s
-        assert 0.5 <= time.monotonic() - began < 10
+        # each call for itself would take 40 s
+        assert 1 <= time.monotonic() - began < 30
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert "cannot be reached (tried for 0.5 s)" in line
+    assert "cannot be reached (tried for 1 s)" in line
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +148,7 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     enough = manifest(paid)["totals"]["cost_usd"]
     out, file = tmp_path / "out", paid_study(tmp_path, server.url)
     budget = f"{enough * 0.6:.6f}"
+    before = server.stats().calls
     done = run_here(file, "--out", out, "--workers", workers, "--budget", budget, code=1)
     last = done.stderr.strip().splitlines()[-1]
     assert "the budget ends here" in last
@@ -163,7 +163,8 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
     assert totals["failed"] == totals["stopped"] == 0
     assert totals["pending"] == 4 - totals["ended"] > 0
     assert (totals["cost_usd"] or 0) <= float(budget)
-    assert len(list((out / "records").iterdir())) == totals["ended"]
+    # those under way wait to be gone on with
+    assert totals["ended"] < len(list((out / "records").iterdir())) <= totals["ended"] + 2
     if workers == "1":
         # the same budget is spent already
         for more in ([], ["--budget", "0"]):
@@ -178,6 +179,8 @@ def test_a_study_stops_at_its_budget_and_goes_on_with_a_higher_one(server, paid,
         del study["totals"]["cost_usd"]
         study["models"]["m"]["endpoint"] = None
     assert resumed == whole
+    # three small questions, and what was on its way when the budget ended
+    assert server.stats().calls - before <= whole["totals"]["calls"] + 3 + 2 * 8
 
 
 def test_no_more_games_begin_than_the_budget_is_expected_to_carry(server, paid, tmp_path):
@@ -193,21 +196,21 @@ def test_workers_anywhere_keep_one_budget_and_go_on_with_a_higher_one(server, pa
     enough = manifest(paid)["totals"]["cost_usd"]
     out, file = tmp_path / "out", paid_study(tmp_path, server.url)
     share = ("--bus", redis_url, "--share", "paid")
-    work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "paid", "--at-once", "1"]
+    work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "paid", "--at-once", "1", "--config", str(file)]
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(work, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
 
     working = [start(), start()]
     done = run_here(file, "--out", out, *share, "--budget", f"{enough * 0.6:.6f}")
-    assert (done.returncode, [worker.wait(30) for worker in working]) == (1, [1, 1]), done.stderr
+    assert (done.returncode, [worker.wait(60) for worker in working]) == (1, [1, 1]), done.stderr
     assert "the budget ends here" in done.stderr.splitlines()[-1]
     totals = manifest(out)["totals"]
     assert totals["pending"] == 4 - totals["ended"] > 0
     assert (totals["cost_usd"] or 0) <= enough * 0.6
     # a worker that came before the run would find the old budget
     done = run_here_while(lambda: working.append(start()), "--resume", "--out", out, *share, "--budget", "1000")
-    assert (done.returncode, working[-1].wait(30)) == (0, 0), done.stderr
+    assert (done.returncode, working[-1].wait(60)) == (0, 0), done.stderr
     assert manifest(out)["complete"]
 
 
@@ -218,14 +221,15 @@ def test_a_run_collects_what_workers_played_while_there_was_none_however_little_
     share = ("--bus", redis_url, "--share", "left")
     running = begin(file, "--out", out, *share, "--budget", "1000")
     with redis.from_url(redis_url) as link:
-        wait_until(lambda: link.scard("wolf:{left}:agenda:known") == 4, 60)
+        wait_until(lambda: link.scard("wolf:{left}:agenda:known") == 4)
         running.kill()
         running.communicate()
-        worker = subprocess.Popen([*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "left"], env=ENVIRONMENT)
-        wait_until(lambda: link.xlen("wolf:{left}:agenda:results") == 4, 60)
+        work = [*WOLFBUS, "worker", "--bus", redis_url, "--agenda", "left", "--config", str(file)]
+        worker = subprocess.Popen(work, env=ENVIRONMENT)
+        wait_until(lambda: link.xlen("wolf:{left}:agenda:results") == 4)
     budget = str(manifest(paid)["totals"]["cost_usd"] * 1.5)
     run_here("--resume", "--out", out, *share, "--budget", budget, code=0)
-    assert worker.wait(30) == 0
+    assert worker.wait(60) == 0
 
 
 def test_a_run_that_was_killed_counts_what_it_spent_after_its_last_note_once_and_in_full(paid, tmp_path):

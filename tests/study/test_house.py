@@ -64,7 +64,7 @@ def test_agents_of_a_house_play_the_games_that_brains_of_our_own_play(whole, stu
         done = run_here(study, "--out", out, *at, code=0)
         assert all(line.startswith("wolfbus: waiting for agents: ") for line in done.stderr.splitlines())
         # the house is closed, and they have left
-        assert [agent.wait(20) for agent in agents] == [0, 0, 0]
+        assert [agent.wait(60) for agent in agents] == [0, 0, 0]
     assert_like_of_house(whole, out)
     # records are seen by spectators a while yet, and then gone
     with redis.from_url(redis_url) as link:
@@ -81,7 +81,7 @@ def test_it_says_which_brain_nobody_plays_and_goes_on_once_somebody_does(whole, 
             f"wolfbus player --bus {redis_url} --house {HOUSE} --brain {GATED} --seats 4\n"
         )
         running.send_signal(signal.SIGINT)
-        _, error = running.communicate(timeout=30)
+        _, error = running.communicate(timeout=60)
         assert running.returncode == 130
         hint = f"go on with: wolfbus run --resume --out {out} --house {HOUSE} --bus {redis_url}"
         assert f"wolfbus: interrupted; 0 of 16 games are played; {hint}" in error
@@ -139,17 +139,17 @@ def test_a_study_that_waits_names_the_commands_that_bring_whom_it_waits_for(at, 
         assert f"wolfbus {words.format(there=f'--bus {redis_url} --house {HOUSE}')}" in line
     if len(brought) > 1 or not players:
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=30)
+        running.communicate(timeout=60)
         return
     with process(*shlex.split(line.partition("bring them with: wolfbus ")[2])) as agent:
         running.communicate(timeout=60)
         assert running.returncode == 0
-        assert agent.wait(20) == 0
+        assert agent.wait(60) == 0
 
 
 def test_a_house_that_somebody_else_moderates_is_refused_in_one_line(study, redis_url, out):
     moderating = Moderating(redis_url, games=1, lease_s=1.0)
-    wait_until(lambda: moderating.health.state == "waiting for agents", 60)
+    wait_until(lambda: moderating.health.state == "waiting for agents")
     at = ("--out", out, "--house", "main", "--bus", redis_url)
     try:
         done = run_here(study, *at, code=1)
@@ -191,13 +191,13 @@ def test_a_run_that_is_killed_goes_on_with_the_games_under_way_and_the_agents_th
     with players(redis_url, *PAIR, gate=gate) as agents:
         running = begin(study, "--out", out, *at)
         # a line is the session's
-        wait_until(lambda: journal_lines(out) >= 3, 60)
+        wait_until(lambda: journal_lines(out) >= 3)
         kill(running, redis_url)
         gate.touch()
         assert journal_lines(out) < 17
         begun = {path.name: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
         run_here("--resume", "--out", out, *at, code=0)
-        assert [agent.wait(20) for agent in agents] == [0, 0]
+        assert [agent.wait(60) for agent in agents] == [0, 0]
     assert_like_of_house(whole, out)
     assert all((out / "records" / name).stat().st_mtime_ns == time for name, time in begun.items())
     assert not (out / "aside").exists()
@@ -225,7 +225,7 @@ def test_a_game_that_was_lost_fails_and_is_played_anew_under_its_own_id(whole, s
     with players(redis_url, *PAIR, gate=gate):
         running = begin(study, "--out", out, *at)
         stuck = Stuck(bus, out)
-        wait_until(lambda: journal_lines(out) >= 3 and stuck.games(), 60)
+        wait_until(lambda: journal_lines(out) >= 3 and stuck.games())
         kill(running, redis_url)
         # one that is over on the bus would be taken from there as it is
         lost = stuck.games()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -14,6 +15,8 @@ import pytest
 import wolfbus
 from analytics.gather import find
 from tests.study.runs import manifest, run_here, study_file, without_times
+from wolfbus import cli
+from wolfbus.draws import game_seed
 from wolfbus.errors import RecordError
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
@@ -131,3 +134,54 @@ def test_the_commit_is_told_for_a_checkout_and_for_nothing_else(played, tmp_path
     monkeypatch.setattr(wolfbus, "__file__", str(tmp_path / "wolfbus" / "__init__.py"))
     run_here(study_file(tmp_path, "games = 1"), "--out", tmp_path / "b", code=0)
     assert manifest(tmp_path / "a")["git"] is manifest(tmp_path / "b")["git"] is None
+
+
+# -- seeds
+
+
+def words_of(folder):
+    """Return all that stands in the files of a study, but for the file that says how to go on with it."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "study.toml")
+
+
+def test_what_is_told_of_a_study_does_not_tell_how_games_to_come_are_dealt(tmp_path, capsys):
+    seed = "a seed that nobody can guess"
+    file = study_file(tmp_path, f'games = 3\nseed = "{seed}"')
+    out = tmp_path / "out"
+    run_here(file, "--games", "2", "--out", out, code=0)
+    to_come = game_seed(seed, 3)
+    assert seed in (out / "study.toml").read_text()
+    written = {"manifest and records": words_of(out)}
+    capsys.readouterr()
+    for words in ("report --json", "report --bibtex", "verify"):
+        assert cli.run([*words.split()[:1], str(out), *words.split()[1:]]) == 0
+        written[words] = capsys.readouterr().out.encode()
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    outputs = f"--html {pages}/report.html --md {pages}/report.md --csv {pages}/tables"
+    for words in (f"report {out} {outputs}", f"page {out} -o {pages}/page.html", f"export csv {out} --out {pages}/csv"):
+        assert cli.run(words.split()) == 0
+    written["pages and tables"] = words_of(pages)
+    for name, text in written.items():
+        assert seed.encode() not in text, name
+        assert to_come.encode() not in text, name
+    # whoever knows it can show that it was this one
+    assert manifest(out)["seed_sha256"] == hashlib.sha256(seed.encode()).hexdigest()
+    run_here("--resume", "--out", out, "--games", "3", code=0)
+    assert manifest(out)["games"][2]["seed"] == to_come
+
+
+def test_a_manifest_of_before_goes_on_and_is_shown_without_its_seeds(tmp_path, capsys):
+    out = tmp_path / "out"
+    run_here(study_file(tmp_path, "games = 1\nseed = 3"), "--out", out, code=0)
+    older = manifest(out)
+    older = {"seed" if name == "seed_sha256" else name: value for name, value in older.items()}
+    older["seed"] = "3"
+    (out / "study.json").write_text(json.dumps(older))
+    capsys.readouterr()
+    assert cli.run(["report", str(out), "--json"]) == 0
+    (study,) = json.loads(capsys.readouterr().out)["studies"]
+    assert study["seed_sha256"] == hashlib.sha256(b"3").hexdigest()
+    assert "seed" not in study
+    run_here("--resume", "--out", out, "--games", "2", code=0)
+    assert "another is told" in run_here("--resume", "--out", out, "--seed", "4", code=2).stderr

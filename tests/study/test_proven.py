@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 
 import pytest
 
 from tests.study.forged import GAMES, Study, another_game, forge, hash_of, other_words, villagers_win
 from tests.study.runs import SHORT, journal_lines, manifest, run_here, without_times
-from wolfbus.cli import FAILED, USAGE, run
+from wolfbus.cli import FAILED, run
 
 PENDING = {"state": "pending", "winner": None, "digest": None, "head": None}
 
@@ -300,36 +299,3 @@ def test_a_study_of_an_earlier_version_is_resumed_and_has_heads_from_then_on(stu
     study.resume()
     assert study.manifest["study_hash"] == manifest(played)["study_hash"]
     assert not (study.folder / "aside").exists()
-
-
-# -- signatures
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
-def test_a_hash_is_signed_and_the_signature_is_of_that_hash_and_that_signer(study, command, tmp_path, failing):
-    ada, eve = tmp_path / "ada", tmp_path / "eve"
-    signers = {}
-    for key in (ada, eve):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", key.name, "-f", str(key)]
-        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
-        kind, public, *_ = key.with_suffix(".pub").read_text().split()
-        signers[key] = key.with_suffix(".signers")
-        signers[key].write_text(f"{key.name}@example.org {kind} {public}\n")
-    assert command("verify", study, "--signed-by", signers[ada])[0] == USAGE
-    code, out, _ = command("verify", study, "--sign", ada)
-    assert code == 0
-    assert f"written to {study.folder / 'study.json.sig'}" in out
-    code, out, _ = command("verify", study, "--signed-by", signers[ada])
-    assert (code, "good, by ada@example.org" in out) == (0, True)
-    failing("verify", study, "--signed-by", signers[eve])
-    study.forge_winners()
-    failing("verify", study, "--signed-by", signers[ada])
-    assert "nothing is signed" in command("verify", study, "--sign", ada)[1]
-
-
-def test_without_ssh_keygen_a_signature_is_one_line(played, command, tmp_path, monkeypatch):
-    (tmp_path / "key").touch()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    code, _, err = command("verify", played, "--sign", tmp_path / "key")
-    assert (code, err.count("\n")) == (USAGE, 1)
-    assert "signatures need ssh-keygen" in err

@@ -25,13 +25,13 @@ from tests.study.runs import (
     STUDY,
     assert_like,
     begin,
-    children_of,
     journal_lines,
     manifest,
     run,
     run_here,
     study_file,
     without_times,
+    workers_of,
 )
 from tests.waiting import wait_until
 from wolfbus import cli
@@ -50,6 +50,11 @@ def small(tmp_path, out):
         return run_here(file, "--games", str(games), "--out", out, *more)
 
     return play
+
+
+def games_over(out):
+    """Return how many of its records are written to the end."""
+    return sum(b'"type":"ended"' in path.read_bytes() for path in (out / "records").iterdir())
 
 
 def resume(out, *more):
@@ -127,16 +132,9 @@ def test_replies_are_recorded_however_many_of_the_workers_there_are_games_for(tm
     assert any("completion" in line for line in lines)
 
 
-def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out, monkeypatch):
-    rules = tmp_path / "rules.toml"
-    rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
-    words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
-    run_here("--games", "3", *words, tmp_path / "first", code=0)
-    # no record is ever overwritten, so this game cannot be played
-    record = min((tmp_path / "first" / "records").iterdir())
-    (out / "records").mkdir(parents=True)
-    (out / "records" / record.name).touch()
-    for name, value in (("TERM", "xterm"), ("COLUMNS", "160")):
+def seen_in_a_terminal(monkeypatch, columns, words, keys=b""):
+    """Run `wolfbus run` in a terminal of so many columns; return its code, and all that was shown, without colours."""
+    for name, value in (("TERM", "xterm"), ("COLUMNS", str(columns))):
         monkeypatch.setenv(name, value)
     terminal, other_end = pty.openpty()
     parts: list[bytes] = []
@@ -148,16 +146,36 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
 
     watcher = threading.Thread(target=look)
     watcher.start()
-    with os.fdopen(os.dup(other_end)) as keys, os.fdopen(other_end, "w") as screen, redirect_stderr(screen):
-        monkeypatch.setattr("sys.stdin", keys)
-        os.write(terminal, b"3\n")
-        code = cli.run(["run", *map(str, words), str(out)])
+    with os.fdopen(os.dup(other_end)) as typed, os.fdopen(other_end, "w") as screen, redirect_stderr(screen):
+        monkeypatch.setattr("sys.stdin", typed)
+        os.write(terminal, keys)
+        code = cli.run(["run", *map(str, words)])
     watcher.join()
     os.close(terminal)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode())
+    return code, re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(parts).decode())
+
+
+def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path, out, monkeypatch):
+    rules = tmp_path / "rules.toml"
+    rules.write_text(SHORT.replace("[rules]\n", "") + MOCK)
+    words = ["--config", rules, "--seed", "3", "--players", "llm:m*8", "--out"]
+    run_here("--games", "3", *words, tmp_path / "first", code=0)
+    # no record is ever overwritten, so this game cannot be played
+    record = min((tmp_path / "first" / "records").iterdir())
+    (out / "records").mkdir(parents=True)
+    (out / "records" / record.name).touch()
+    code, text = seen_in_a_terminal(monkeypatch, 160, [*words, out], keys=b"3\n")
     assert (code, "Games [20]: " in text) == (1, True), text
     last = text.rsplit("3/3", 1)[1]
-    assert re.search(r"games/s, \d+ s left, wolves \d, villagers \d, nobody \d, 1 failed, \$\d+\.\d\d", last), last
+    shown = r" \d+ calls, \$\d+\.\d\d, 1 failed, \d+ s left, .* games/s, wolves \d, villagers \d, nobody \d"
+    assert re.match(shown, last), last
+
+
+def test_a_narrow_terminal_shows_calls_cost_and_budget(tmp_path, out, monkeypatch):
+    file = study_file(tmp_path, f'games = 1\nseed = 3\nbudget = 20.0\nplayers = "llm:m*8"\n{MOCK}')
+    code, text = seen_in_a_terminal(monkeypatch, 60, [file, "--out", out])
+    assert code == 0, text
+    assert re.search(r"\d+ calls, \$\d+\.\d\d of \$20\.00", text), text
 
 
 # -- refused
@@ -167,7 +185,7 @@ def test_a_terminal_is_asked_how_many_games_and_shown_how_far_they_are(tmp_path,
     ("options", "words"),
     [
         ("--games 16", ["add --resume"]),
-        ("--resume --seed 12", ["seed", '"12"', '"11"']),
+        ("--resume --seed 12", ["seed: another is told than the folder's study has"]),
         ("--resume --players random", ["agents"]),
         ("--resume --players scripted*2,tests.study.brains:Gated*6", ["seats"]),
         ("--resume --design fixed", ["design", '"fixed"', '"balanced"']),
@@ -278,7 +296,7 @@ def midway(study, out, gate):
 
     def begun(*more):
         process = begin(study, "--out", out, *more, gate=gate)
-        wait_until(lambda: journal_lines(out) >= 2, 60)
+        wait_until(lambda: journal_lines(out) >= 2)
         return process
 
     return begun
@@ -301,13 +319,13 @@ def test_a_run_that_is_killed_goes_on_where_it_was(midway, out, whole):
 
 def test_workers_die_with_their_parent_and_the_study_goes_on(midway, out, whole):
     process = midway("--workers", "2")
-    workers = children_of(process.pid)
+    workers = workers_of(process.pid)
     assert len(workers) == 2
     process.kill()
     process.communicate()
     # resuming waits for them, since they hold the folder too
     resume(out, "--workers", "1")
-    wait_until(lambda: not any(map(_lives, workers)), 60)
+    wait_until(lambda: not any(map(_lives, workers)))
     assert_like(whole, out)
 
 
@@ -320,7 +338,7 @@ def _lives(pid):
 
 def test_a_worker_that_is_killed_is_replaced_and_its_games_are_played_again(midway, out, gate, whole):
     process = midway("--workers", "2")
-    os.kill(children_of(process.pid)[0], signal.SIGKILL)
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     gate.touch()
     _, error = process.communicate(timeout=100)
     assert process.returncode == 0, error
@@ -347,9 +365,20 @@ def test_workers_that_cannot_go_on_end_the_run_with_a_line_that_says_why(tmp_pat
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_ends_at_once_with_a_line_that_says_how_to_go_on(midway, out, gate, whole, workers):
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM]])
+def test_ctrl_c_ends_the_games_under_way_and_again_leaves_them_and_says_how_to_go_on(
+    midway, out, gate, whole, workers, signals
+):
     process = midway("--workers", workers)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signals[0])
+    if signals[0] == signal.SIGINT:
+        said = process.stderr.readline()
+        line = r"wolfbus: (\d) games? under way, Ctrl-C again to stop now: they go on with --resume\n"
+        under_way = int(re.fullmatch(line, said)[1])
+        assert 0 < under_way <= 4
+    before = games_over(out)
+    for number in signals[1:]:
+        process.send_signal(number)
     # a brain that thinks holds its process up
     gate.touch()
     _, error = process.communicate(timeout=60)
@@ -361,13 +390,17 @@ def test_ctrl_c_ends_at_once_with_a_line_that_says_how_to_go_on(midway, out, gat
     assert not study["complete"]
     assert study["totals"]["pending"] == 16 - study["totals"]["ended"] > 0
     assert study["totals"]["failed"] == 0
-    # of a game that was not played all stands there that is planned of it
+    # of a game that was not played all stands there that is planned of it, but its seed
     left = next(game for game in study["games"] if game["state"] == "pending")
     planned = manifest(whole)["games"][left["number"] - 1]
     unknown = dict.fromkeys(("winner", "rounds", "digest", "head", "error", "seconds"))
+    del planned["seed"]
     assert left == {**planned, **unknown, "state": "pending"}
-    # what is there is whole
-    assert len(times_of(out)) == study["totals"]["ended"]
+    # what is there is whole, or is gone on with
+    ended, records = study["totals"]["ended"], len(times_of(out))
+    # once the gate is open, a game may end before its process hears that it is to stop
+    assert records == ended if signals == [signal.SIGINT] else ended <= records <= ended + 4
+    assert signals != [signal.SIGINT] or ended <= before + under_way
     resume(out)
     assert_like(whole, out)
 

@@ -32,6 +32,7 @@ from wolfbus.bus import open_bus, streams
 from wolfbus.testing.redis_server import RedisServer
 
 AGENDA = "shared"
+ALLOW = ("--allow", "tests.study.brains:Gated")
 KEYS = [
     streams.house_key(AGENDA, part)
     for part in ("agenda", *(f"agenda:{part}" for part in ("known", "done", "results", "lease", "houses", "study")))
@@ -42,7 +43,7 @@ class Workers:
     """Processes that each play three games of the agenda, and hold the next ones up until the gate is open."""
 
     def __init__(self, url, gate, lease, *more):
-        self._words = [*WOLFBUS, "worker", "--bus", url, "--agenda", AGENDA, "--lease", lease, *more]
+        self._words = [*WOLFBUS, "worker", "--bus", url, "--agenda", AGENDA, "--lease", lease, *ALLOW, *more]
         self._environment = {**ENVIRONMENT, GATE: str(gate)}
         self.all = []
 
@@ -75,7 +76,7 @@ def share(redis_url):
 def assert_through(done, worker, whole, out):
     """The run and a worker have ended well, and each game was counted once."""
     assert done.returncode == 0, done.stderr
-    assert worker.wait(30) == 0
+    assert worker.wait(60) == 0
     assert_like(whole, out)
     assert journal_lines(out) == 16
 
@@ -85,10 +86,10 @@ def test_whichever_worker_goes_every_game_is_played_once(study, out, gate, whole
     first, second = workers.start(), workers.start()
 
     def go():
-        wait_until(lambda: journal_lines(out) >= 4, 60)
+        wait_until(lambda: journal_lines(out) >= 4)
         # both are in the middle of games, which wait at the gate
         first.send_signal(end)
-        errors.append(first.communicate(timeout=30)[1])
+        errors.append(first.communicate(timeout=60)[1])
         gate.touch()
 
     errors: list[str] = []
@@ -110,25 +111,25 @@ def test_a_worker_that_stood_still_says_that_others_have_its_games_and_goes_on_w
         return len(link.xpending(KEYS[0], "workers")["consumers"])
 
     def stop():
-        wait_until(lambda: journal_lines(out) >= 3, 60)
+        wait_until(lambda: journal_lines(out) >= 3)
         working.append(workers.start("--at-once", "16"))
-        wait_until(lambda: journal_lines(out) >= 4 and holding() == 2, 60)
+        wait_until(lambda: journal_lines(out) >= 4 and holding() == 2)
         first.send_signal(signal.SIGSTOP)
         # the other takes what it held
-        wait_until(lambda: holding() == 1, 60)
+        wait_until(lambda: holding() == 1)
         if gate_opens == "before":
             gate.touch()
         first.send_signal(signal.SIGCONT)
         if gate_opens == "after":
             line = "silent for longer than its lease of 1 s; it goes on with the next"
             # it may have said before that it waits for the agenda
-            wait_until(lambda: line in first.stderr.readline(), 60)
+            wait_until(lambda: line in first.stderr.readline())
             gate.touch()
 
     working: list[subprocess.Popen[str]] = []
     done = run_here_while(stop, study, "--out", out, *share)
     assert_through(done, working[0], whole, out)
-    assert (first.communicate(timeout=30)[1].splitlines()[-1], first.returncode) == (
+    assert (first.communicate(timeout=60)[1].splitlines()[-1], first.returncode) == (
         f"wolfbus: this worker leaves agenda {AGENDA}: it has no more games", 0
     )  # fmt: skip
 
@@ -144,13 +145,13 @@ def test_two_servers_and_a_memory_share_a_study_and_a_worker_and_a_server_may_di
         killed, cut_off, stays = elsewhere.start(), elsewhere.start(), in_memory.start()
 
         def die():
-            wait_until(lambda: journal_lines(out) >= 4, 60)
+            wait_until(lambda: journal_lines(out) >= 4)
             killed.kill()
             other.kill()
             gate.touch()
 
         assert_through(run_here_while(die, study, "--out", out, *share), stays, whole, out)
-        _, error = cut_off.communicate(timeout=30)
+        _, error = cut_off.communicate(timeout=60)
         assert cut_off.returncode == 1
         assert error.splitlines()[-1].startswith("wolfbus: Redis at 127.0.0.1")
     assert bus.last_id(streams.house_key(AGENDA, "agenda:results")) == "0-0"
@@ -160,7 +161,7 @@ def test_a_run_that_is_killed_goes_on_with_the_agenda_and_the_workers_that_staye
     study, out, gate, whole, share, workers
 ):
     run, worker = begin(study, "--out", out, *share), workers.start()
-    wait_until(lambda: journal_lines(out) >= 2, 60)
+    wait_until(lambda: journal_lines(out) >= 2)
     run.kill()
     run.communicate()
     gate.touch()
@@ -175,8 +176,8 @@ def link(redis_url):
 
 def test_another_study_cannot_have_the_same_agenda(study, tmp_path, out, share):
     running = begin(study, "--out", out, *share)
-    wait_until((out / "study.json").exists, 60)
-    wait_until(lambda: "are on agenda" in running.stderr.readline(), 60)
+    wait_until((out / "study.json").exists)
+    wait_until(lambda: "are on agenda" in running.stderr.readline())
     done = run_here(study, "--seed", "12", "--out", tmp_path / "other", *share, code=2)
     running.kill()
     running.communicate()
@@ -185,7 +186,7 @@ def test_another_study_cannot_have_the_same_agenda(study, tmp_path, out, share):
 
 def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(study, out, gate, share, workers, link):
     def lose():
-        wait_until(lambda: journal_lines(out) >= 2, 60)
+        wait_until(lambda: journal_lines(out) >= 2)
         link.delete(*KEYS)
         gate.touch()
 
@@ -194,19 +195,19 @@ def test_an_agenda_that_its_redis_has_lost_halts_the_run_and_ends_its_workers(st
     assert done.returncode == 1
     assert "the agenda is gone" in done.stderr
     assert "--share shared" in done.stderr
-    assert worker.wait(30) == 0
+    assert worker.wait(60) == 0
 
 
 def test_the_lease_of_the_first_worker_holds_for_all(redis_url, gate, study, out, share, workers):
     running = begin(study, "--out", out, *share)
     first = workers.start()
-    wait_until(lambda: journal_lines(out) >= 1, 60)
+    wait_until(lambda: journal_lines(out) >= 1)
     with closing(Workers(redis_url, gate, "0.1")) as others:
         line = others.start().stderr.readline()
     assert line == f"wolfbus: --lease 0.1 does not hold: agenda {AGENDA} has a lease of 1 s, as its first worker said\n"
     gate.touch()
     _, error = running.communicate(timeout=60)
-    assert (running.returncode, first.wait(30)) == (0, 0), error
+    assert (running.returncode, first.wait(60)) == (0, 0), error
 
 
 @pytest.mark.parametrize("more", [["--bus", "memory://"], ["--house", "main"], ["--workers", "2"]])
@@ -231,19 +232,22 @@ def agenda(link):
 
 
 def take(agenda, who, count=9, lease_ms=60_000):
-    """Return entry, game, how often it was taken before, and by whom, of each game that somebody takes."""
+    """Return entry, game, how often it was taken since it got further, who began it last, and how far it was then, of
+    each game that somebody takes.
+    """
     return agenda("take", who, count, lease_ms)
 
 
 def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link):
     ((entry, *one),) = take(agenda, "slow", 1)
     others = [entry for entry, *_ in take(agenda, "quick")]
-    assert one == ["1", 0, ""]
+    assert one == ["1", 0, "", 0]
     assert [game for _, game, *_ in take(agenda, "quick", lease_ms=0)] == ["1", "2", "3"]
     # what the slow one held is the other's now, and cannot be given back by it
     assert (agenda("renew", "slow", entry), agenda("give_back", "slow", entry)) == ([], [])
     assert agenda("renew", "quick", entry, *others) == [entry, *others]
-    assert link.hget(KEYS[5], "1") == "quick"
+    assert (agenda("begin", "slow", entry, 1, 5), agenda("begin", "quick", entry, 1, 5)) == ("", "quick")
+    assert link.hgetall(KEYS[5]) == {"1": "quick", "1:progress": "5"}
     assert agenda("finish", entry, 1, "quick", "{}") == "quick"
     assert agenda("finish", entry, 1, "slow", "{}") == "quick"
     # said again after a break, it still counts
@@ -252,10 +256,20 @@ def test_the_first_who_finishes_a_game_counts_and_the_other_is_told(agenda, link
     assert agenda("renew", "quick", entry) == []
 
 
-def test_it_is_told_who_took_a_game_last_and_how_often_it_was_taken(agenda):
-    for who, before in (("a", [0, ""]), ("b", [1, "a"]), ("c", [2, "b"])):
-        ((_, game, *history),) = take(agenda, who, 1, lease_ms=0)
+def test_it_is_told_who_began_a_game_last_and_how_often_it_was_taken_since_it_got_further(agenda):
+    # who takes it and dies before it begins has nothing of it that anybody could go on with
+    for who, progress, before in (
+        ("a", 0, [0, "", 0]),
+        ("b", 7, [1, "a", 0]),
+        ("c", None, [1, "b", 7]),
+        ("d", 7, [2, "b", 7]),
+        ("e", 9, [3, "d", 7]),
+        ("f", 9, [1, "e", 9]),
+    ):
+        ((entry, game, *history),) = take(agenda, who, 1, lease_ms=0)
         assert (game, history) == ("1", before)
+        if progress is not None:
+            assert agenda("begin", who, entry, game, progress) == who
 
 
 def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
@@ -263,7 +277,7 @@ def test_what_is_given_back_is_there_at_once_and_what_is_held_is_not(agenda):
     assert [game for _, game, *_ in take(agenda, "b")] == ["2", "3"]
     agenda("give_back", "a", entry)
     # nobody died under it
-    assert take(agenda, "b") == [[entry, "1", 0, "a"]]
+    assert take(agenda, "b") == [[entry, "1", 0, "", 0]]
 
 
 def test_what_is_no_agenda_is_refused_before_a_game_counts_as_put_on_it(agenda, link):
@@ -291,7 +305,7 @@ def test_a_killed_moderator_and_killed_nodes_cost_no_game_and_double_none(study,
         first, second = workers.start(), workers.start()
 
         def die():
-            wait_until(lambda: journal_lines(out) >= 4, 60)
+            wait_until(lambda: journal_lines(out) >= 4)
             keys = b"".join(node.command("KEYS", "*") for node in cluster.masters)
             houses = {house.decode() for house in re.findall(rb"wolf:\{([^}]+)\}:owner\r", keys)}
             assert len(houses) == 2
@@ -323,7 +337,7 @@ def test_whatever_is_killed_in_turns_every_game_is_played_once(tmp_path, out, ga
             workers.start()
         # a game counts as failed once three have died under it
         for number, node in enumerate((*cluster.masters, *cluster.masters)):
-            wait_until(partial(has_grown, out, 6 * (number + 1)), 60)
+            wait_until(partial(has_grown, out, 6 * (number + 1)))
             node.kill()
             if number in {1, 3}:
                 workers.all[number // 2].kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,20 +12,41 @@ from wolfbus.cli.options import Number, checked, negated_flag
 
 @checked
 def _ugly(text: str) -> float | dict[str, float]:
-    from wolfbus.testing.model_behaviour import UGLY, parse_shares
+    from wolfbus.testing.model_behaviour import UGLY
 
-    return parse_shares(text, UGLY)
+    return _shares(text, UGLY)
 
 
 @checked
 def _errors(text: str) -> float | dict[str, float]:
-    from wolfbus.testing.model_behaviour import ERRORS, parse_shares
+    from wolfbus.testing.model_behaviour import ERRORS
 
-    return parse_shares(text, (*ERRORS, "hang"))
+    return _shares(text, ERRORS)
 
 
-_SHARE = Number(0, 1)
-_SECONDS = Number(0, 3600)
+def _shares(text: str, sorts: Sequence[str]) -> float | dict[str, float]:
+    """Read ``0.05`` or ``429=0.2,500=0.1``; raises ValueError."""
+    if "=" not in text:
+        return _share(text)
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        sort, _, share = part.partition("=")
+        if sort.strip() not in sorts:
+            raise ValueError(f"{sort.strip()!r} is none of {', '.join(sorts)}")
+        shares[sort.strip()] = _share(share)
+    if sum(shares.values()) > 1:
+        raise ValueError(f"{text}: more than 1 in all")
+    return shares
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is neither a share from 0 to 1 nor SORT=SHARE,…") from None
+    if not 0 <= share <= 1:
+        raise ValueError(f"{text.strip()} is no share from 0 to 1")
+    return share
 
 
 @click.command("fake-model")
@@ -32,8 +54,7 @@ _SECONDS = Number(0, 3600)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8001, show_default=True, help="Port; 0 takes a free one."
 )
-@click.option("--latency", type=_SECONDS, default=0.2, show_default=True, help="Seconds until it answers.")
-@click.option("--jitter", type=_SECONDS, default=0.0, show_default=True, help="Up to so many seconds more.")
+@click.option("--latency", type=Number(0, 3600), default=0.2, show_default=True, help="Seconds until it answers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides every answer and every mishap.")
 @click.option(
     "--ugly",
@@ -41,7 +62,7 @@ _SECONDS = Number(0, 3600)
     default="0",
     show_default=True,
     metavar="SHARE|SORT=SHARE,…",
-    help="Share of ugly replies, of all sorts or of named ones: fence, cut, two, empty, refusal, …",
+    help="Share of ugly replies, of all sorts or of named ones: fence, cut, keys, empty, refusal, …",
 )
 @click.option(
     "--errors",
@@ -49,36 +70,25 @@ _SECONDS = Number(0, 3600)
     default="0",
     show_default=True,
     metavar="SHARE|SORT=SHARE,…",
-    help="Share of requests that meet an error, of all sorts or of named ones: 429, 500, 502, 503, 408, reset, …",
+    help="Share of requests that meet an error, of all sorts or of named ones: 429, 500, reset; and hang, which "
+    "only comes where it is named: no answer.",
 )
-@click.option("--hangs", type=_SHARE, default=0.0, show_default=True, help="Share of requests that get no answer.")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="A model it has; repeatable. Any, unless given.")
 @negated_flag("--no-schema", "takes_schema", "Refuse JSON Schema as response_format.")
-@negated_flag("--ignore-schema", "keeps_schema", "Take JSON Schema as response_format, and answer without it.")
-@negated_flag("--no-json-mode", "takes_json_mode", "Refuse JSON mode as response_format.")
-@negated_flag("--no-system", "takes_system", "Refuse messages of the system.")
-@negated_flag("--no-temperature", "takes_temperature", "Refuse temperature and top_p.")
-@click.option(
-    "--needs",
-    type=click.Choice(["max_tokens", "max_completion_tokens"]),
-    help="Take only this name for the longest reply.",
-)
-@click.option("--reasoning", is_flag=True, help="Think first, and spend completion tokens on that.")
 @click.option("--key", metavar="KEY", envvar="WOLFBUS_FAKE_MODEL_KEY", help="Ask clients for this key.")
 def fake_model(host: str, port: int, **traits: Any) -> None:
     """Run an OpenAI-compatible server that answers wolfbus's prompts plausibly, and misbehaves as asked.
 
     Answers depend on the seed and the prompt alone, so the same game is answered alike. GET /stats tells what was
-    counted, POST /reset begins anew; Ctrl-C ends it.
+    counted; Ctrl-C ends it.
     """
-    from wolfbus.testing.model_behaviour import behaviour_of
+    from wolfbus.testing.model_behaviour import Behaviour
     from wolfbus.testing.model_server import serve
 
     # click.echo flushes: a parent process waits for the line
-    stats = serve(behaviour_of(traits), host, port, lambda url: click.echo(f"fake model: listening at {url}"))
+    stats = serve(Behaviour(**traits), host, port, lambda url: click.echo(f"fake model: listening at {url}"))
     met = sum(stats.errors.values())
     click.echo(
-        f"fake model: {stats.calls} calls, at most {stats.peak} at once; {met} met errors, "
-        f"{sum(stats.ugly.values())} replies were ugly; {stats.prompt_tokens} prompt tokens "
-        f"({stats.cached_tokens} cached), {stats.completion_tokens} completion tokens"
+        f"fake model: {stats.calls} calls; {met} met errors, "
+        f"{sum(stats.ugly.values())} replies were ugly; {stats.prompt_tokens} prompt tokens, "
+        f"{stats.completion_tokens} completion tokens"
     )

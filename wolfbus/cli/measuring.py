@@ -20,6 +20,7 @@ from wolfbus.study.manifest import FILE
 
 if TYPE_CHECKING:
     from analytics.gather import Criteria, FileNote, Gathered
+    from analytics.report.report import Report
 
 _PATH_SHOWN: Final = 400
 _BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -106,9 +107,28 @@ def read_games(
     with reading_progress(in_bytes=True) as tell:
         gathered = gather(sources, criteria, workers=workers, cached=cached, with_words=with_words, tell=tell)
     print_problems(gathered.problems)
-    if not gathered.columns.ids:
+    if not gathered.tables.ids:
         raise RecordError(f"{', '.join(sources)}: no game could be read")
     return gathered
+
+
+def findings_of(gathered: Gathered) -> dict[str, Any]:
+    """Return all figures of what was gathered, those that are kept of the very same files if there are any."""
+    from analytics.gather import once
+
+    def computed() -> dict[str, Any]:
+        from analytics.findings import findings
+
+        return findings(gathered)
+
+    return once("findings", [gathered.basis], computed)
+
+
+def page_of(gathered: Gathered, report: Callable[[], Report]) -> dict[str, Any]:
+    """Return the ``html`` and the ``headlines`` of a report, those that are kept of the very same files likewise."""
+    from analytics.gather import once
+
+    return once("page", [gathered.basis], lambda: {"html": report().html(), "headlines": report().headlines()})
 
 
 def _multiply_in_one_thread() -> None:

@@ -5,28 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import secrets
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from wolfbus.cli import FAILED, INTERRUPTED, options
-from wolfbus.cli.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse, seat_in_roles
+from wolfbus.cli.seating import seat_in_roles
 from wolfbus.cli.terminal.ending import GameEnding
 from wolfbus.cli.terminal.playback import open_display, play_back_with_keys
 from wolfbus.cli.view import game_page
-from wolfbus.errors import WolfError
+from wolfbus.running.brains import load_config, open_brain_context, print_estimate, quiet_brains, rehearse
 from wolfbus.vocabulary import SCRIPTS
 
 if TYPE_CHECKING:
     from players.llm.accounts import Accounts
-    from players.spec import BrainContext
-    from wolfbus.cli.embedded import EmbeddedHouse, Game
     from wolfbus.record.line import Recorded
+    from wolfbus.running.house import Game
+    from wolfbus.stage.people import People
 
 PACE: Final = 2.0
 """Times reading pace at which a game of scripted players is shown in a terminal."""
@@ -46,7 +45,8 @@ PAGE_PATIENCE_S: Final = 600.0
 )
 @click.option(
     "--players",
-    help="Who plays: scripted, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND or module:Class, "
+    help="Who plays: scripted, bayes, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND, "
+    "http(s)://…, text:module:callable or module:Class, "
     "as in 'llm:gpt-4o-mini*6,scripted*2'.",
 )
 @click.option(
@@ -76,6 +76,7 @@ PAGE_PATIENCE_S: Final = 600.0
 @click.option("--quiet", "-q", is_flag=True, help="Do not show the game as it happens.")
 @click.option("--plain", is_flag=True, help="Show plain lines even in a terminal.")
 @options.view_options
+@options.private_thoughts_option
 @click.option(
     "--patience",
     callback=options.duration,
@@ -105,6 +106,7 @@ def play(
     quiet: bool,
     plain: bool,
     view: bool,
+    private_thoughts: bool,
     **calls: Any,
 ) -> int:
     """Play one game: eight players, a moderator and an analyst as actors on a bus, in this process.
@@ -113,13 +115,13 @@ def play(
     """
     from moderator.rules.game import deal
     from players.spec import expand
-    from wolfbus.cli.embedded import fresh_game_id
+    from wolfbus.fresh import fresh_id, fresh_seed
+    from wolfbus.running.play import play_game
 
     loaded = load_config(config_file)
     brains = loaded.brains(players, expand)
-    # long: the names, which everybody sees, are drawn from it, so a short one could be found by trying all
-    seed = seed if seed is not None else secrets.token_hex(16)
-    game_id = game_id or fresh_game_id()
+    seed = seed if seed is not None else fresh_seed()
+    game_id = game_id or fresh_id()
     path = out / f"{game_id}.ndjson"
     if roles:
         brains = seat_in_roles(brains, [role for _, role in deal(loaded.config, seed)], roles)
@@ -127,7 +129,11 @@ def play(
     persons = view and "human" in brains
     config = options.with_patience(loaded.config, patience if patience is not None or not persons else PAGE_PATIENCE_S)
     # it stays when all else of the command is done
-    page = context.with_resource(game_page(game_id, out, host, port, persons=persons)) if view else None
+    page = None
+    if view:
+        page = context.with_resource(
+            game_page(game_id, out, host, port, persons=persons, private_thoughts=private_thoughts)
+        )
     with contextlib.ExitStack() as stack:
         stack.enter_context(quiet_brains())
         calls |= {"logs": out / f"{game_id}.stderr", "people": page.people if page is not None else None}
@@ -141,14 +147,29 @@ def play(
         display = stack.enter_context(open_display(quiet=is_hidden, plain=plain, paced=speed > 0))
         records: list[Recorded] = []
         ending = GameEnding(beats=not as_json)
-        watchers = [ending.take, records.append if speed and not is_hidden else display.show]
+        watchers = [ending.feed, records.append if speed and not is_hidden else display.show]
         watchers += [] if page is None else [page.show]
-        game = _play(url, lambda house: house.open(config, seed, brains, path, game_id, title), watchers, brain_context)
+        game: Game | None = None
+        with contextlib.suppress(KeyboardInterrupt):
+            if page is not None and page.people is not None:
+                names = [name for name, _ in deal(config, seed)]
+                seats = [name for name, brain in zip(names, brains, strict=True) if brain == "human"]
+                _gather(page.people, game_id, seats, config.deadlines.bid)
+            game = play_game(config, seed, brains, path, game_id, title, brain_context, watchers, url)
         accounts = brain_context.accounts
         if records:
             with contextlib.suppress(KeyboardInterrupt):
                 play_back_with_keys(records, display, speed)
     return _print_result(game, ending, path, accounts, as_json=as_json, tables=tables)
+
+
+def _gather(people: People, game: str, seats: Sequence[str], patience_s: float) -> None:
+    """Wait until every person sits, so that no clock runs before they do; after the patience, begin all the same."""
+    wait = f"{patience_s / 60:g} min"
+    notice = f"the game begins when everybody sits, or in {wait}; each link is good for one browser"
+    click.echo(f"wolfbus: {notice}", err=True)
+    if not people.gather(game, seats, patience_s):
+        click.echo(f"wolfbus: it begins, though not everybody has sat down within {wait}", err=True)
 
 
 def _speed(pace: float | None, brains: Sequence[str]) -> float:
@@ -157,30 +178,6 @@ def _speed(pace: float | None, brains: Sequence[str]) -> float:
         return pace
     is_instant = all(brain.partition(":")[0] in SCRIPTS for brain in brains)
     return PACE if is_instant and sys.stderr.isatty() and sys.stdin.isatty() else 0.0
-
-
-def _play(
-    url: str,
-    open_game: Callable[[EmbeddedHouse], Game],
-    watchers: Sequence[Callable[[Recorded], None]],
-    brain_context: BrainContext,
-) -> Game | None:
-    """Play a game to its end; returns None if the user interrupted it."""
-    from wolfbus.cli.embedded import EmbeddedHouse
-
-    with EmbeddedHouse(url, watch=watchers, brain_context=brain_context) as house:
-        game = open_game(house)
-        try:
-            # a wait without a time-out cannot be interrupted on every platform
-            while not game.finished.wait(1.0):
-                pass
-        except KeyboardInterrupt:
-            house.end(WolfError("interrupted"))
-            # what was reported so far belongs into the record, but a bus that is gone is not waited for
-            game.finished.wait(1.0)
-            house.abandon()
-            return None
-    return game
 
 
 def _print_result(
@@ -203,7 +200,7 @@ def _print_result(
             _print_ending(ending, game.over.digest, path, accounts)
         return 0
     if game is None:
-        click.echo(f"wolfbus: interrupted; the record so far is in {path}", err=True)
+        click.echo(f"wolfbus: interrupted{f'; the record so far is in {path}' if path.exists() else ''}", err=True)
     else:
         error = game.over.error if game.over is not None else None
         click.echo(f"wolfbus: {error if error is not None else 'the game did not finish'}", err=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,17 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus import __version__
-from wolfbus.cli.brains import load_config, open_brain_context, quiet_brains
 from wolfbus.cli.options import (
     config_option,
     model_options,
     option_group,
     page_options,
+    private_thoughts_option,
     seconds_option,
     service_options,
     stream_name,
 )
 from wolfbus.cli.view import announced_people, page_server
+from wolfbus.errors import WolfError
+from wolfbus.running.brains import load_config, open_brain_context, quiet_brains
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ _AGENT: Final = ("url", "house", "name", "seats", "places", "once", "grace_s")
     envvar="WOLFBUS_BRAIN",
     default="scripted",
     show_default=True,
-    help="What answers: scripted, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND or module:Class.",
+    help="What answers: scripted, bayes, random, silent, llm:MODEL, llm:MODEL@URL, human, exec:COMMAND, "
+    "http(s)://…, text:module:callable or module:Class.",
 )
 @config_option("Models and endpoints; the rules are the moderator's.")
 @model_options
@@ -96,7 +98,14 @@ def player(health: Place | None, log: LogStyle, brain: str, config_file: Path | 
     membership = _membership(agent, brain=brain, declines=declined_by(brain), **fields)
     # with one terminal there is one person: two would be refused by the check of all brains
     brains = (brain,) * min(membership.introduction.seats, 2)
-    with open_brain_context(brains, models, **options) as brain_context, Stopping() as stopping:
+    with contextlib.ExitStack() as stack:
+        try:
+            brain_context = stack.enter_context(open_brain_context(brains, models, **options))
+        except WolfError as error:
+            _configure_logs(log, membership)
+            membership.decline(str(error))
+            raise
+        stopping = stack.enter_context(Stopping())
         return run(membership, brain, brain_context, stopping, health, log)
 
 
@@ -137,13 +146,18 @@ def run(
     """
     from players.service import serve
     from wolfbus.service.lifecycle import Health
-    from wolfbus.service.logs import configure_logs
 
-    configure_logs(log, service="player", house=membership.house, agent=membership.introduction.agent)
+    _configure_logs(log, membership)
     if brain == "human":
         logging.getLogger().setLevel(max(logging.WARNING, logging.getLogger().level))
     with quiet_brains(), Health(health) as health_server:
         return serve(membership, brain, brain_context, stopping, health_server)
+
+
+def _configure_logs(log: LogStyle, membership: Membership) -> None:
+    from wolfbus.service.logs import configure_logs
+
+    configure_logs(log, service="player", house=membership.house, agent=membership.introduction.agent)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -163,7 +177,8 @@ def run(
 )
 @click.option("--human", is_flag=True, help="Play yourself, at a page; each seat gets a link of its own.")
 @page_options
-@click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]...]")
+@private_thoughts_option
+@click.argument("command", nargs=-1, metavar="[-- COMMAND [ARGS]... | URL | text:module:callable]")
 @click.pass_context
 def join(
     context: click.Context,
@@ -177,39 +192,42 @@ def join(
     host: str,
     *,
     human: bool,
+    private_thoughts: bool,
     **agent: Any,
 ) -> int:
-    """Let a program that speaks the line protocol (docs/line-protocol.md) play in a house.
+    """Let a program that speaks the line protocol (docs/line-protocol.md) play in a house, or an agent at an address.
 
-    COMMAND is started once for each seat of each game. To the house it is an outside agent: it gets no seed, and what
-    is recorded of it is its label, not its command line.
+    COMMAND is started once for each seat of each game; a URL is asked by POST (docs/http-agents.md). To the house it is
+    an outside agent: it gets no seed, and what is recorded of it is its label, not its command line.
 
     \b
     wolfbus join --house main --seats 2 -- python3 examples/agent.py
+    wolfbus join --house main -- http://localhost:9000/wolf
     wolfbus join --house main --human
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from players.spec import BrainContext, check
+    from players.spec import BrainContext, check, command_spec, declined_by
     from wolfbus.service.lifecycle import Stopping
 
     if human == bool(command):
         raise click.UsageError("give either --human or the command of a program")
-    brain = "human" if human else f"exec:{shlex.join(command)}"
+    brain = "human" if human else command_spec(command)
     brain_name = f"outside:{label or agent['name']}"
+    declines = (*declines, *declined_by(brain))
     membership = _membership(agent, brain=brain_name, version=f"wolfbus join {__version__}", declines=declines)
     with Stopping() as stopping:
         # it stays when all else of the command is done
-        people = context.with_resource(_page(host, port)) if human else None
+        people = context.with_resource(_page(host, port, private_thoughts=private_thoughts)) if human else None
         with BrainContext(people=people) as brain_context:
             check((brain,), brain_context)
             return run(membership, brain, brain_context, stopping, health, log)
 
 
 @contextlib.contextmanager
-def _page(host: str, port: int) -> Iterator[People]:
+def _page(host: str, port: int, *, private_thoughts: bool) -> Iterator[People]:
     """Serve the pages of persons who play, and to the end of what they look at."""
     from wolfbus.stage.serving import Served
 
-    people = announced_people(lambda: server.url)
+    people = announced_people(lambda: server.url, private_thoughts=private_thoughts)
     served = Served(people=people)
     with page_server(served, host, port, "waiting for a seat; its link will stand here (URL)") as server:
         yield people

@@ -18,38 +18,19 @@ from wolfbus.cli.options import (
     config_option,
     model_options,
     processes_option,
-    read_name,
     refuse,
     seed_option,
     stream_name,
 )
-from wolfbus.errors import ConfigError
 from wolfbus.printable import counted, printable
-from wolfbus.service.lifecycle import read_shared_bus
 from wolfbus.study.designs import KINDS_OF_DESIGN
-from wolfbus.study.manifest import FILE
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
-    from wolfbus.cli.studying.loading import RunOptions
-    from wolfbus.cli.studying.study_run import StudyRun
+    from collections.abc import Sequence
 
-
-def _check_houses(_context: click.Context, _option: click.Parameter, houses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return houses, each NAME or NAME@URL, once their names and addresses can be understood."""
-    from wolfbus.bus.url import read_address
-
-    for house in houses:
-        name, at, url = house.partition("@")
-        try:
-            read_name(name)
-            if at:
-                read_address(read_shared_bus(url))
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from None
-    if len(set(houses)) < len(houses):
-        raise click.BadParameter("a house is told twice")
-    return houses
+    from wolfbus.running.loading import RunOptions
+    from wolfbus.running.study_run import StudyRun
 
 
 @click.command()
@@ -72,6 +53,12 @@ def _check_houses(_context: click.Context, _option: click.Parameter, houses: tup
 @click.option("--name", help="A title for people.")
 @config_option("Rules, players and models.")
 @click.option("--resume", is_flag=True, help="Go on with the study in the folder: play what is missing.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="With --resume: run the programs and modules and ask the addresses that the folder's file names, though "
+    "somebody else made it. Otherwise you are asked, or it is refused where there is no terminal.",
+)
 @model_options
 @click.option(
     "--bus",
@@ -82,14 +69,11 @@ def _check_houses(_context: click.Context, _option: click.Parameter, houses: tup
 )
 @click.option(
     "--house",
-    "houses",
-    multiple=True,
-    callback=_check_houses,
-    metavar="NAME[@URL]",
+    callback=stream_name,
+    metavar="NAME",
     help="Have the agents play that have joined this house on the bus: --players then names brains as they announce "
     "them, and without it whoever has joined plays. This process is the house's moderator. The "
-    "--bus is then WOLFBUS_BUS or REDIS_URL unless given. Several houses, each told with a --house, on one --bus or "
-    "each at its own URL, share the games; --at-once is of each.",
+    "--bus is then WOLFBUS_BUS or REDIS_URL unless given.",
 )
 @click.option(
     "--tickets",
@@ -119,13 +103,12 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     wolfbus run study.toml --workers 2
     wolfbus run --resume --out runs/first
     wolfbus run --house main --bus redis://localhost --players "scripted*4,outside:alice*4" --out runs/house
-    wolfbus run --house a@redis://one --house b@redis://two --games 1000 --out runs/wide
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    from wolfbus.cli.studying.loading import RunOptions, load_study
-    from wolfbus.cli.studying.study_run import StudyRun
+    from wolfbus.running.loading import RunOptions
+    from wolfbus.running.study import prepare_run
 
     run_options = RunOptions(**{field.name: options.pop(field.name) for field in fields(RunOptions)})
-    if run_options.houses and run_options.url == "memory://":
+    if run_options.house and run_options.url == "memory://":
         # where a ticket, or anybody who shows no password on a command line, has put it
         url = os.environ.get("WOLFBUS_BUS") or os.environ.get("REDIS_URL") or run_options.url
         run_options = replace(run_options, url=url)
@@ -133,61 +116,48 @@ def run(study_file: Path | None, out: Path | None, config_file: Path | None, *, 
     resume, quiet = run_options.resume, run_options.quiet
     if options["games"] is None and study_file is None and not resume and not quiet and _is_terminal():
         options["games"] = click.prompt("Games", default=20, type=click.IntRange(1, MOST_GAMES), err=True)
-    if study_file is not None and study_file.is_dir():
-        raise ConfigError(
-            f"{study_file}: is a directory; wolfbus run --resume --out {shlex.quote(str(study_file))} "
-            "goes on with a study's folder"
-        )
-    config_first = False
-    if resume and study_file is None and out is not None:
-        _check_study_exists(out)
-        # the folder's own file says what it is; keys and limits of servers may be others now
-        study_file, config_first = out / "study.toml", True
-    study = load_study(study_file, config_file, options, house=bool(run_options.houses), config_first=config_first)
-    if run_options.share is not None and (study.settings.workers or 1) > 1:
-        raise ConfigError("--share: workers are processes that somebody else starts: no --workers")
-    if resume and out is None and study.settings.seed is None:
-        raise ConfigError("--resume: a study's folder is what goes on: give its --out")
-    plan = study.plan()
-    folder = out if out is not None else Path("runs") / plan.study
-    if resume:
-        _check_study_exists(folder)
-    study_run = StudyRun(study, plan, folder, run_options)
+    study_run = prepare_run(study_file, config_file, options, run_options, out, _confirm)
     ending = study_run.play()
-    return _report(study_run, ending, as_json=as_json)
+    return report_run(study_run, ending, as_json=as_json)
 
 
 def _check_options(options: RunOptions) -> None:
     """Refuse options that do not go together."""
+    from wolfbus.bus.url import is_in_process
+
     tape = options.cassette or options.replay_cassette
-    in_memory = options.url.startswith("memory:")
+    in_memory = is_in_process(options.url)
     refuse(
         (
             options.cassette is not None and options.replay_cassette is not None,
             "--cassette records and --replay-cassette plays: give one of them",
         ),
-        (options.tickets and not options.houses, "--tickets are those of a --house"),
+        (options.tickets and not options.house, "--tickets are those of a --house"),
         (
-            any(address.url.startswith("memory:") for address in options.addresses()) or (options.houses and tape),
+            options.house and (in_memory or tape),
             "--house is a house on a Redis: give its --bus, and no cassette, for models are its agents' affair",
         ),
         (
-            options.share is not None and (options.houses or in_memory or tape),
+            options.share is not None and (options.house or in_memory or tape),
             "--share is an agenda on a Redis: give its --bus, no --house, and cassettes to workers",
         ),
     )
+
+
+def _confirm(folder: Path, named: Sequence[str]) -> bool:
+    """Ask whether to run what the file of a folder names; False where nobody can be asked."""
+    if not _is_terminal():
+        return False
+    lines = "".join(f"\n  it {words}" for words in named)
+    click.echo(f"{folder}: this study was not begun by you on this machine:{lines}", err=True)
+    return click.confirm("Go on, and trust whoever made it?", err=True)
 
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _check_study_exists(out: Path) -> None:
-    if not (out / FILE).exists():
-        raise ConfigError(f"{out}: no study to resume here; without --resume one is begun")
-
-
-def _report(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
+def report_run(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
     """Print how a run went, and how to go on; returns the exit code."""
     from wolfbus.study.showing import replay_command, summary_lines
 
@@ -204,7 +174,7 @@ def _report(study_run: StudyRun, ending: str, *, as_json: bool) -> int:
         if totals["ended"]:
             scope = "all records; publish it" if manifest.complete else "the records so far; more games change it"
             click.echo(f"Hash    {manifest.study_hash}  (of {scope})")
-            if not study_run.options.houses:
+            if not study_run.options.house and settings.forks is None:
                 click.echo(f"Again   {replay_command(study_run.plan.game(1), study_run.folder)}")
             click.echo(f"Next    wolfbus report {folder}")
     for brain, games in sorted(study_run.unheard.items()):

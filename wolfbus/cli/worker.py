@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,16 +11,28 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.brains import open_brain_context, quiet_brains
-from wolfbus.cli.options import bus_address, bus_option, model_options, seconds_option, stream_name
+from wolfbus.cli.options import (
+    bus_address,
+    bus_option,
+    config_option,
+    model_options,
+    seconds_option,
+    stream_name,
+)
+from wolfbus.errors import BusError, ConfigError
+from wolfbus.running.brains import open_brain_context, quiet_brains
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from players.llm.redis_budget import RedisBudget
+    from wolfbus.running.loading import LoadedStudy
     from wolfbus.service.lifecycle import Stopping
+    from wolfbus.study.plan import Plan, PlannedGame
     from wolfbus.study.redis_agenda import RedisAgenda
     from wolfbus.study.settings import StudySettings
+
+logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
 
@@ -27,7 +40,19 @@ _POLL_S: Final = 0.1
 @click.command()
 @bus_option
 @click.option(
-    "--agenda", "name", callback=stream_name, help="The agenda's name, as told to `wolfbus run --share`.  [required]"
+    "--agenda",
+    "name",
+    envvar="WOLFBUS_AGENDA",
+    callback=stream_name,
+    help="The agenda's name, as told to `wolfbus run --share`.  [required]",
+)
+@config_option("Models that this worker may ask, by name, and where; also of a STUDY.toml. An agenda names no address.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="BRAIN",
+    help="Also play this, where a study has it word for word: exec:COMMAND, module:Class or llm:MODEL@URL. Scripts of "
+    "wolfbus and models of the --config need no leave. May be given more than once.",
 )
 @click.option(
     "--play-on",
@@ -37,7 +62,7 @@ _POLL_S: Final = 0.1
     help="Play on another bus than the agenda's: a Redis nearby, or memory:// for this process alone. A record is "
     "brought to the agenda's bus when its game is over.",
 )
-@click.option("--parent", type=int, hidden=True, help="Descriptor of a pipe to the run that started this worker.")
+@click.option("--child", is_flag=True, hidden=True, help="Play for the run that started this process.")
 @click.option("--at-once", type=click.IntRange(1), default=4, show_default=True, help="Games under way at a time.")
 @seconds_option(
     "--lease",
@@ -49,10 +74,13 @@ _POLL_S: Final = 0.1
 def worker(
     url: str,
     name: str | None,
+    config_file: Path | None,
+    allow: tuple[str, ...],
     house_url: str | None,
     at_once: int,
     lease: float | None,
-    parent: int | None,
+    *,
+    child: bool,
     **calls: Any,
 ) -> int:
     """Play games of a shared study until all are played; start as many as you like, on any machine.
@@ -61,23 +89,31 @@ def worker(
     gives back what it has not finished. All workers keep the study's budget together; where it has none, a budget is
     each worker's own, as cassettes are.
 
+    Whoever can write the agenda says which games are played, and no more: programs, modules, addresses and keys are
+    those of this command line and of its --config.
+
     \b
     wolfbus run study.toml --bus redis://HOST --share mine
     wolfbus worker --bus redis://HOST --agenda mine
+    wolfbus worker --bus redis://HOST --agenda mine --config study.toml
+    wolfbus worker --bus redis://HOST --agenda mine --allow mypackage:MyAgent
     """  # noqa: D301 - click takes the backspace for "keep these lines"
-    if parent is not None:
-        from wolfbus.cli.studying.child_worker import play_for
+    if child:
+        from wolfbus.running.child_worker import play_for_parent
 
-        return play_for(parent)
+        return play_for_parent()
     if name is None:
         raise click.UsageError("missing option '--agenda'.")
     from wolfbus.bus import open_bus
-    from wolfbus.cli.studying.agenda_worker import AgendaBus, AgendaWorker, WorkerSettings
-    from wolfbus.cli.studying.loading import study_of_text
+    from wolfbus.bus.pump import BusWriter
+    from wolfbus.running.agenda_worker import AgendaBus, AgendaWorker, WorkerSettings
+    from wolfbus.running.loading import study_of_text
+    from wolfbus.running.trust import allowed_study, own_models
     from wolfbus.service.lifecycle import Stopping
     from wolfbus.study.redis_agenda import RedisAgenda
     from wolfbus.study.scheduler import KEPT_S
 
+    models = own_models(config_file)
     with (
         Stopping() as stopping,
         contextlib.closing(RedisAgenda(url, name, lease)) as agenda,
@@ -90,24 +126,42 @@ def worker(
         if not agenda.agree_lease() and lease is not None:
             valid = f"agenda {name} has a lease of {agenda.lease_s:g} s, as its first worker said"
             click.echo(f"wolfbus: --lease {lease:g} does not hold: {valid}", err=True)
-        study = study_of_text(text, f"agenda {name}")
+        try:
+            study = allowed_study(study_of_text(text, f"agenda {name}"), models, allow, f"agenda {name}")
+        except ConfigError as error:
+            agenda.say(str(error))
+            raise
         plan = study.plan()
-        agenda.planned = plan.game
+        agenda.planned = _planned_of(agenda, name, study, plan)
         with (
             _open_ledger(url, name, study.settings, agenda.lease_s, calls) as ledger,
             open_brain_context(plan.agents, study.models, logs=Path(folder), ledger=ledger, **calls) as brain_context,
             contextlib.closing(open_bus(url)) as bus,
             contextlib.closing(open_bus(house_url)) if house_url is not None else contextlib.nullcontext() as near,
+            BusWriter(bus, _warn) if house_url is not None else contextlib.nullcontext() as copies,
         ):
             (Path(folder) / "records").mkdir()
             # on the agenda's own bus a record stays until whoever runs the study has it
             keep_s = None if near is None else KEPT_S
-            settings = WorkerSettings(house_url or url, plan.config, Path(folder), at_once=at_once, keep_s=keep_s)
-            halt = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near), agenda.lease_s).play(stopping)
+            settings = WorkerSettings(
+                house_url or url,
+                plan.config,
+                Path(folder),
+                at_once=at_once,
+                keep_s=keep_s,
+                new_house=agenda.new_house,
+            )
+            halt = AgendaWorker(agenda, settings, brain_context, AgendaBus(bus, near, copies), agenda.lease_s).play(
+                stopping
+            )
     if halt is not None:
         click.echo(f"wolfbus: {halt.why}", err=True)
         return FAILED
     return _report_end(name, stopping)
+
+
+def _warn(error: BusError) -> None:
+    logger.warning("what is played is not brought to the agenda's bus as it is played: %s", error)
 
 
 def _report_end(name: str, stopping: Stopping) -> int:
@@ -130,6 +184,24 @@ def _open_ledger(
     calls |= {"budget": study.budget, "budget_tokens": study.budget_tokens}
     with contextlib.closing(RedisBudget(url, name, study.budget, study.budget_tokens, lease)) as ledger:
         yield ledger
+
+
+def _planned_of(agenda: RedisAgenda, name: str, study: LoadedStudy, plan: Plan) -> Callable[[int], PlannedGame | None]:
+    """Return what tells a game of the study by its number; None for a number that it has not, now or meanwhile."""
+    from wolfbus.running.loading import study_of_text
+
+    last = study.settings.games
+
+    def planned(number: int) -> PlannedGame | None:
+        nonlocal last
+        if number > last:
+            # it may have grown; and what stands there may be no study any more
+            with contextlib.suppress(ConfigError):
+                text = agenda.study()
+                last = study_of_text(text, f"agenda {name}").settings.games if text is not None else last
+        return plan.game(number) if number <= last else None
+
+    return planned
 
 
 def _wait_for_study(agenda: RedisAgenda, name: str, stopping: Stopping) -> str | None:

@@ -1,14 +1,13 @@
 """`StudyAgenda`: the games of a study, for workers to take: each is played once, whoever dies.
 
-A worker takes games, reports their results, and gives back what it cannot finish. `LocalAgenda` is that of one machine:
-the process that runs the study has it, and serves it to the processes that it starts.
-`wolfbus.study.redis_agenda.RedisAgenda` is on a Redis, for any number of machines.
+A worker takes games, reports their results, and gives back what it cannot finish. `LocalAgenda` is that of one process;
+`wolfbus.study.redis_agenda.RedisAgenda` is on a Redis, for any number of processes on any machines.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -24,14 +23,16 @@ class ClaimedGame:
     Attributes:
         entry: its id on the agenda.
         game: the game.
-        times: how often it was taken before, by workers that did not finish it.
-        house: the house in which the last of them played it; "" for none that matters.
+        times: how often it was taken before, since it last got any further, by workers that did not finish it.
+        house: the house in which it was last begun or gone on with; "" for none that matters.
+        progress: how far it had come then, >= 0.
     """
 
     entry: str
     game: PlannedGame
     times: int
     house: str
+    progress: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,25 @@ class FinishedGame:
         house: where it was played; its record is there. "" for nowhere.
         error: why it failed; None if it ended.
         seconds: how long it took.
+        result: all that whoever played it says of it; None where it says no more.
     """
 
     number: int
     house: str
     error: str | None
     seconds: float
+    result: GameResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgendaNote:
+    """What else came over an agenda, fit to print: words of a worker, or what stood there and is no result.
+
+    Attributes:
+        text: one line.
+    """
+
+    text: str
 
 
 class StudyAgenda(Protocol):
@@ -66,6 +80,16 @@ class StudyAgenda(Protocol):
             at_most: how many, > 0.
         """
 
+    def begin(self, claimed: ClaimedGame, house: str, progress: int) -> None:
+        """Note that a game is played in a house now, which has all that was played of it before.
+
+        Args:
+            claimed: the game.
+            house: the worker that took it.
+            progress: how far it had come. If that is further than when it was last begun, nobody counts as having died
+                under it.
+        """
+
     def renew(self, house: str, entries: Sequence[str]) -> list[str]:
         """Renew the lease of what a worker took; returns what of it is no longer its own."""
 
@@ -77,79 +101,70 @@ class StudyAgenda(Protocol):
 
 
 class LocalAgenda:
-    """A study's agenda in this process. Safe from any thread.
+    """A study's agenda in this process, for one worker. Safe from any thread.
 
     Args:
         report: called with the result of each game, once.
-        set_aside: called with a game that was given back, before anybody takes it again.
     """
 
-    def __init__(self, report: Callable[[GameResult], None], set_aside: Callable[[PlannedGame], None]) -> None:
+    def __init__(self, report: Callable[[GameResult], None]) -> None:
         self._report = report
-        self._set_aside = set_aside
-        self._games: dict[int, PlannedGame] = {}
-        self._waiting: deque[int] = deque()
-        self._holders: dict[int, str] = {}
-        self._times: Counter[int] = Counter()
+        self._waiting: deque[PlannedGame] = deque()
+        self._playing: dict[int, PlannedGame] = {}
         self._closed = False
         self._lock = threading.RLock()
 
     def post(self, games: Iterable[PlannedGame]) -> None:
         """Put games on the agenda."""
         with self._lock:
-            for game in games:
-                self._games[game.number] = game
-                self._waiting.append(game.number)
+            self._waiting.extend(games)
 
     def close(self) -> None:
         """Hand out no more."""
-        with self._lock:
-            self._closed = True
-
-    def release(self, worker: str | None = None) -> None:
-        """Have others play what a worker held that is gone; None for all that is still held."""
-        with self._lock:
-            for number, holder in sorted(self._holders.items(), reverse=True):
-                if worker in {None, holder}:
-                    self._times[number] += 1
-                    self.give_back(holder, str(number))
+        self._closed = True
 
     @property
     def under_way(self) -> int:
-        """How many games are held by workers."""
-        return len(self._holders)
+        """How many games are held by the worker."""
+        return len(self._playing)
+
+    def withdraw(self) -> None:
+        """Take back what nobody has begun."""
+        with self._lock:
+            self._waiting.clear()
 
     @property
     def is_open(self) -> bool:
         """Whether there may be games still."""
         return not self._closed
 
-    def take(self, house: str, at_most: int) -> list[ClaimedGame]:
+    def take(self, house: str, at_most: int) -> list[ClaimedGame]:  # noqa: ARG002 - there is one worker
         """Take games to play, in the order in which they were posted."""
         with self._lock:
-            numbers = [] if self._closed else [self._waiting.popleft() for _ in range(min(at_most, len(self._waiting)))]
-            self._holders.update(dict.fromkeys(numbers, house))
-        return [ClaimedGame(str(number), self._games[number], self._times[number], "") for number in numbers]
+            count = 0 if self._closed else min(at_most, len(self._waiting))
+            games = [self._waiting.popleft() for _ in range(count)]
+            self._playing.update((game.number, game) for game in games)
+        return [ClaimedGame(str(game.number), game, 0, "") for game in games]
+
+    def begin(self, claimed: ClaimedGame, house: str, progress: int) -> None:
+        """Need no note: whoever goes on finds the game in the study's folder."""
 
     def renew(self, house: str, entries: Sequence[str]) -> list[str]:  # noqa: ARG002
-        """Need no sign of life: `release` is called for whoever is gone."""
+        """Need no sign of life: nobody else takes anything."""
         return []
 
-    def give_back(self, house: str, entry: str) -> None:
+    def give_back(self, house: str, entry: str) -> None:  # noqa: ARG002
         """Leave a game to whoever takes it next."""
         with self._lock:
-            if self._holders.get(int(entry)) == house:
-                self._set_aside(self._games[int(entry)])
-                del self._holders[int(entry)]
-                self._waiting.appendleft(int(entry))
+            if (game := self._playing.pop(int(entry), None)) is not None:
+                self._waiting.appendleft(game)
 
-    def finish(self, claimed: ClaimedGame, house: str, result: GameResult) -> bool:
-        """Report the result of a game; returns whether it was this worker's to report."""
-        number = claimed.game.number
+    def finish(self, claimed: ClaimedGame, house: str, result: GameResult) -> bool:  # noqa: ARG002
+        """Report the result of a game; returns whether it was under way."""
         with self._lock:
-            if self._holders.get(number) != house:
+            if claimed.game.number not in self._playing:
                 return False
             # reported before it counts as no more under way: who waits for that knows of all
             self._report(result)
-            del self._holders[number], self._games[number]
+            del self._playing[claimed.game.number]
         return True

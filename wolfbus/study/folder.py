@@ -12,7 +12,7 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -20,10 +20,12 @@ from typing import Any, Final
 from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError, WolfError, reason_of
 from wolfbus.study.journal import JOURNAL, GameResult, Spent, read_journal
-from wolfbus.study.manifest import FILE, RECORDS, load_manifest, study_hash
+from wolfbus.study.manifest import FILE, RECORDS, SEED_HASH, load_manifest, study_hash
 from wolfbus.study.plan import PlannedGame
 from wolfbus.whole_file import write_whole
 
+ASIDE: Final = "aside"
+"""Folder of records that are not whole, within the study's."""
 _LOCK: Final = ".lock"
 _WAIT_S: Final = 10.0
 """How long to wait for the workers of a run that was killed to be gone."""
@@ -69,7 +71,7 @@ class StudyFolder(Closable):
     @property
     def aside(self) -> Path:
         """The folder of records that are not whole, which `set_aside` makes."""
-        return self.path / "aside"
+        return self.path / ASIDE
 
     @property
     def lock_fd(self) -> int:
@@ -160,20 +162,6 @@ class StudyFolder(Closable):
 
     # -- records
 
-    def set_aside(self, record: Path) -> Path | None:
-        """Move a record that is not whole out of the way, under a name that nobody takes for a record's.
-
-        Returns:
-            Where it is now; None if there was none.
-        """
-        if not record.exists():
-            return None
-        self.aside.mkdir(exist_ok=True)
-        number = 1
-        while (target := self.aside / f"{record.stem}.{number}.partial").exists():
-            number += 1
-        return record.rename(target)
-
     def close(self) -> None:
         """Unlock the folder."""
         if self._journal is not None:
@@ -182,10 +170,27 @@ class StudyFolder(Closable):
         os.close(self._lock)
 
 
+def set_aside(record: Path) -> Path | None:
+    """Move a study's record that is not whole out of the way, under a name that nobody takes for a record's.
+
+    Returns:
+        Where it is now; None if there was none.
+    """
+    if not record.exists():
+        return None
+    aside = record.parent.parent / ASIDE
+    aside.mkdir(exist_ok=True)
+    number = 1
+    while (target := aside / f"{record.stem}.{number}.partial").exists():
+        number += 1
+    return record.rename(target)
+
+
 _STATES: Final = ("ended", "stopped", "failed", "pending")
 _WINNERS: Final = ("villagers", "werewolves", "nobody")
 _SUMMED: Final = ("statements", "judgements", "calls")
-_PLANNED: Final = ("number", "game", "seed", "block", "record", "brains")
+_PLANNED: Final = ("number", "game", "block", "record", "brains")
+"""What is noted of a game before it is played. Not its seed, which tells who will be what."""
 _OUTCOME: Final = ("state", "winner", "rounds", "digest", "head", "error", "seconds")
 _PENDING: Final = {**dict.fromkeys(_OUTCOME), "state": "pending"}
 
@@ -197,10 +202,14 @@ class Manifest:
         head: what stands before the games, from the study's name to its design.
         games: all games as planned; they are pending until `put` says otherwise.
         created: when the study was begun, as ISO 8601.
+        seed_of: returns the seed of a game by its number.
     """
 
-    def __init__(self, head: Mapping[str, Any], games: Iterable[PlannedGame], created: str) -> None:
+    def __init__(
+        self, head: Mapping[str, Any], games: Iterable[PlannedGame], created: str, seed_of: Callable[[int], str]
+    ) -> None:
         self._head = dict(head)
+        self._seed_of = seed_of
         self._created = created
         self._rows = [_text({**{name: getattr(game, name) for name in _PLANNED}, **_PENDING}) for game in games]
         self._heads: list[tuple[str, str]] = []
@@ -228,12 +237,21 @@ class Manifest:
         if result.brains:
             self.played[result.number] = result.brains
             outcome["brains"] = result.brains
-        self._rows[result.number - 1] = _text(json.loads(self._rows[result.number - 1]) | outcome)
+        row = {"number": result.number, "game": result.game}
+        if result.state == "ended":
+            # it stands in the record, for all to see
+            row["seed"] = self._seed_of(result.number)
+        self._rows[result.number - 1] = _text(row | json.loads(self._rows[result.number - 1]) | outcome)
 
     @property
     def cost_usd(self) -> float | None:
         """What model calls of the games cost, as far as known; None where nothing is."""
         return math.fsum(self._costs) if self._costs else None
+
+    @property
+    def calls(self) -> int:
+        """Model calls of the games that have ended."""
+        return self._sums["calls"]
 
     @property
     def done(self) -> int:
@@ -290,6 +308,10 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def _kind(design: Any) -> Any:
+    return design.get("kind") if isinstance(design, dict) else design
+
+
 def first_difference(head: Mapping[str, Any], noted: Mapping[str, Any]) -> str | None:
     """Return the first setting in which a study differs from the one in its folder, in words; None if none does.
 
@@ -301,8 +323,7 @@ def first_difference(head: Mapping[str, Any], noted: Mapping[str, Any]) -> str |
         noted: the manifest in the folder.
     """
     if (house := noted.get("house")) is not None and head.get("house") is None:
-        houses = str(house).replace(", ", " --house ")
-        return f"its seats are played by agents of a house: add --house {houses}, and its --bus"
+        return f"its seats are played by agents of a house: add --house {house}, and its --bus"
     if house is None and head.get("house") is not None:
         return "it was begun without --house"
     if bool(noted.get("tickets")) != bool(head.get("tickets")):
@@ -311,15 +332,16 @@ def first_difference(head: Mapping[str, Any], noted: Mapping[str, Any]) -> str |
     # of whoever joins, the folder says who did
     agents = () if head["design"].get("kind") == "joined" else ("agents",)
     # metrics are declared before a study is played, and never after
-    declared = ("primary",) if "primary" in noted else ()
-    for name in ("seed", "config", *agents, "seats", "design", "models", "prompts", *declared):
+    declared = tuple(name for name in ("primary", "margins") if name in noted)
+    for name in (SEED_HASH, "config", *agents, "seats", "design", "models", "prompts", *declared):
         new, old = head.get(name), noted.get(name)
         if name == "design":
-            new, old = (design.get("kind") if isinstance(design, dict) else design for design in (new, old))
+            new, old = _kind(new), _kind(old)
         elif name == "models" and new and old:
             new = {alias: _priced_like(model, old.get(alias)) for alias, model in new.items()}
         if (place := _first_unequal(new, old, name)) is not None:
-            return place
+            # hashes would tell nobody which seed is meant
+            return "seed: another is told than the folder's study has" if name == SEED_HASH else place
     games = noted.get("games")
     count = len(games) if isinstance(games, list) else 0
     if head["design"]["games"] < count:

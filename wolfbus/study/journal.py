@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 from pydantic_core import from_json
 
-from wolfbus.errors import ConfigError, first_fault
+from wolfbus.errors import ConfigError, RecordError, first_fault
 from wolfbus.record.line import Recorded
+from wolfbus.record.reader import open_lines
 from wolfbus.usage import Usage
 from wolfbus.vocabulary import Winner
 
@@ -46,7 +47,7 @@ class GameCounts:
     _accepted: set[str] = field(default_factory=set)
     _brain_of: dict[str, str] = field(default_factory=dict)
 
-    def take(self, recorded: Recorded) -> None:
+    def feed(self, recorded: Recorded) -> None:
         """Count the next event."""
         event = recorded.event
         if event.type == "answered":
@@ -107,6 +108,26 @@ class GameResult(BaseModel):
     def line(self) -> bytes:
         """Return it as a line of the journal, with its end."""
         return self.model_dump_json(exclude_defaults=True).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class CallsSoFar:
+    """What model calls have taken so far, of games that are over and of those under way.
+
+    Attributes:
+        calls: how many there were.
+        cost_usd: US dollars, as far as known; None where nothing is.
+        tokens: tokens, as far as servers counted them.
+    """
+
+    calls: int = 0
+    cost_usd: float | None = None
+    tokens: int = 0
+
+    def __add__(self, other: CallsSoFar) -> CallsSoFar:
+        """Return both together."""
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return CallsSoFar(self.calls + other.calls, sum(costs) if costs else None, self.tokens + other.tokens)
 
 
 class Spent(BaseModel):
@@ -172,21 +193,20 @@ def read_journal(path: Path, *, lenient: bool = False) -> Iterator[GameResult | 
     Raises:
         ConfigError: it is no file, or a line about what is spent cannot be understood; the message names the line.
     """
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"{path}: not a file")
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    note = read_line(line)
-                except ConfigError as error:
-                    if lenient:
-                        continue
-                    raise ConfigError(f"{path}: line {number}: {error}") from None
-                if note is not None:
-                    yield note
-    except FileNotFoundError:
+    if not path.exists():
         return
+    try:
+        for number, line in enumerate(open_lines(path), 1):
+            try:
+                note = read_line(line)
+            except ConfigError as error:
+                if lenient:
+                    continue
+                raise ConfigError(f"{path}: line {number}: {error}") from None
+            if note is not None:
+                yield note
+    except RecordError as error:
+        raise ConfigError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
 
 
 def read_results(path: Path) -> dict[str, GameResult]:

@@ -87,6 +87,7 @@ class _Manifest(_Playing):
     study: _Id | None = None
     name: _Text | None = None
     seed: _Text | None = None
+    seed_sha256: _Text | None = None
     config: dict[str, Any] | None = None
     agents: list[_Text] | None = None
     seats: list[_Text] | None = None
@@ -96,6 +97,7 @@ class _Manifest(_Playing):
     tickets: bool | None = None
     design: _Design | None = None
     primary: list[_Text] | None = None
+    margins: dict[str, float] | None = None
     budget_usd: Sum | None = None
     continued_with: list[_Playing] | None = None
     created: _Instant | None = None
@@ -161,6 +163,9 @@ VERSION: Final = 1
 FILE: Final = "study.json"
 RECORDS: Final = "records"
 """Folder of a study's records, within the study's."""
+SEED_HASH: Final = "seed_sha256"
+"""What a manifest has of the study's seed, which stands in ``study.toml`` alone: games to come are dealt from it, and a
+manifest is published, shown on pages and exported."""
 
 _LONGEST: Final = 1 << 28
 """Bytes of a manifest; the longest study's, with long brains at sixteen seats, stays below."""
@@ -191,7 +196,23 @@ def load_manifest(path: Path) -> dict[str, Any] | None:
         raise ConfigError(f"{source}: version {name} of a study; this wolfbus reads version {VERSION}")
     if (fault := _fault(value)) is not None:
         raise ConfigError(f"{source}: {fault}")
-    return value
+    return _without_seeds(value)
+
+
+def seed_hash(seed: str) -> str:
+    """Return the SHA-256 of a study's seed, 64 hex digits."""
+    return sha256_hex(seed.encode())
+
+
+def _without_seeds(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest of whatever version without seeds of games that have not ended, and the study's as a hash."""
+    if (seed := manifest.get("seed")) is not None:
+        manifest = {SEED_HASH if name == "seed" else name: value for name, value in manifest.items()}
+        manifest[SEED_HASH] = seed_hash(seed)
+    for row in manifest.get("games") or ():
+        if row.get("state") != "ended":
+            row.pop("seed", None)
+    return manifest
 
 
 _PLANNED: Final = ("seed", "brains")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.config import GameConfig
@@ -108,6 +108,27 @@ Deal = Callable[[GameConfig, str], Sequence[tuple[str, Role]]]
 
 
 @dataclass(frozen=True, slots=True)
+class ForkOrder:
+    """From where a game is forked, and what stands there.
+
+    Attributes:
+        parent: the file of the parent's record.
+        statement: the number of the parent's statement.
+        arm: the arm, by its name in the record.
+        words: what is said; of the arm ``say`` only.
+        k: which fork of this arm, from 1.
+        tries: statements that may be drawn for it, >= 1.
+    """
+
+    parent: str
+    statement: int
+    arm: str
+    words: str | None
+    k: int
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedGame:
     """One game as it is to be played.
 
@@ -117,6 +138,7 @@ class PlannedGame:
         seed: its seed.
         block: what it is resampled with: its rotation where the design has one, else itself.
         brains: the brain of every seat, in seating order; () where whoever has joined plays.
+        fork: from where it is forked; None for a game that is played from its beginning.
     """
 
     number: int
@@ -124,6 +146,7 @@ class PlannedGame:
     seed: str
     block: str
     brains: tuple[str, ...]
+    fork: ForkOrder | None = None
 
     @property
     def record(self) -> str:
@@ -154,7 +177,7 @@ class Plan:
     ) -> None:
         self.config = config
         self.seed = seed
-        self.kind: DesignKind = kind
+        self.kind: DesignKind | Literal["forks"] = kind
         self._seats = seats
         self._agents = agents
         self._deal = deal

@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
+from wolfbus.printable import counted
 from wolfbus.service.lifecycle import drain
 from wolfbus.study.folder import Manifest, StudyFolder, utc_now
-from wolfbus.study.journal import GameResult, Spent
+from wolfbus.study.journal import CallsSoFar, GameResult, Spent
 from wolfbus.study.manifest import FILE
 from wolfbus.study.plan import PlannedGame
+from wolfbus.study.said import forget_said
 from wolfbus.study.settings import MOST_GAMES
 
 if TYPE_CHECKING:
@@ -95,13 +97,31 @@ class StudyExecutor(Protocol):
 
     @property
     def spent(self) -> Spent | None:
-        """What is spent of the study's budget; None where there is none to keep."""
+        """What is spent of the study's budget; None unless it is kept here."""
+        return None
+
+    @property
+    def calls(self) -> CallsSoFar | None:
+        """What model calls of this run took, as far as this machine makes them; None where others do."""
+        return None
+
+    @property
+    def playing(self) -> int:
+        """How many games are under way that would come to their end after `drain`."""
+        return 0
 
     def submit(self, games: Iterable[PlannedGame]) -> None:
         """Have games played, in this order; returns at once."""
 
+    def drain(self) -> bool:
+        """Have no more games begun; returns whether those under way are to be waited for.
+
+        They are not where others play them all the same, or where they wait for the run that resumes.
+        """
+        return False
+
     def cancel(self, reason: str) -> None:
-        """Break off all games; none of them counts as played."""
+        """Break off all games, which are left to the run that resumes; none of them counts as played."""
 
     def close(self, *, hasty: bool) -> None:
         """End all that plays; in haste, without waiting for the bus."""
@@ -117,6 +137,7 @@ class StudyScheduler:
         news: where the executor puts what happens.
         progress: shows how far it is.
         forecast: what the budget carries: no more games are under way than that; None to have all played at once.
+        before: what model calls took before this run, those of games that were broken off included.
     """
 
     def __init__(
@@ -127,12 +148,14 @@ class StudyScheduler:
         news: queue.SimpleQueue[StudyNews],
         progress: StudyProgress,
         forecast: Forecast | None = None,
+        before: CallsSoFar = CallsSoFar(),  # noqa: B008 - frozen
     ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._pending = {game.number: game for game in pending}
         self._waiting = deque(self._pending.values())
         self._forecast = forecast
+        self._before = before
         self._news = news
         self._progress = progress
         self._executor: StudyExecutor | None = None
@@ -160,12 +183,43 @@ class StudyScheduler:
         self._executor = executor
         while self._pending:
             self._submit(executor)
-            self._process_news(_POLL_S)
+            self._step(executor)
             if self.halted is not None:
                 return
-            self._progress.update()
+
+    def drain(self) -> bool:
+        """Begin no more games, and have those that are under way come to their end, where that is to be waited for.
+
+        Returns:
+            Whether they did, and nothing keeps more from being played.
+
+        Raises:
+            KeyboardInterrupt: the user does not want to wait.
+            OSError: journal or manifest cannot be written.
+        """
+        executor = self._executor
+        if executor is None or self.halted is not None or not executor.drain():
+            return False
+        if playing := executor.playing:
+            games = counted(playing, "game")
+            self.say(f"{games} under way, Ctrl-C again to stop now: they go on with --resume")
+        while executor.playing and self.halted is None:
+            self._step(executor)
+        return self.halted is None
+
+    def _step(self, executor: StudyExecutor) -> None:
+        self._process_news(_POLL_S)
+        if self.halted is None:
+            self._progress.update(self._calls(executor), executor.spent)
             if time.monotonic() >= self._next_write:
                 self.write()
+
+    def _calls(self, executor: StudyExecutor) -> CallsSoFar:
+        """Return what model calls took so far; where others make them, as far as their games are over."""
+        if (calls := executor.calls) is not None:
+            return self._before + calls
+        manifest = self._manifest
+        return CallsSoFar(manifest.calls, manifest.cost_usd)
 
     def _submit(self, executor: StudyExecutor) -> None:
         """Have games played, as many as the budget is expected to carry."""
@@ -194,23 +248,20 @@ class StudyScheduler:
             with contextlib.suppress(OSError):
                 self._process_news(0.0)
 
-    def set_aside(self, game: PlannedGame) -> None:
-        """Set aside what there is of a game that was broken off."""
-        # where that cannot be done, perhaps because the disk is full, --resume does it
-        with contextlib.suppress(OSError):
-            self._folder.set_aside(self._folder.path / game.record)
-
     def write(self) -> None:
         """Write the manifest; raises OSError."""
         began = time.monotonic()
+        self._note_spent()
+        self._folder.write(FILE, self._manifest.pieces(utc_now()))
+        now = time.monotonic()
+        self._next_write = now + max(_WRITE_S, (now - began) / _WRITE_SHARE)
+
+    def _note_spent(self) -> None:
         at = time.time()
         spent = self._executor.spent if self._executor is not None else None
         if spent is not None and spent != self._noted:
             self._noted = spent
             self._folder.note({**spent.model_dump(), "at": at})
-        self._folder.write(FILE, self._manifest.pieces(utc_now()))
-        now = time.monotonic()
-        self._next_write = now + max(_WRITE_S, (now - began) / _WRITE_SHARE)
 
     def _process_news(self, patience_s: float) -> None:
         """Process all that has happened; wait a moment for something."""
@@ -222,8 +273,11 @@ class StudyScheduler:
     def _process(self, news: StudyNews) -> None:
         if isinstance(news, Halt):
             self.halted = self.halted or news
-        elif self._pending.pop(news.number, None) is not None:
+        elif (planned := self._pending.pop(news.number, None)) is not None:
             self._folder.note(news)
+            # before that is gone by which it could be told
+            self._note_spent()
+            forget_said(self._folder.path / planned.record)
             self._manifest.put(news)
             self._progress.count_game()
             self.unheard.update(news.unheard)
@@ -231,14 +285,38 @@ class StudyScheduler:
                 self.errors.append((news.game, news.error))
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: whoever sends it waits for no game."""
+
+
+@contextlib.contextmanager
+def hearing_sigterm() -> Iterator[None]:
+    """Have SIGTERM raise `Terminated`, where it would raise KeyboardInterrupt as Ctrl-C does."""
+
+    def terminate(_number: int, _frame: object) -> None:
+        raise Terminated
+
+    before = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread() or before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until journal and manifest say the same; then raise KeyboardInterrupt if it came."""
+    """Hold Ctrl-C back until journal and manifest say the same; then do what it does if it came."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     interrupts: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stored = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # what is ignored stays ignored
+    handlers = {number: handler for number, handler in stored.items() if callable(handler)}
     try:
         for number in handlers:
             signal.signal(number, lambda number, _frame: interrupts.append(number))
@@ -246,5 +324,5 @@ def _uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    if interrupts:
-        raise KeyboardInterrupt
+    for interrupt in interrupts[:1]:
+        handlers[signal.Signals(interrupt)](interrupt, None)

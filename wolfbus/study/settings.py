@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, fiel
 from wolfbus.config import GameConfig, config_from_table
 from wolfbus.errors import ConfigError, fault_of_table, main_mistake
 from wolfbus.study.designs import DesignKind
+from wolfbus.study.forks import ForkSettings
 
 MOST_GAMES: Final = 99_999
 """Games' ids end in five digits."""
@@ -30,6 +31,9 @@ class ReportSettings(BaseModel):
     primary: _Words
     """Primary metrics: at most six, declared before the study is played, and adjusted together; all else is
     exploratory."""
+    margins: dict[str, Annotated[float, Field(gt=0)]] | None = None
+    """By metric, the greatest difference from another study that counts as none; `wolfbus compare` then tells whether
+    the two are equivalent."""
 
 
 class StudySettings(BaseModel):
@@ -60,6 +64,8 @@ class StudySettings(BaseModel):
     workers: Annotated[int, Field(ge=1, le=256)] | None = None
     """Processes that play; one unless given, but one for each core where all players are scripted and the games are
     many."""
+    forks: ForkSettings | None = None
+    """Play forks of another study's games, in place of games of its own."""
     report: ReportSettings | None = None
     """What it is to be judged by; the usual metrics unless given."""
 
@@ -133,7 +139,7 @@ def _fault(error: ValidationError) -> str:
     name, *more = map(str, first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
         if more:
-            return f"[{name}] {more[0]}: no such field; there is 'primary'"
+            return f"[{name}] {more[0]}: no such field; there are 'primary' and 'margins'"
         if name in GameConfig.model_fields:
             return f"{name}: a rule of the game; it belongs under [rules]"
     elif name in _FORMS and first["type"] not in {"value_error", "too_short", "too_long"}:

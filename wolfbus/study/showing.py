@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
+from wolfbus.formats import quantity
 from wolfbus.printable import counted, printable, told_apart
 from wolfbus.study.folder import Manifest
+from wolfbus.study.journal import CallsSoFar, Spent
 from wolfbus.study.plan import PlannedGame, players_spec
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ _MOST_PAIRED: Final = 5
 """Agents up to which it is shown how every two of them met."""
 _NAME_WIDTH: Final = 40
 _LINE_S: Final = 5.0
+_BAR: Final = 24
+_WIDE: Final = 100
+"""Columns from which on a line has room for a bar."""
 _RECENT: Final = 200
 """Finished games that the rate is taken over."""
 
@@ -64,7 +69,8 @@ def _by_share(design: Mapping[str, Any]) -> str:
 def _pair_lines(pairs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[str]:
     lines = []
     for pair in pairs:
-        one, other = (names[agent] for agent in pair["agents"])
+        first, second = pair["agents"]
+        one, other = names[first], names[second]
         if one != other:
             lines.append(
                 f"  {one} and {other}: both Werewolves {pair['both_wolves']}, neither {pair['both_others']}, "
@@ -82,6 +88,8 @@ def house_note(*, tickets: bool) -> str:
 
 def design_notes(kind: str, design: Mapping[str, Any], rotation: int, cycle: int | None) -> list[str]:
     """Return notes on a design's balance, in whole sentences."""
+    if kind == "forks":
+        return ["Every game is forked from one of another study, and played by what played that one."]
     if kind == "joined":
         return ["Whoever has joined the house plays, seated by each game's seed; nothing evens out roles or meetings."]
     if len(design["roles"]) == 1:
@@ -115,10 +123,24 @@ class StudyProgress:
         manifest: what is known of it.
         quiet: show nothing.
         plain: lines even in a terminal.
+        budget: US dollars that all model calls may cost; None for no limit.
+        budget_tokens: tokens that they may use; None for no limit.
     """
 
-    def __init__(self, manifest: Manifest, *, quiet: bool = False, plain: bool = False) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        *,
+        quiet: bool = False,
+        plain: bool = False,
+        budget: float | None = None,
+        budget_tokens: int | None = None,
+    ) -> None:
         self._manifest = manifest
+        self._budget = budget
+        self._budget_tokens = budget_tokens
+        self._calls = CallsSoFar()
+        self._spent: Spent | None = None
         self._quiet = quiet
         self._plain = plain or not sys.stderr.isatty()
         self._finished: deque[float] = deque([time.monotonic()], maxlen=_RECENT)
@@ -130,15 +152,28 @@ class StudyProgress:
         """Count a game that has ended or failed."""
         self._finished.append(time.monotonic())
 
-    def update(self) -> None:
-        """Update what is shown; call it now and then."""
+    def update(self, calls: CallsSoFar, spent: Spent | None) -> None:
+        """Update what is shown; call it now and then.
+
+        Args:
+            calls: what model calls took so far, those of games under way included.
+            spent: what of that counts towards the budget, with what is known to be lost; None where there is none.
+        """
+        self._calls, self._spent = calls, spent
+        self._show()
+
+    def _show(self) -> None:
         now = time.monotonic()
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._manifest.done, words=self._words(now))
+            done, total = self._manifest.done, sum(self._manifest.states.values())
+            columns = self._bar.console.width
+            room = columns - 2 * len(str(total)) - 3 - (_BAR + 1 if columns >= _WIDE else 0)
+            words = _fitted(self._words(now), room)
+            self._bar.update(self._task, completed=done, words=words)
         elif not self._quiet and self._plain and now >= self._next_line:
             self._next_line = now + _LINE_S
             done, total = self._manifest.done, sum(self._manifest.states.values())
-            click.echo(f"wolfbus: {done} of {total} games, {self._words(now)}", err=True)
+            click.echo(f"wolfbus: {done} of {total} games, {', '.join(self._words(now))}", err=True)
 
     def say(self, line: str) -> None:
         """Say something that is not about games; any thread may call it."""
@@ -147,29 +182,43 @@ class StudyProgress:
         else:
             click.echo(f"wolfbus: {line}", err=True)
 
-    def _words(self, now: float) -> str:
-        """Return rate, time left, wins, failures and cost."""
+    def _words(self, now: float) -> list[str]:
+        """Return calls, cost and budget, failures, time left, rate and wins, what matters most first."""
         manifest = self._manifest
-        words = []
+        words = self._calls_and_cost()
+        if manifest.states["failed"]:
+            words.append(f"{manifest.states['failed']} failed")
         count, seconds = len(self._finished) - 1, now - self._finished[0]
         if count and seconds > 0:
             left = sum(manifest.states.values()) - manifest.done
-            words += [_rate(count / seconds), f"{_time(left * seconds / count)} left"]
+            words += [f"{_time(left * seconds / count)} left", _rate(count / seconds)]
         wins = manifest.wins
         words.append(f"wolves {wins['werewolves']}, villagers {wins['villagers']}, nobody {wins['nobody']}")
-        if manifest.states["failed"]:
-            words.append(f"{manifest.states['failed']} failed")
-        if manifest.cost_usd is not None:
-            words.append(f"${manifest.cost_usd:,.2f}")
-        return ", ".join(words)
+        return words
+
+    def _calls_and_cost(self) -> list[str]:
+        """Return what model calls took, and of how much."""
+        calls, spent, words = self._calls, self._spent, []
+        if calls.calls:
+            words.append(quantity(calls.calls, "call"))
+        usd = spent.spent_usd if spent is not None and self._budget is not None else calls.cost_usd
+        if usd is not None:
+            words.append(f"${usd:,.2f}" + (f" of ${self._budget:,.2f}" if self._budget is not None else ""))
+        if self._budget_tokens is not None:
+            tokens = spent.spent_tokens if spent is not None else calls.tokens
+            words.append(f"{_short(tokens)} of {_short(self._budget_tokens)} tokens")
+        return words
 
     def __enter__(self) -> Self:
         if not self._quiet and not self._plain:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-            columns: tuple[Any, ...] = (BarColumn(24), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
-            self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+            console = Console(stderr=True)
+            columns: list[Any] = [MofNCompleteColumn(), TextColumn("{task.fields[words]}")]
+            if console.width >= _WIDE:
+                columns.insert(0, BarColumn(_BAR))
+            self._bar = Progress(*columns, console=console, refresh_per_second=4)
             self._bar.start()
             total = sum(self._manifest.states.values())
             self._task = self._bar.add_task("", total=total, completed=self._manifest.done, words="")
@@ -177,8 +226,27 @@ class StudyProgress:
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
-            self.update()
+            self._show()
             self._bar.stop()
+
+
+def _fitted(words: Sequence[str], width: int) -> str:
+    """Return as many words, from the first on, as a line of so many columns holds."""
+    line = ""
+    for word in words:
+        longer = f"{line}, {word}" if line else word
+        if len(longer) > width:
+            break
+        line = longer
+    return line
+
+
+def _short(tokens: int) -> str:
+    """Return a number of tokens, in thousands or millions."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if tokens >= size:
+            return f"{tokens / size:,.{1 if tokens < 100 * size else 0}f}{unit}"
+    return str(tokens)
 
 
 def _rate(rate: float) -> str:

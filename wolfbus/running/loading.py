@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import brains_of_seats, load_config, models_of_tables, take_models
-from wolfbus.cli.options import GIVE_UP
-from wolfbus.config import GameConfig, read_toml, read_toml_file
+from wolfbus.config import GIVE_UP, GameConfig, read_toml, read_toml_file
 from wolfbus.errors import ConfigError
+from wolfbus.fresh import fresh_seed
+from wolfbus.running.brains import brains_of_seats, load_config, models_of_tables, take_models
+from wolfbus.study.forks import ForkPlan
 from wolfbus.study.plan import Plan
 from wolfbus.study.settings import StudySettings, rules_from_table, settings_from_table
 
@@ -47,10 +47,17 @@ class LoadedStudy:
     seats: tuple[str, ...] | None
     seed: str
 
+    @property
+    def brains(self) -> tuple[str, ...]:
+        """Every brain that it names, as often as it does; none where whoever has joined a house plays."""
+        return self.seats if self.seats is not None else self.settings.agents or ()
+
     def plan(self) -> Plan:
         """Return who plays what when."""
         from moderator.rules.game import deal
 
+        if self.settings.forks is not None:
+            return ForkPlan(self.config, self.seed, self.settings.forks, deal)
         return Plan(self.config, self.seed, self.settings.kind, self.seats, self.settings.agents, deal)
 
     def used_models(self, brains: tuple[str, ...]) -> dict[str, Any]:
@@ -62,15 +69,20 @@ class LoadedStudy:
             model["endpoint"] = {member: model["endpoint"][member] for member in _ANSWERING}
         return used
 
-    def text(self) -> str:
-        """Return the study as TOML that says the same."""
+    def text(self, *, addresses: bool = True) -> str:
+        """Return the study as TOML that says the same.
+
+        Args:
+            addresses: whether to tell where models are asked, and by which keys; a worker's own config says so.
+        """
         import tomli_w
 
         members = self.settings.model_dump(exclude={"players"}, exclude_none=True)
         members["seed"], members["design"] = self.seed, self.settings.kind
         players = {"players": self.seats} if self.seats is not None else {}
-        report = {"report": members.pop("report")} if "report" in members else {}
-        return tomli_w.dumps({**members, **players, **report, "rules": self._rules(), **self.tables})
+        last: dict[str, Any] = {name: members.pop(name) for name in ("forks", "report") if name in members}
+        tables = self.tables if addresses else _without_addresses(self.tables)
+        return tomli_w.dumps({**members, **players, **last, "rules": self._rules(), **tables})
 
     def rules_text(self) -> str:
         """Return the rules and models as a config file of `wolfbus play`."""
@@ -84,7 +96,7 @@ class LoadedStudy:
 
 
 def load_study(
-    file: Path | None,
+    study: Mapping[str, Any] | Path | None,
     config_file: Path | None,
     options: Mapping[str, Any],
     *,
@@ -94,7 +106,7 @@ def load_study(
     """Return the study that a file and options describe.
 
     Args:
-        file: the study's TOML file; None for none.
+        study: the study's TOML file, or what such a file holds; None for none.
         config_file: rules, players and models as `wolfbus play` takes them, where the study's file has none.
         options: fields of `StudySettings` from the command line, which come before the file's; None for not given.
         house: whether agents of a house play: their brains may be called anything, and without any whoever has joined.
@@ -103,7 +115,9 @@ def load_study(
     Raises:
         ConfigError: one line that names the file, the field and the reason.
     """
-    table = {} if file is None else read_toml_file(file)
+    table = read_toml_file(study) if isinstance(study, Path) else dict(study or {})
+    if isinstance(study, Path) and not table:
+        raise ConfigError(f"{study}: empty; a study says at least how many games are played, or by whom")
     if config_first:
         loaded = load_config(config_file)
         # a rule that the file states counts where it is the default, too
@@ -112,13 +126,35 @@ def load_study(
             *(("rules",) if loaded.config.model_fields_set else ()),
         ]
         table = {name: value for name, value in table.items() if name not in hidden}
-    source = "the study" if file is None else str(file)
+    source = str(study) if isinstance(study, Path) else "the study"
     return _study_of(table, source, config_file, options, house=house)
 
 
 def study_of_text(text: str, source: str) -> LoadedStudy:
-    """Return the study that `LoadedStudy.text` wrote; raises ConfigError, which names the source."""
-    return _study_of(read_toml(text, source), source, None, {}, house=False)
+    """Return the study that `LoadedStudy.text` wrote, without any address in it, whoever wrote one there.
+
+    Raises:
+        ConfigError: one line that names the source.
+    """
+    table = read_toml(text, source)
+    table |= _without_addresses(take_models(table))
+    return _study_of(table, source, None, {}, house=False)
+
+
+def _without_addresses(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tables of models and endpoints without the endpoints."""
+    models = tables.get("models")
+    if not isinstance(models, dict):
+        # what cannot be understood is refused where it is read
+        return {name: value for name, value in tables.items() if name != "endpoints"}
+    return {
+        "models": {
+            alias: {name: value for name, value in table.items() if name != "endpoint"}
+            if isinstance(table, dict)
+            else table
+            for alias, table in models.items()
+        }
+    }
 
 
 def _study_of(
@@ -137,6 +173,8 @@ def _study_of(
     if "players" in options:
         table.pop("agents", None)
     settings = settings_from_table({**table, **options}, source)
+    if settings.forks is not None:
+        settings = settings.model_copy(update={"games": settings.forks.games})
     if settings.players is None and settings.agents is None:
         settings = _without_players(settings, loaded.players, source, house=house)
     seats: tuple[str, ...] | None = None
@@ -144,19 +182,20 @@ def _study_of(
         seats = expand(settings.players, config.seats, buildable=not house)
     elif settings.players is not None:
         seats = brains_of_seats(settings.players, config, source, " under [rules]")
-    brains = seats if seats is not None else settings.agents or ()
-    _check(settings, brains, source, house=house)
     # long: the names, which everybody sees, are drawn from the games' seeds, which are drawn from it
-    seed = settings.seed if settings.seed is not None else secrets.token_hex(16)
-    return LoadedStudy(settings, config, models, tables, seats, seed)
+    seed = settings.seed if settings.seed is not None else fresh_seed()
+    loaded_study = LoadedStudy(settings, config, models, tables, seats, seed)
+    _check(settings, loaded_study.brains, source, house=house)
+    return loaded_study
 
 
 def _check(settings: StudySettings, brains: tuple[str, ...], source: str, *, house: bool) -> None:
     """Refuse what does not go together, now that it is known who plays."""
     if settings.report is not None:
-        from analytics.measures.primary import check_primary
+        from analytics.metrics.primary import check_margins, check_primary
 
         check_primary(settings.report.primary, source)
+        check_margins(settings.report.margins or {}, f"{source}: [report]")
     if settings.kind == "mirrored" and house:
         raise ConfigError(f'{source}: design = "mirrored": agents of a house may know the second deal from the first')
     if settings.kind == "mirrored" and len(set(brains)) < 2:
@@ -181,33 +220,16 @@ def _without_players(settings: StudySettings, players: Any, source: str, *, hous
 
 
 @dataclass(frozen=True, slots=True)
-class HouseAddress:
-    """A house whose agents play a study.
-
-    Attributes:
-        name: its name.
-        url: its bus, a Redis.
-        option: how it is given on a command line, NAME or NAME@URL, without a password.
-    """
-
-    name: str
-    url: str = field(repr=False)
-    option: str
-
-    def __str__(self) -> str:
-        return self.option
-
-
-@dataclass(frozen=True, slots=True)
 class RunOptions:
     """How a study is played, which its folder does not say.
 
     Attributes:
         url: the bus.
-        houses: the houses whose agents play, as NAME on that bus or as NAME@URL; none if this run's own brains play.
+        house: the house on that bus whose agents play; None if this run's own brains play.
         tickets: let in holders of a ticket only, each as its ticket says.
         share: name of the agenda on that bus from which workers anywhere take the games; None to play them here.
         resume: go on with what is in the folder.
+        trust: run what the file of a folder names that goes on, whoever made it.
         probe: ask each model something small first.
         give_up: replies in a row that cannot be read, and none before, after which a model's games fail; 0 for never.
         cassette: folder to record model replies into.
@@ -217,10 +239,11 @@ class RunOptions:
     """
 
     url: str = field(default="memory://", repr=False)
-    houses: tuple[str, ...] = field(default=(), repr=False)
+    house: str | None = None
     tickets: bool = False
     share: str | None = None
     resume: bool = False
+    trust: bool = False
     probe: bool = True
     give_up: int = GIVE_UP
     cassette: Path | None = None
@@ -228,16 +251,9 @@ class RunOptions:
     quiet: bool = False
     plain: bool = False
 
-    def addresses(self) -> list[HouseAddress]:
-        """Return where the houses are whose agents play."""
-        return [
-            HouseAddress(name, url or self.url, f"{name}@{shown_url(url)}" if at else name)
-            for name, at, url in (house.partition("@") for house in self.houses)
-        ]
-
     def resume_options(self) -> str:
         """Return them as they are given on a command line to go on; each bus as `shown_url` shows it."""
-        words = [word for address in self.addresses() for word in ("--house", address.option)]
+        words = [] if self.house is None else ["--house", self.house]
         words += ["--tickets"] if self.tickets else []
         words += [] if self.share is None else ["--share", self.share]
         words += [] if self.url == "memory://" else ["--bus", shown_url(self.url)]

@@ -19,17 +19,27 @@ import click
 
 import wolfbus
 from wolfbus.bus.url import shown_url
-from wolfbus.cli.brains import open_brain_context, print_estimate, quiet_brains, rehearse
-from wolfbus.cli.studying.agenda_worker import WorkerSettings
-from wolfbus.cli.studying.loading import LoadedStudy, RunOptions
-from wolfbus.cli.studying.local_executor import LocalExecutor, divide_limits, workers_for
-from wolfbus.cli.studying.results import find_pending
 from wolfbus.errors import BudgetSpent, ConfigError, reason_of
+from wolfbus.running.agenda_worker import WorkerSettings
+from wolfbus.running.brains import open_brain_context, print_estimate, quiet_brains, rehearse
+from wolfbus.running.loading import LoadedStudy, RunOptions
+from wolfbus.running.local_executor import LocalExecutor
+from wolfbus.running.local_workers import LocalWorkers, can_share, workers_for
+from wolfbus.running.results import find_pending, usage_in
+from wolfbus.running.trust import seal_folder
 from wolfbus.study.folder import Manifest, StudyFolder, first_difference, utc_now
-from wolfbus.study.journal import Spent
-from wolfbus.study.manifest import FILE, FORMAT, VERSION
+from wolfbus.study.journal import CallsSoFar, Spent
+from wolfbus.study.manifest import FILE, FORMAT, SEED_HASH, VERSION, seed_hash
 from wolfbus.study.plan import Plan, PlannedGame
-from wolfbus.study.scheduler import Forecast, Halt, StudyExecutor, StudyNews, StudyScheduler
+from wolfbus.study.scheduler import (
+    Forecast,
+    Halt,
+    StudyExecutor,
+    StudyNews,
+    StudyScheduler,
+    Terminated,
+    hearing_sigterm,
+)
 from wolfbus.study.showing import StudyProgress, design_lines, design_notes, house_note
 
 if TYPE_CHECKING:
@@ -100,6 +110,7 @@ class StudyRun:
         plan: its games.
         folder: where it goes.
         options: how it is played.
+        is_trusted: whether what the study names is what this user has named, or trusts.
 
     Attributes:
         manifest: what is known of the study; from `play` on.
@@ -111,11 +122,12 @@ class StudyRun:
 
     manifest: Manifest
 
-    def __init__(self, study: LoadedStudy, plan: Plan, folder: Path, options: RunOptions) -> None:
+    def __init__(self, study: LoadedStudy, plan: Plan, folder: Path, options: RunOptions, *, is_trusted: bool) -> None:
         self.study = study
         self.plan = plan
         self.folder = folder
         self.options = options
+        self._is_trusted = is_trusted
         self.halted: Halt | None = None
         self.errors: list[tuple[str, str]] = []
         self.usage_lines: list[str] = []
@@ -137,7 +149,7 @@ class StudyRun:
             created = noted["created"] if noted is not None else utc_now()
             settings = self.study.settings
             planned = list(self.plan.games(settings.games))
-            self.manifest = Manifest(head, planned, created)
+            self.manifest = Manifest(head, planned, created, self.plan.seed_of)
             if noted is None:
                 pending, spent = planned, Spent()
             else:
@@ -148,6 +160,8 @@ class StudyRun:
                 click.echo("\n".join(design_lines(head["design"])), err=True)
             folder.write("study.toml", [self.study.text()])
             folder.write("rules.toml", [self.study.rules_text()])
+            if self._is_trusted and not self.options.house:
+                seal_folder(self.folder, self.study)
             before = _amount(spent)
             try:
                 with self._brain_context(len(pending), before) as brain_context:
@@ -169,7 +183,7 @@ class StudyRun:
     def _forecast_costs(self, pending: Sequence[PlannedGame]) -> Forecast | None:
         """Print, before anything is spent, about what the pending games will take; returns what a budget carries."""
         options, settings = self.options, self.study.settings
-        if options.houses or options.replay_cassette is not None or not pending:
+        if options.house or options.replay_cassette is not None or not pending:
             return None
         if options.quiet and not settings.has_budget:
             return None
@@ -191,24 +205,24 @@ class StudyRun:
         design |= balance
         design["equal_shares"] = len({share for _, share in plan.shares}) == 1
         design["notes"] = design_notes(plan.kind, balance, plan.design.rotation, plan.design.cycle)
-        if self.options.houses:
+        if self.options.house:
             design["notes"].append(house_note(tickets=self.options.tickets))
-        houses = ", ".join(address.name for address in self.options.addresses())
         head: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "study": plan.study,
             "name": settings.name,
-            "seed": plan.seed,
+            SEED_HASH: seed_hash(plan.seed),
             "config": self.study.config.model_dump(mode="json"),
             "agents": list(plan.agents),
             "seats": None if self.study.seats is None else list(self.study.seats),
             # what agents of a house are made of is in the records, as far as they say
-            "models": self.study.used_models(plan.agents) if not self.options.houses else {},
-            "prompts": prompts_hash(plan.agents) if not self.options.houses else None,
-            **({} if not houses else {"house": houses, "tickets": self.options.tickets}),
+            "models": self.study.used_models(plan.agents) if not self.options.house else {},
+            "prompts": prompts_hash(plan.agents) if not self.options.house else None,
+            **({} if not self.options.house else {"house": self.options.house, "tickets": self.options.tickets}),
             "design": design,
             "primary": None if settings.report is None else list(settings.report.primary),
+            **({"margins": settings.report.margins} if settings.report is not None and settings.report.margins else {}),
             "budget_usd": settings.budget,
             **versions(),
         }
@@ -222,7 +236,7 @@ class StudyRun:
         if playing not in (began, *others):
             others = [*others, playing]
         head |= began
-        head["primary"] = noted.get("primary")
+        head |= {name: noted[name] for name in ("primary", "margins") if name in noted}
         return {**head, "continued_with": others} if others else head
 
     def _note_who_played(self, design: dict[str, Any]) -> None:
@@ -234,12 +248,11 @@ class StudyRun:
             self.manifest.amend(design=design, agents=agents)
 
     def _is_left_open(self, folder: StudyFolder) -> bool:
-        if not self.options.houses:
+        if not self.options.house:
             return False
-        from wolfbus.cli.studying.house_executor import is_left_open
+        from wolfbus.running.house_executor import is_left_open
 
-        sessions = folder.sessions()
-        return any(is_left_open(address, sessions) for address in self.options.addresses())
+        return is_left_open(self.options.url, self.options.house, folder.sessions())
 
     # -- playing
 
@@ -247,7 +260,7 @@ class StudyRun:
     def _brain_context(self, left: int, before: Amount) -> Iterator[BrainContext | None]:
         """Open what the brains of this process share, with each brain checked and each model asked a first time."""
         options, brains, settings = self.options, self.plan.agents, self.study.settings
-        if options.houses:
+        if options.house:
             yield None
         elif options.share is not None:
             from players.llm.budget import Budget
@@ -276,8 +289,19 @@ class StudyRun:
         before: Amount,
     ) -> Ending:
         news: queue.SimpleQueue[StudyNews] = queue.SimpleQueue()
-        with StudyProgress(self.manifest, quiet=self.options.quiet, plain=self.options.plain) as progress:
-            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress, forecast)
+        settings = self.study.settings
+        with (
+            hearing_sigterm(),
+            StudyProgress(
+                self.manifest,
+                quiet=self.options.quiet,
+                plain=self.options.plain,
+                budget=settings.budget,
+                budget_tokens=settings.budget_tokens,
+            ) as progress,
+        ):
+            carried = self._calls_before(pending)
+            scheduler = StudyScheduler(folder, self.manifest, pending, news, progress, forecast, carried)
             left = len(pending)
             pending.clear()
             hasty = True
@@ -290,10 +314,9 @@ class StudyRun:
             except OSError as error:
                 # journal or manifest cannot be written
                 scheduler.halted = _no_room(error)
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as interrupt:
                 interrupted = True
-                with contextlib.suppress(KeyboardInterrupt):
-                    scheduler.break_off("interrupted")
+                hasty = not self._drain(scheduler, patient=not isinstance(interrupt, Terminated))
             finally:
                 scheduler.close(hasty=hasty)
                 self.halted, self.errors = scheduler.halted, scheduler.errors[:_ERRORS_SHOWN]
@@ -303,7 +326,34 @@ class StudyRun:
                 scheduler.write()
             except OSError as error:
                 self.halted = self.halted or _no_room(error)
-        return "interrupted" if interrupted else "halted" if self.halted is not None else "through"
+        if interrupted and not self.manifest.complete:
+            return "interrupted"
+        return "halted" if self.halted is not None else "through"
+
+    def _calls_before(self, pending: Sequence[PlannedGame]) -> CallsSoFar:
+        """Return what model calls took before this run, those of games that are gone on with included."""
+        before = CallsSoFar(self.manifest.calls, self.manifest.cost_usd)
+        for game in pending:
+            path = self.folder / game.record
+            if path.is_file():
+                usage = usage_in(path)
+                tokens = usage.tokens("prompt_tokens", "completion_tokens") or 0
+                before += CallsSoFar(usage.calls, usage.cost_usd, tokens)
+        return before
+
+    @staticmethod
+    def _drain(scheduler: StudyScheduler, *, patient: bool) -> bool:
+        """Have what is under way come to its end, unless the user does not want to wait; returns whether it did."""
+        drained = False
+        with contextlib.suppress(KeyboardInterrupt):
+            try:
+                drained = patient and scheduler.drain()
+            except OSError as error:
+                scheduler.halted = _no_room(error)
+        if not drained:
+            with contextlib.suppress(KeyboardInterrupt):
+                scheduler.break_off("interrupted")
+        return drained
 
     def _executor(
         self,
@@ -314,49 +364,42 @@ class StudyRun:
         before: Amount,
         news: queue.SimpleQueue[StudyNews],
     ) -> StudyExecutor:
-        """Return what has the games played that are left: houses, an agenda, or this machine."""
+        """Return what has the games played that are left: a house, an agenda, or this machine."""
         options, say = self.options, scheduler.say
-        if options.houses:
-            from wolfbus.cli.studying.house_executor import HouseExecutor, MultiHouseExecutor
+        if options.house:
+            from wolfbus.running.house_executor import HouseExecutor
 
-            addresses, study, tickets = options.addresses(), self.study.settings, options.tickets
-            if len(addresses) > 1:
-                return MultiHouseExecutor(addresses, self.plan, study, folder, news, say, tickets=tickets)
-            return HouseExecutor(addresses[0], self.plan, study, folder, news.put, say, tickets=tickets)
+            study, tickets = self.study.settings, options.tickets
+            return HouseExecutor(options.url, options.house, self.plan, study, folder, news, say, tickets=tickets)
         if options.share is not None:
-            from wolfbus.cli.studying.agenda_executor import AgendaExecutor
+            from wolfbus.running.agenda_executor import AgendaExecutor
 
             address = f"--bus {shlex.quote(shown_url(options.url))} --agenda {options.share}"
-            executor = AgendaExecutor(options.url, options.share, self.study, self.folder, before, news)
+            executor = AgendaExecutor(options.url, options.share, self.study, self.folder, before, news, say)
             say(f"the games are on agenda {options.share}; on any machine, play them with: wolfbus worker {address}")
             return executor
-        settings = self._worker_settings(folder, left, brain_context)
-        return LocalExecutor(settings, brain_context, scheduler.set_aside, news)
+        settings = WorkerSettings(options.url, self.plan.config, self.folder, at_once=self.study.settings.at_once)
+        if (workers := self._workers(left)) == 1:
+            if (self.study.settings.workers or 1) > 1 and not can_share():
+                say('one process plays: several need a Redis server between them (pip install "wolfbus[server]")')
+            return LocalExecutor(settings, brain_context, news)
+        models = self._settled_models(brain_context)
+        calls = {**self._call_options(), "give_up": options.give_up}
+        return LocalWorkers(settings, workers, self.study, calls, models, before, folder.lock_fd, news)
 
     def _workers(self, pending: int) -> int:
         """Return how many processes play: as many as were asked for, or else as many as are done first."""
         settings = self.study.settings
         workers = settings.workers or workers_for(self.plan.agents, pending, settings.at_once)
-        return min(workers, max(pending, 1), settings.at_once)
+        workers = min(workers, max(pending, 1), settings.at_once)
+        return workers if workers == 1 or can_share() else 1
 
-    def _worker_settings(self, folder: StudyFolder, pending: int, brain_context: BrainContext | None) -> WorkerSettings:
-        models = {}
-        if brain_context is not None:
-            from players.spec import named_models
+    def _settled_models(self, brain_context: BrainContext | None) -> dict[str, Any]:
+        """Return the models of those who play, with what was found out of their servers."""
+        from players.spec import named_models
 
-            used = named_models(self.plan.agents, self.study.models)
-            models = {name: brain_context.settled(model) for name, model in used.items()}
-        settings, workers = self.study.settings, self._workers(pending)
-        brains = {"brains": self.plan.agents, "models": divide_limits(models, workers), **self._call_options()}
-        return WorkerSettings(
-            url=self.options.url,
-            config=self.plan.config,
-            folder=self.folder,
-            workers=workers,
-            at_once=settings.at_once,
-            brains=brains,
-            lock_fd=folder.lock_fd,
-        )
+        used = named_models(self.plan.agents, self.study.models)
+        return used if brain_context is None else {name: brain_context.settled(model) for name, model in used.items()}
 
     def _call_options(self) -> dict[str, Any]:
         """Return how models are called, as `open_brain_context` takes it."""

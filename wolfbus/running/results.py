@@ -9,25 +9,35 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from wolfbus.bus import streams
-from wolfbus.bus.protocol import Bus, every_entry
+from wolfbus.bus.protocol import Bus, Entry, every_entry
 from wolfbus.config import GameConfig
-from wolfbus.errors import BusError, WolfError
+from wolfbus.errors import BusError, MessageError, RecordError, WolfError
 from wolfbus.messages.codec import unpack
-from wolfbus.printable import NOTE_SHOWN, printable
+from wolfbus.printable import NOTE_SHOWN, error_in_words, printable
 from wolfbus.record.line import line_of
 from wolfbus.record.reader import Prover, check_seals, open_lines, read_checked, read_record
+from wolfbus.running.earlier import find_in_folder, read_said
+from wolfbus.running.house import AGENT
 from wolfbus.study.agenda import FinishedGame
-from wolfbus.study.folder import Manifest, StudyFolder
+from wolfbus.study.folder import Manifest, StudyFolder, set_aside
 from wolfbus.study.journal import GameCounts, GameResult, Spent
 from wolfbus.study.manifest import FILE, NotedGame, notes_of
 from wolfbus.study.plan import Plan, PlannedGame
+from wolfbus.study.said import forget_said, said_path
+
+if TYPE_CHECKING:
+    from wolfbus.usage import Usage
 
 _WHY_SHOWN: Final = 500
+_CLOCKS_DIFFER_S: Final = 10.0
+"""By how much the time of a file, which its disk keeps, may be behind that of what was written into it."""
+_LONGEST_RECORD: Final = 1 << 30
+"""Bytes of a record that is taken from a bus; the longest game's stays below."""
 
 
 def is_whole(path: Path, head: str) -> bool:
@@ -49,7 +59,7 @@ def result_of(
         noted: what the study has noted of the game, for a record that is to be that; None if it has noted nothing.
     """
     counts = GameCounts()
-    checked = read_checked(open_lines(path), counts.take, prover)
+    checked = read_checked(open_lines(path), counts.feed, prover)
     opened, end = checked.opened, checked.ended
     if checked.problem is not None or opened is None or end is None:
         return (checked.problem or "there is no game in it").removeprefix(f"{path}: ")
@@ -62,6 +72,16 @@ def result_of(
         return difference
     result = ended_result(planned, counts, checked.digest, end.rounds, checked.seconds, checked.head)
     return result if planned.brains else result.model_copy(update={"brains": brains})
+
+
+def may_go_on(path: Path, planned: PlannedGame, config: GameConfig) -> bool:
+    """Return whether a record is of a planned game that was broken off on this machine, and can be gone on with."""
+    earlier = find_in_folder(path)
+    if earlier is None:
+        return False
+    opened = earlier.opened
+    brains = tuple(seat.brain for seat in opened.seats if seat.agent == AGENT)
+    return (opened.game, opened.seed, opened.config, brains) == (planned.game, planned.seed, config, planned.brains)
 
 
 def ended_result(
@@ -85,17 +105,34 @@ def ended_result(
     )
 
 
-def _spent_in(path: Path, since: float = 0.0) -> Spent:
-    """Return what the model calls of a record took from a Unix time on, as far as it can be read and says so."""
+def usage_in(path: Path, since: float = 0.0) -> Usage:
+    """Return what the model calls of a game took from a Unix time on, as far as its record can be read and says so; of
+    a game that is not over, by what its players have said where that was kept.
+    """
+    from wolfbus.messages.codec import CALLED, validate
     from wolfbus.usage import Usage
 
     usage, started = Usage(), 0.0
+    if messages := read_said(path):
+        # the clock of its record stands still while nobody plays
+        for at, entry in messages:
+            if entry.type == "called" and at >= since:
+                with contextlib.suppress(MessageError):
+                    call = validate(CALLED, unpack(entry.body)).call
+                    if not call.cassette:
+                        usage.add(call)
+        return usage
     for recorded in read_record(open_lines(path), tolerant=True):
         event = recorded.event
         if event.type == "opened":
             started = event.started
         elif event.type == "model_call" and not event.cassette and started + recorded.time >= since:
             usage.add(event)
+    return usage
+
+
+def _spent_in(path: Path, since: float = 0.0) -> Spent:
+    usage = usage_in(path, since)
     tokens = usage.tokens("prompt_tokens", "completion_tokens") or 0
     return Spent(spent_usd=usage.cost_usd or 0.0, spent_tokens=tokens)
 
@@ -105,9 +142,18 @@ def _spent_since(folder: StudyFolder, at: float) -> Spent:
     since = Spent()
     for path in (folder.records, folder.aside):
         for entry in os.scandir(path) if path.is_dir() else ():
-            if entry.is_file() and entry.stat().st_mtime >= at:
-                since += _spent_in(Path(entry.path), at)
+            record = Path(entry.path)
+            if entry.is_file() and max(entry.stat().st_mtime, _changed(said_path(record))) >= at - _CLOCKS_DIFFER_S:
+                since += _spent_in(record, at)
     return since
+
+
+def _changed(path: Path) -> float:
+    """Return when a file was written to last, in Unix time; 0 where there is none."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def head_of(path: Path) -> str:
@@ -138,14 +184,41 @@ def failed_result(planned: PlannedGame, why: str, seconds: float) -> GameResult:
 def fetch_result(
     bus: Bus, planned: PlannedGame, finished: FinishedGame, folder: Path, config: GameConfig
 ) -> GameResult:
-    """Fetch a game's record from the bus into a study's folder; returns its result.
+    """Fetch the record of a game that this process has moderated into a study's folder; returns its result.
 
     Args:
         bus: where the record is.
         planned: the game.
-        finished: what whoever played it said.
+        finished: what its moderator said.
         folder: the study's.
         config: the study's rules.
+
+    Raises:
+        BusError: the record cannot be read now.
+        OSError: it cannot be written.
+    """
+    result = fetch_record(bus, planned, finished.house, folder, config)
+    if isinstance(result, GameResult):
+        return result
+    why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
+    return failed_result(planned, why, finished.seconds)
+
+
+def fetch_record(
+    bus: Bus, planned: PlannedGame, house: str, folder: Path, config: GameConfig, prover: Prover | None = None
+) -> GameResult | str:
+    """Fetch a game's record from the bus into a study's folder, as far as the bus has it.
+
+    Args:
+        bus: where the record is.
+        planned: the game.
+        house: where it was played.
+        folder: the study's.
+        config: the study's rules.
+        prover: re-executes it; None not to.
+
+    Returns:
+        The result of a record that holds, to the game's end; of any other, why it does not.
 
     Raises:
         BusError: the record cannot be read now.
@@ -155,24 +228,32 @@ def fetch_result(
     partial = folder / f".{planned.game}.new"
     try:
         with partial.open("wb") as file:
-            for entry in every_entry(bus, streams.record(finished.house, planned.game)):
-                file.write(line_of(unpack(entry.body)) + b"\n")
+            for entry in every_entry(bus, streams.record(house, planned.game)):
+                if file.tell() > _LONGEST_RECORD:
+                    raise RecordError(f"its record is longer than {_LONGEST_RECORD >> 20} MiB")
+                file.write(_line_of(entry) + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        result = result_of(partial, planned, config)
+        result = result_of(partial, planned, config, prover)
         if partial.stat().st_size:
             partial.replace(folder / planned.record)
     except BusError:
         raise
     except WolfError as error:
-        result = str(error)
+        return str(error)
     finally:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
-    if isinstance(result, GameResult):
-        return result
-    why = finished.error or f"what the bus holds of its record is not whole, or not of this game: {result}"
-    return failed_result(planned, why, finished.seconds)
+    return result
+
+
+def _line_of(entry: Entry) -> bytes:
+    """Return the line of an entry of a record's stream; raises MessageError or RecordError where it holds none."""
+    members = unpack(entry.body)
+    try:
+        return line_of(members)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise RecordError(f"entry {entry.id} is no line of a record: {error_in_words(error, NOTE_SHOWN)}") from None
 
 
 def find_pending(
@@ -182,7 +263,8 @@ def find_pending(
     games: list[PlannedGame],
     manifest: Manifest,
 ) -> tuple[list[PlannedGame], Spent]:
-    """Find which games are not played, and move records that are not whole or not as noted out of the way.
+    """Find which games are not played, and move records that one cannot go on with, or that are not as noted, out of
+    the way.
 
     Args:
         folder: the study's.
@@ -227,12 +309,19 @@ def find_pending(
             if isinstance(checked, str):
                 if spent.at is None:
                     lost += _spent_in(path)
-                aside = folder.set_aside(path)
+                has_failed = result is not None and result.state == "failed"
+                if not (has_ended or has_failed) and may_go_on(path, game, plan.config):
+                    # it stays where it is, and whoever plays it goes on with it
+                    pending.append(game)
+                    continue
+                aside = set_aside(path)
+                forget_said(path)
                 if has_ended:
                     # once it is moved: a kill in between must not leave it to be taken over
                     _note_lost(folder, game, f"{checked}; it is now {aside}")
                 pending.append(game)
                 continue
+            forget_said(path)
             if result is None or result.head != checked.head or result.state != checked.state:
                 folder.note(checked)
             result = checked

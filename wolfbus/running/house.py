@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import secrets
 import sys
 import threading
 import time
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from moderator.engine.context import GameOver
 from moderator.engine.seating import SeatPlayer, opening
@@ -25,13 +24,17 @@ from players.spec import BrainContext, build, declined_by, model_name
 from wolfbus.actors import PooledActor, tell_if_alive
 from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import open_bus, streams
+from wolfbus.bus.streams import parse_id
 from wolfbus.bus.url import read_address
 from wolfbus.config import GameConfig
 from wolfbus.errors import BusError, GivenUp, WolfError
+from wolfbus.fresh import fresh_id, fresh_name
 from wolfbus.messages.events import Opened
 from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
+from wolfbus.record.publish import commits_of
 from wolfbus.record.writer import RecordFile
+from wolfbus.running.earlier import EarlierPlay
 from wolfbus.service.lifecycle import Health, Stopping
 from wolfbus.study.journal import GameCounts
 
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 
     from moderator.engine.context import HouseContext
     from moderator.house.settings import GameReport
-    from wolfbus.bus.protocol import Bus
+    from wolfbus.bus.protocol import Bus, Entry
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +52,25 @@ AGENT: Final = "local"
 
 _CLOSE_S: Final = 5.0
 """Longest time that the end of a house may take to be announced on its bus."""
+
+
+def keys_of(house: str) -> list[str]:
+    """Return what an embedded house has on a Redis beside its games."""
+    keys = [key(house) for key in (streams.games, streams.lobby, streams.heads, streams.owner, streams.cursors)]
+    return [*keys, streams.inbox(house, AGENT), streams.outbox(house, AGENT)]
+
+
+class GameKeeper(Protocol):
+    """Keeps what is played of a game as it goes, where whoever goes on with it finds it."""
+
+    def recorded(self, events: Sequence[Recorded]) -> None:
+        """Keep the events of a step that has landed; called by the game's actor."""
+
+    def keep(self, entries: Sequence[Entry]) -> None:
+        """Keep what its players say, before the moderator has it; called by the thread that reads."""
+
+    def close(self) -> None:
+        """Keep no more; all that was kept is where it should be."""
 
 
 @dataclass(slots=True)
@@ -62,6 +84,8 @@ class Game:
         finished: set when the moderator is through with it, and all of it was seen.
         over: how it left the moderator, once it did.
         seconds: wall time from opening to the last commit.
+        keeper: keeps what is played of it, so that others can go on with it; None where that is left to the bus.
+        goes_on: whether it was begun before, elsewhere.
     """
 
     opened: Opened
@@ -70,6 +94,8 @@ class Game:
     finished: threading.Event = field(default_factory=threading.Event)
     over: GameOver | None = None
     seconds: float = 0.0
+    keeper: GameKeeper | None = None
+    goes_on: bool = False
 
 
 class _Callbacks(PooledActor):
@@ -109,24 +135,26 @@ class EmbeddedHouse:
         brain_context: BrainContext | None = None,
         keep_s: float | None = None,
     ) -> None:
-        self.name = name or f"play-{secrets.token_hex(4)}"
+        self.name = name or fresh_name("play")
         self._watching = list(watch)
         self._done = done
         self._games: dict[str, Game] = {}
         self._lock = threading.Lock()
         self._why: WolfError | None = None
         self._is_abandoned = False
+        self._has_left = False
         self._callbacks: ActorRef[_Callbacks] | None = None
         self._agent: ActorRef[SeatRouter] | None = None
         self._begun = threading.Event()
         self._brain_context = brain_context
         self._bus: Bus = open_bus(url)
-        self._in_memory = self._bus.url.startswith("memory:")
+        self._in_memory = self._bus.in_process
         self._stopping = Stopping()
         self._agenda = Agenda(self.name, (), self._is_kept, logger.debug, [AGENT])
         try:
             holder = f"play-{os.getpid()}"
-            claim = Claim(holder, self._bus.claim(self.name, holder), stood_by=False, news_before="0-0")
+            self._epoch = self._bus.claim(self.name, holder)
+            claim = Claim(holder, self._epoch, stood_by=False, news_before="0-0")
             settings = self._settings(url, threads, keep_s)
             self._host = Host(self._bus, settings, claim, self._stopping, Health(None), self._on_report)
             self._thread = threading.Thread(target=self._moderate, name="moderator")
@@ -155,6 +183,7 @@ class EmbeddedHouse:
             # only its owner can make room on it
             full_s=None if self._in_memory else read_address(url).patience_s,
             landed=self._on_recorded,
+            received=self._on_received,
         )
 
     def open(
@@ -165,6 +194,9 @@ class EmbeddedHouse:
         path: Path | None = None,
         game: str | None = None,
         title: str | None = None,
+        *,
+        earlier: EarlierPlay | None = None,
+        keeper: GameKeeper | None = None,
     ) -> Game:
         """Ask for a game and return at once.
 
@@ -175,23 +207,67 @@ class EmbeddedHouse:
             path: NDJSON record to write; None for none.
             game: its id; a fresh one unless given.
             title: what people call it.
+            earlier: what is left of it, if it was broken off: it goes on from there, as long as the same play in it by
+                the same rules; otherwise it begins anew. Its record then replaces what is at `path`.
+            keeper: keeps what is played of it; closed when it is over.
 
         Raises:
             WolfError: the record cannot be written, a brain cannot be made, or the bus is lost.
         """
-        opened = self._opening(config, seed, brains, game or fresh_game_id(), title)
-        running = Game(opened, time.monotonic())
+        opened = self._opening(config, seed, brains, game or fresh_id(), title)
         self._check_open()
-        file = RecordFile(path) if path is not None else None
+        running = Game(opened, time.monotonic(), keeper=keeper)
+        file = None
+        if earlier is not None:
+            running.opened, running.goes_on = earlier.opened, True
+            file = earlier.open_file(path) if path is not None else None
+            self._bring(earlier)
+        elif path is not None:
+            file = RecordFile(path)
         with self._lock:
             self._games[opened.game] = running
-        self._agenda.add(AgendaItem(opened.game, seed, None, opened, file))
+        messages = None
+        if earlier is not None:
+            messages = earlier.messages
+            self._call_later(partial(self._see, running, earlier.record))
+        self._agenda.add(AgendaItem(opened.game, seed, None, running.opened, file, messages))
         try:
             self._check_open()
         except WolfError as error:
             # its end is not reported any more
             self._fail(running, error)
         return running
+
+    def is_same(self, earlier: EarlierPlay, config: GameConfig, seed: str, brains: Sequence[str], game: str) -> bool:
+        """Return whether what is left of a game is of this one: by these rules, from this seed, with these players."""
+        began = {name: getattr(earlier.opened, name) for name in ("started", "title", "version", "fork")}
+        return self._opening(config, seed, brains, game, None).model_copy(update=began) == earlier.opened
+
+    def _bring(self, earlier: EarlierPlay) -> None:
+        """Bring a game that goes on onto the bus, as if it had been played here; raises BusError."""
+        game, record = earlier.opened.game, earlier.record
+        self._bus.expire(self.name, game, 0)
+        for error in self._bus.commit(list(commits_of(record, self.name, game, self._epoch))):
+            if error is not None:
+                raise error
+        if not self._in_memory and earlier.messages:
+            # whoever goes on with it after us finds them there; our own out stream has ids of its own
+            messages = sorted(earlier.messages, key=lambda entry: parse_id(entry.id))
+            self._bus.append(streams.outbox(self.name, game), messages)
+
+    def renew_keys(self, after_s: float) -> None:
+        """Have a Redis forget all that this house has there after a while, unless this is said again; raises BusError.
+
+        Args:
+            after_s: seconds, > 0.
+        """
+        if self._in_memory:
+            return
+        name = self.name
+        keys = keys_of(name)
+        for game in list(self._games):
+            keys += [streams.record(name, game), streams.table(name, game), streams.outbox(name, game)]
+        self._bus.forget(keys, after_s)
 
     def _opening(self, config: GameConfig, seed: str, brains: Sequence[str], game: str, title: str | None) -> Opened:
         """Return the opening event of a game whose seats are all played by this process."""
@@ -212,6 +288,14 @@ class EmbeddedHouse:
         """Break off every game, or one; each record says why, and its `Game` is finished when that has landed."""
         self._host.break_off(reason, game)
 
+    def leave(self, reason: str) -> None:
+        """Leave every game where it stands, to whoever goes on with it: nothing more is recorded of them, and each
+        `Game` is finished with the reason. This house plays no more. Any thread may call it.
+        """
+        self._has_left = True
+        self._host.leave(reason)
+        self._agenda.changed()
+
     def abandon(self) -> None:
         """Do not wait for the bus any more when closing: what has not landed by then never will."""
         self._is_abandoned = True
@@ -228,7 +312,7 @@ class EmbeddedHouse:
         self._stopping.ask("the house is closed")
         self._agenda.changed()
         self._thread.join()
-        if not (self._is_abandoned or self._in_memory):
+        if not (self._is_abandoned or self._in_memory or self._has_left):
             self._empty_mailboxes()
         self._bus.close()
 
@@ -276,11 +360,20 @@ class EmbeddedHouse:
 
     def _on_recorded(self, name: str, events: Sequence[Recorded]) -> None:
         """Take in what was recorded of a game; called by its moderator."""
-        if self._in_memory:
-            # it has no other reader
+        game = self._games.get(name)
+        if self._in_memory and not (game is not None and game.goes_on):
+            # it has no other reader; but where a game goes on its players are told from there what was before
             self._bus.trim(streams.record(self.name, name), f"{events[-1].n}-0")
-        if (game := self._games.get(name)) is not None:
+        if game is not None:
+            if game.keeper is not None:
+                game.keeper.recorded(events)
             self._call_later(partial(self._see, game, events))
+
+    def _on_received(self, name: str, entries: Sequence[Entry]) -> None:
+        """Take in what players of a game have said; called by the thread that reads."""
+        game = self._games.get(name)
+        if game is not None and game.keeper is not None:
+            game.keeper.keep(entries)
 
     def _on_report(self, report: GameReport) -> None:
         game = self._games.get(report.game)
@@ -294,7 +387,7 @@ class EmbeddedHouse:
 
     def _see(self, game: Game, events: Sequence[Recorded]) -> None:
         for recorded in events:
-            game.counts.take(recorded)
+            game.counts.feed(recorded)
             for watch in list(self._watching):
                 try:
                     watch(recorded)
@@ -313,6 +406,8 @@ class EmbeddedHouse:
             if self._games.pop(name, None) is None:
                 return
         game.over = over
+        if game.keeper is not None:
+            game.keeper.close()
         if self._agent is not None and over.error is not None:
             tell_if_alive(self._agent, name)
         self._agenda.changed()
@@ -343,8 +438,3 @@ class EmbeddedHouse:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def fresh_game_id() -> str:
-    """Return an id no other run will use: the time of day and a random tail; it feeds no draw."""
-    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(3)

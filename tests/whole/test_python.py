@@ -1,0 +1,119 @@
+"""Games and studies are played from Python as they are from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wolfbus
+from tests.golden.running import wolfbus as command
+from wolfbus.agent import Agent
+from wolfbus.config import GameConfig
+from wolfbus.errors import ConfigError, PlayerError, WolfError
+from wolfbus.record.line import Recorded
+from wolfbus.testing.model_server import ModelServer
+
+SHORT = GameConfig(debate_turns=1, max_rounds=1)
+
+
+class Quiet(Agent):
+    """An agent of the user's own, in the user's own module."""
+
+    def bid(self, ask: Any, view: Any) -> Any:
+        return 9
+
+    def speak(self, ask: Any, view: Any) -> Any:
+        return "I have nothing to hide."
+
+
+def test_a_game_from_python_is_the_command_s_game(tmp_path: Path) -> None:
+    game = wolfbus.play("scripted", seed=7, game="g", out=tmp_path)
+    told = json.loads(command(tmp_path, "play", "--seed", "7", "--json", "--out", "runs", "--quiet").out)
+    assert (game.digest, game.winner, game.rounds) == (told["digest"], told["winner"], told["rounds"])
+    assert game.record == tmp_path / "g.ndjson"
+    assert len(game.record.read_text().splitlines()) == len(game.events)
+    proof = command(tmp_path, "replay", "g.ndjson", "--json")
+    assert json.loads(proof.out)["digest"] == game.digest
+
+
+def test_without_a_folder_nothing_is_written_and_all_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    seen: list[Recorded] = []
+    game = wolfbus.play(seed="7", config=SHORT, watch=seen.append)
+    assert game.record is None
+    assert list(tmp_path.iterdir()) == []
+    assert seen == list(game.events)
+    assert game.findings()["outcomes"]["games"] == 1
+
+
+def test_a_class_of_agents_takes_a_seat() -> None:
+    game = wolfbus.play([*["scripted"] * 7, Quiet], seed=7, config={"debate_turns": 2})
+    assert game.seats[7].brain == f"{__name__}:Quiet"
+    statements = [recorded.event for recorded in game.events if recorded.event.type == "statement"]
+    own = {said.text for said in statements if said.speaker == game.seats[7].name}
+    assert own == {"I have nothing to hide."}
+
+
+def test_a_class_inside_a_function_is_refused_with_where_it_belongs() -> None:
+    class Inner(Agent):
+        pass
+
+    with pytest.raises(ConfigError, match="top of its module"):
+        wolfbus.play([Inner, *["scripted"] * 7])
+
+
+def test_it_plays_where_a_loop_of_the_notebook_runs_already() -> None:
+    async def cell() -> str:
+        return wolfbus.play(seed=7, config=SHORT).digest
+
+    assert asyncio.run(cell()) == wolfbus.play(seed=7, config=SHORT).digest
+
+
+def test_a_game_of_models_tells_its_calls(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        game = wolfbus.play(f"llm:double@{server.url}", seed=7, config=SHORT)
+    assert game.calls is not None
+    assert game.calls["total"]["calls"] > 8
+
+
+def test_a_game_that_cannot_be_played_raises_its_reason() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'scripted'"):
+        wolfbus.play("scriptd")
+    with pytest.raises(ConfigError, match="debate_turn"):
+        wolfbus.play(config={"debate_turn": 1})
+    with pytest.raises(PlayerError):
+        wolfbus.play("llm:none@http://127.0.0.1:9/v1")
+    with ModelServer() as server, pytest.raises(WolfError, match="budget"):
+        wolfbus.play(f"llm:double@{server.url}", config=SHORT, budget_tokens=2000)
+
+
+def test_a_study_from_python_is_resumed_by_the_command_and_the_other_way(tmp_path: Path) -> None:
+    out = tmp_path / "study"
+    study = wolfbus.run_study(players="scripted*4,random*4", games=2, seed=1, out=out, workers=1)
+    assert (study.ended, study.complete, study.halted, len(study.records)) == (2, True, None, 2)
+    assert sum(study.wins.values()) == 2
+    more = command(tmp_path, "run", "--resume", "--out", "study", "--games", "3", "--json")
+    assert json.loads(more.out)["ended"] == 3
+    again = wolfbus.run_study(out=out, resume=True)
+    assert (again.ended, again.study_hash) == (3, json.loads(more.out)["study_hash"])
+    assert again.findings()["outcomes"]["games"] == 3
+
+
+def test_a_study_may_be_a_table(tmp_path: Path) -> None:
+    table = {"games": 1, "seed": "5", "rules": {"debate_turns": 1, "max_rounds": 1}}
+    assert wolfbus.run_study(table, out=tmp_path / "a").ended == 1
+    with pytest.raises(ConfigError, match="no study to resume"):
+        wolfbus.run_study(out=tmp_path / "b", resume=True)
+
+
+def test_asking_for_the_version_loads_no_engine() -> None:
+    script = "import sys, wolfbus; wolfbus.__version__; print([m for m in sys.modules if m.startswith('moderator')])"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+    assert {"play", "run_study"} <= set(dir(wolfbus))

@@ -1,0 +1,257 @@
+"""A study's games, played by the workers of an agenda on a Redis, in any number of processes on any machine."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wolfbus.bus import open_bus
+from wolfbus.errors import BusError, WolfError
+from wolfbus.printable import error_in_words
+from wolfbus.running.results import failed_result, fetch_record
+from wolfbus.service.lifecycle import drain
+from wolfbus.study.agenda import AgendaNote, FinishedGame
+from wolfbus.study.folder import ASIDE, set_aside
+from wolfbus.study.journal import GameResult, Spent
+from wolfbus.study.plan import PlannedGame
+from wolfbus.study.redis_agenda import RedisAgenda
+from wolfbus.study.scheduler import KEPT_S, Halt, StudyExecutor, StudyNews
+
+if TYPE_CHECKING:
+    from players.llm.budget import Amount
+    from players.llm.redis_budget import RedisBudget
+    from wolfbus.running.loading import LoadedStudy
+
+logger = logging.getLogger(__name__)
+
+_POLL_S: Final = 0.2
+_TRIES: Final = 3
+"""Results of a game that may turn out not to hold before it counts as failed."""
+_NOTED: Final = 20
+"""Lines of what else came over the agenda that are shown; a file has more."""
+_NOTED_IN_FILE: Final = 1000
+
+NOTES: Final = Path(ASIDE, "agenda.txt")
+"""In the study's folder: what came over the agenda and does not count, a line each."""
+
+
+class AgendaExecutor(StudyExecutor):
+    """Puts games on the agenda and collects what its workers make of them, whose calls are their own.
+
+    Nothing that comes from there is believed: each record is re-executed before its game counts, and what does not hold
+    is set aside, and its game played again. A run that is killed leaves the agenda to its workers, and to the run that
+    resumes.
+
+    Args:
+        url: the bus; a Redis.
+        name: the agenda's name.
+        study: what is played.
+        folder: the study's.
+        before: what was spent before of the study's budget.
+        news: takes all that happens.
+        say: called with what came over the agenda beside results, in one line, from another thread; None to log it.
+        collect: returns the result of a game that a worker of our own has finished, who is believed; None to fetch its
+            record from the bus, and to believe what follows from it.
+        lease_s: seconds after which what a silent worker holds is taken by another; None for the usual.
+
+    Raises:
+        ConfigError: the agenda is another study's.
+        BusError: the bus cannot be reached.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        study: LoadedStudy,
+        folder: Path,
+        before: Amount,
+        news: queue.SimpleQueue[StudyNews],
+        say: Callable[[str], None] | None = None,
+        *,
+        collect: Callable[[PlannedGame, FinishedGame], GameResult] | None = None,
+        lease_s: float | None = None,
+    ) -> None:
+        self._collect_result: Callable[[PlannedGame, FinishedGame], GameResult | None] = collect or self._fetch
+        self._folder = folder
+        self._config = study.config
+        self._news = news
+        self._say = say or logger.warning
+        self._notes = 0
+        self._refuted: Counter[int] = Counter()
+        self._collected: set[int] = set()
+        self._last = study.settings.games
+        self._requested: dict[int, PlannedGame] = {}
+        self._unposted: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._posting = threading.Lock()
+        self._is_withdrawn = False
+        self._after = "0-0"
+        self._uncollected: list[tuple[str, FinishedGame]] = []
+        self._ended = threading.Event()
+        self._budget: RedisBudget | None = None
+        self._spent = before
+        with contextlib.ExitStack() as stack:
+            self._bus = stack.enter_context(contextlib.closing(open_bus(url)))
+            self._agenda = stack.enter_context(contextlib.closing(RedisAgenda(url, name, lease_s)))
+            settings = study.settings
+            text = study.text(addresses=False)
+            for note in self._agenda.open(study.plan().study, text, budget=settings.has_budget):
+                self._note(note.text)
+            if lease_s is not None:
+                self._agenda.agree_lease()
+            if settings.has_budget:
+                from players.llm.redis_budget import RedisBudget
+
+                budget = RedisBudget(url, name, settings.budget, settings.budget_tokens)
+                self._budget = stack.enter_context(contextlib.closing(budget))
+                self._spent = self._budget.open(before)
+            self._stack = stack.pop_all()
+        self._thread = threading.Thread(target=self._run, name="agenda", daemon=True)
+        self._thread.start()
+
+    @property
+    def spent(self) -> Spent | None:
+        """What workers have spent of the study's budget; None where there is none."""
+        amount = self._spent
+        return None if self._budget is None else Spent(spent_usd=float(amount.usd), spent_tokens=amount.tokens)
+
+    @property
+    def under_way(self) -> int:
+        """None that would have to be broken off."""
+        return 0
+
+    @property
+    def playing(self) -> int:
+        """How many games workers hold; raises BusError."""
+        return self._agenda.under_way
+
+    def withdraw(self) -> None:
+        """Take games off the agenda that no worker has begun; raises BusError."""
+        with self._posting:
+            self._is_withdrawn = True
+            self._agenda.withdraw()
+
+    def submit(self, games: Iterable[PlannedGame]) -> None:
+        """Have games put on the agenda."""
+        for game in games:
+            self._requested[game.number] = game
+            self._unposted.put(game.number)
+
+    def cancel(self, reason: str) -> None:  # noqa: ARG002 - whoever resumes finds all on the agenda
+        """Leave all games on the agenda, to the run that resumes."""
+        self._ended.set()
+
+    def close(self, *, hasty: bool) -> None:
+        """Remove the agenda, so that its workers end; in haste, leave it to the run that resumes."""
+        self._ended.set()
+        self._thread.join()
+        with self._stack:
+            if self._budget is not None:
+                with contextlib.suppress(BusError):
+                    self._spent, _ = self._budget.look()
+            if not hasty:
+                with contextlib.suppress(BusError):
+                    self.look()
+            if not hasty:
+                self._agenda.remove()
+                if self._budget is not None:
+                    self._budget.remove()
+
+    def _run(self) -> None:
+        try:
+            self._poll()
+        except (WolfError, OSError) as error:
+            self._news.put(Halt(str(error)))
+        except Exception as error:
+            self._news.put(Halt(f"what was played cannot be taken in: {error_in_words(error)}"))
+            raise
+
+    def _poll(self) -> None:
+        """Post games and collect results until the run ends, the budget is spent or the agenda is gone."""
+        while not self._ended.wait(_POLL_S):
+            with self._posting:
+                if not self._is_withdrawn:
+                    self._agenda.post(drain(self._unposted, 0.0))
+            self.look(hasty=True)
+            if self._ended.is_set():
+                return
+            if self._budget is not None:
+                self._spent, refusal = self._budget.look()
+                if refusal is not None:
+                    self._news.put(Halt(refusal, budget=True))
+                    return
+            if not self._agenda.is_open:
+                raise BusError("the agenda is gone: its Redis has lost its data, or somebody has removed it")
+
+    def look(self, *, hasty: bool = False) -> None:
+        """Report the results of games that workers have finished since the last look; in haste, not all of them."""
+        for entry, message in self._agenda.results(self._after):
+            self._after = entry
+            if (fault := self._fault_of(message)) is not None:
+                self._note(fault)
+                self._agenda.discard(entry)
+            elif isinstance(message, FinishedGame):
+                self._uncollected.append((entry, message))
+        finished_games, self._uncollected = self._uncollected, []
+        for entry, finished in finished_games:
+            planned = self._requested.get(finished.number)
+            # an earlier run may have put games on the agenda that this one has not requested yet
+            if planned is None or (hasty and self._ended.is_set()):
+                self._uncollected.append((entry, finished))
+                continue
+            result = self._collect_result(planned, finished)
+            if result is not None:
+                del self._requested[finished.number]
+                self._collected.add(finished.number)
+                self._news.put(result)
+            self._agenda.discard(entry)
+
+    def _fault_of(self, message: FinishedGame | AgendaNote) -> str | None:
+        """Return what is to be told of what came over the agenda and is no result to collect; None if it is one."""
+        if isinstance(message, AgendaNote):
+            return message.text
+        if message.number > self._last:
+            return f"a result of game {message.number} came over the agenda, and the study has {self._last} games"
+        if message.number in self._collected:
+            return f"a result of game {message.number} came over the agenda that was collected before"
+        return None
+
+    def _fetch(self, planned: PlannedGame, finished: FinishedGame) -> GameResult | None:
+        """Fetch a game's record from the bus and re-execute it; returns its result, None to have it played again."""
+        from moderator.engine.reexecution import Verifier
+
+        result = fetch_record(self._bus, planned, finished.house, self._folder, self._config, Verifier())
+        self._bus.expire(finished.house, planned.game, KEPT_S)
+        if isinstance(result, GameResult):
+            return result
+        if finished.error is not None:
+            return failed_result(planned, finished.error, finished.seconds)
+        self._refuted[finished.number] += 1
+        set_aside(self._folder / planned.record)
+        self._note(f"game {planned.game}: what worker {finished.house} played does not hold: {result}")
+        if self._refuted[finished.number] < _TRIES:
+            self._agenda.put_back(finished.number)
+            return None
+        return failed_result(planned, f"{_TRIES} records of it did not hold, the last since {result}", finished.seconds)
+
+    def _note(self, line: str) -> None:
+        """Say what came over the agenda and does not count, and keep it in the folder; of very much, the first of it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._notes += 1
+        if self._notes <= _NOTED:
+            self._say(line)
+        if self._notes == _NOTED:
+            self._say(f"more of this is kept in {self._folder / NOTES}, and not shown")
+        if self._notes <= _NOTED_IN_FILE:
+            (self._folder / NOTES).parent.mkdir(exist_ok=True)
+            with (self._folder / NOTES).open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
