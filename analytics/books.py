@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from analytics.claims import GameFacts
-from analytics.rows import CallKey, Departure, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
+from analytics.rows import CallKey, InspectionRow, NightRow, Pair, ProtectionRow, SeatRow
+from wolfbus.departure import Departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.events import AnyAnswered, Asked
 from wolfbus.record.prompts import RequestNames
 from wolfbus.suspicion import Suspicion
-from wolfbus.truth import entailed
+from wolfbus.truth import GameFacts
 from wolfbus.usage import Usage, sort_of
 from wolfbus.vocabulary import Reveal, Role
 
@@ -45,21 +45,13 @@ class NightBook:
         self.nights: list[NightRow] = []
         self.inspections: list[InspectionRow] = []
         self._protections: list[ProtectionRow] = []
-        self._entailed: dict[SeatName, frozenset[SeatName]] = {}
-
-    def informed(self, observer: SeatName, target: SeatName) -> bool:
-        """Return whether what the observer knows entails whether the target is a Werewolf, now."""
-        entailed_targets = self._entailed.get(observer)
-        if entailed_targets is None:
-            entailed_targets = self._entailed[observer] = entailed(self.facts, observer)
-        return target in entailed_targets
 
     def unknown(self, observer: SeatName) -> list[SeatRow]:
         """Return the living others of whom an observer cannot tell whether they are Werewolves."""
         return [
             seat
             for name, seat in self.seats.items()
-            if name in self.facts.living and name != observer and not self.informed(observer, name)
+            if name in self.facts.living and name != observer and not self.facts.informed(observer, name)
         ]
 
     def inspect(self, round_: int, seer: SeatName, target: SeatName, role: Role) -> None:
@@ -77,7 +69,6 @@ class NightBook:
                 )
             )
         self.facts.inspect(round_, seer, target, role)
-        self._entailed.clear()
 
     def protect(self, round_: int, doctor: SeatName, target: SeatName) -> None:
         """Record whom a doctor protected; a name that nobody has counts for nobody."""
@@ -112,13 +103,9 @@ class NightBook:
             )
         )
 
-    def leave(self, seat: SeatName, how: Departure) -> None:
+    def leave(self, departed: Departure) -> None:
         """Take a player out of the game."""
-        if how == "night":
-            self.facts.die(seat)
-        else:
-            self.facts.leave(seat)
-        self._entailed.clear()
+        self.facts.leave(departed.seat, departed.how)
 
     def protections(self) -> tuple[ProtectionRow, ...]:
         """Return whom Doctors protected, in order."""
@@ -194,6 +181,10 @@ class VoteBook:
             self._judged.add((observer, target))
         if informed:
             self._knowing.add((observer, target))
+
+    def suspected(self, observer: SeatName, target: SeatName) -> float | None:
+        """Return D of a pair now; None where the observer has not judged the target."""
+        return self._suspicion.now.of(observer, target) if (observer, target) in self._judged else None
 
     def credit(self, voter: SeatName, named: SeatName | None, living: Sequence[SeatName]) -> float | None:
         """Return a ballot's credit; see `VoteRow`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, get_args
 
@@ -10,10 +10,12 @@ from analytics.books import CallBook, RoundSuspicion
 from analytics.rows import BidRow, CallRow, GameRows, SeatRow, Step, TimedEvent, WhisperRow, call_row
 from analytics.rows.fields import NO_DETAILS, AnswerDetails
 from analytics.scorebook import Scorebook
+from wolfbus.audience import PrivateThoughts
+from wolfbus.departure import DEPARTING, departure
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
-from wolfbus.messages.content import StatementNumber
+from wolfbus.messages.content import Ballot, Speech, StatementNumber
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,
@@ -26,8 +28,8 @@ from wolfbus.messages.events import (
     Asked,
     ClaimTruth,
     Dawn,
+    Departing,
     Ended,
-    Exile,
     Inspection,
     NightOutcome,
     Opened,
@@ -38,6 +40,8 @@ from wolfbus.messages.events import (
 from wolfbus.record.line import Recorded
 from wolfbus.record.prompts import WholeCalls
 from wolfbus.vocabulary import Outcome, Reading
+
+_Assessed = AnsweredAssessOwn | AnsweredAssessOther
 
 
 class GameFold:
@@ -63,10 +67,13 @@ class GameFold:
         self._prior = prior
         self._include_defaulted = include_defaulted
         self._keep_text = keep_text
+        self._private = PrivateThoughts()
         self._opened: Opened | None = None
         self._scorebook: Scorebook | None = None
         self._ballots: dict[SeatName, AnsweredVote] = {}
         self._ballot_lines: dict[SeatName, int | None] = {}
+        self._spoken: dict[SeatName, AnsweredSpeak | AnsweredVote] = {}
+        """What each seat said last, before it becomes a statement."""
         self._calls = CallBook()
         self._line: int | None = None
         self._time: float | None = None
@@ -79,6 +86,9 @@ class GameFold:
         self._model_calls: list[TimedEvent[ModelCall]] = []
         self._whole = WholeCalls()
         self._course: list[TimedEvent[Step]] = []
+        self._seals: dict[int, str] = {}
+        self._late_events: list[tuple[AnyEvent, int | None]] | None = None
+        """All events so far of a game in which assessments come at the end; None of any other."""
 
     def feed(self, event: AnyEvent, time: float | None = None, line: int | None = None) -> None:
         """Fold the next event of the game.
@@ -91,9 +101,12 @@ class GameFold:
         Raises:
             RulesError: it cannot stand there: before the opening, of a player or statement that does not exist.
         """
+        event = self._private.without(event)
         if time is not None:
             self._time = time
         self._line = line
+        if self._late_events is not None:
+            self._late_events.append((event, line))
         if event.type == "answered":
             self._book.reply(event.seat, event.kind, event.outcome, event.reading, event.fault)
             self._calls.answer(event)
@@ -110,6 +123,8 @@ class GameFold:
     def take(self, recorded: Recorded) -> None:
         """Fold the next line of the record; see `feed`."""
         self.feed(recorded.event, recorded.time, recorded.n)
+        if recorded.event.type == "statement":
+            self._seals[recorded.event.statement] = recorded.hash
 
     def rows(self) -> GameRows:
         """Return the rows so far; feeding on does not change what was returned.
@@ -117,9 +132,12 @@ class GameFold:
         Raises:
             RulesError: the game has not been opened.
         """
+        config = None if self._opened is None else self._opened.config
         return replace(
-            self._book.rows(),
+            (self._book if self._late_events is None else self._book_in_place(self._late_events)).rows(),
             seed="" if self._opened is None else self._opened.seed,
+            assess="live" if config is None else config.assess,
+            feedback=config is None or config.feedback,
             opened=self._opened,
             calls=self._calls.sums(),
             critical_path=self._calls.path,
@@ -128,7 +146,26 @@ class GameFold:
             bids=tuple(replace(row, got_floor=self._got_floor(row)) for row in self._bids),
             call_rows=tuple(map(self._call_row, self._model_calls)),
             course=tuple(self._course),
+            seals=dict(self._seals),
         )
+
+    def _book_in_place(self, events: Sequence[tuple[AnyEvent, int | None]]) -> Scorebook:
+        """Return the scorebook as if every label and judgement had come right behind its statement: who knew what, and
+        what was suspected of whom, is told as of then.
+        """
+        late: dict[int | None, list[tuple[AnyEvent, int | None]]] = {}
+        for event, line in events:
+            if isinstance(event, _Assessed):
+                late.setdefault(event.about, []).append((event, line))
+        again = GameFold(self._alpha, self._prior, include_defaulted=self._include_defaulted, keep_text=self._keep_text)
+        for event, line in events:
+            if isinstance(event, _Assessed):
+                continue
+            again.feed(event, line=line)
+            again._late_events = None
+            for answer, its_line in late.get(event.statement, ()) if isinstance(event, Statement) else ():
+                again.feed(answer, line=its_line)
+        return again._book
 
     @property
     def _book(self) -> Scorebook:
@@ -162,7 +199,11 @@ class GameFold:
             keep_text=self._keep_text,
             protocol=event.config.protocol,
             reveal=event.config.reveal_on_death,
+            rules=event.config,
+            label_asked=event.config.label_asked,
         )
+        if event.config.assess == "after":
+            self._late_events = [(event, self._line)]
 
     def _ask(self, event: Asked) -> None:
         self._book.begin(event.round)
@@ -250,6 +291,7 @@ class GameFold:
 
     def _note_thought(self, event: AnsweredSpeak) -> None:
         self._thoughts[event.seat] = event.thought
+        self._spoken[event.seat] = event
 
     def _state(self, event: Statement) -> None:
         # what a voter thought stands with its vote
@@ -258,6 +300,23 @@ class GameFold:
         self._book.state(
             event.statement, event.round, event.phase, event.turn, event.speaker, event.text, beside, thought
         )
+        self._label_along(event)
+
+    def _label_along(self, event: Statement) -> None:
+        """Record the label that came in the reply that holds the words; that of a ballot stays for the vote."""
+        spoken, opened = self._spoken.get(event.speaker), self._opened
+        if opened is None or not opened.config.labels_words or spoken is None:
+            return
+        content = spoken.content
+        label = content.label if isinstance(content, Speech | Ballot) else None
+        if opened.config.label == "both":
+            self._book.intend(event.statement, None if label is None else label.deceptive)
+            return
+        beside = NO_DETAILS
+        if self._keep_text and label is not None:
+            beside = AnswerDetails(line=self._line, stated_kind=label.stated_kind, reasoning=label.reasoning)
+        outcome: Outcome = "accepted" if label is not None else "defaulted"
+        self._book.label(event.statement, outcome, spoken.reading, label, beside)
 
     def _label(self, event: AnsweredAssessOwn) -> None:
         content = event.content if event.outcome == "accepted" else None
@@ -270,7 +329,7 @@ class GameFold:
         )
 
     def _ballot(self, event: AnsweredVote) -> None:
-        self._ballots[event.seat] = event
+        self._ballots[event.seat] = self._spoken[event.seat] = event
         self._ballot_lines[event.seat] = self._line
 
     def _protect(self, event: AnsweredProtect) -> None:
@@ -301,17 +360,17 @@ class GameFold:
             beside = AnswerDetails(line=self._ballot_lines[voter], fault=answer.fault, thought=answer.thought)
         return voter, target, answer.outcome, answer.reading if answer.outcome == "accepted" else None, beside
 
-    def _exile(self, event: Exile) -> None:
-        if event.seat is not None:
-            self._book.leave(event.round, event.seat, "exile")
+    def _leave(self, event: Departing) -> None:
+        if (departed := departure(event)) is not None:
+            self._book.leave(departed)
+        self._book.ladder.hear(event)
 
     def _night(self, event: NightOutcome) -> None:
         self._book.nights.end(event.round, event.target, event.protected, event.died)
 
     def _dawn(self, event: Dawn) -> None:
         self._book.dawn(event.round)
-        if event.died is not None:
-            self._book.leave(event.round, event.died, "night")
+        self._leave(event)
 
     def _end(self, event: Ended) -> None:
         self._book.begin(event.rounds)
@@ -330,9 +389,9 @@ class GameFold:
         Silence: _silence,
         ClaimTruth: _claim,
         Tally: _tally,
-        Exile: _exile,
         Inspection: _inspect,
         NightOutcome: _night,
+        **dict.fromkeys(DEPARTING, _leave),
         Dawn: _dawn,
         ModelCall: _call,
         Ended: _end,
@@ -341,7 +400,7 @@ class GameFold:
         Asked: _note_places,
         AnsweredBid: _bid,
         AnsweredWhisper: _whisper,
-        **dict.fromkeys((ModelCall, *get_args(Step)), _note_event),
+        **dict.fromkeys((ModelCall, *get_args(Step), *DEPARTING), _note_event),
     }
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from analytics.books import RoundSuspicion
-from analytics.rows import Departure, GameRows, SeatRow
+from analytics.rows import GameRows, SeatRow
 from analytics.rows.fields import NO_DETAILS
 from analytics.scorebook import Scorebook
+from wolfbus.canonical import canonical, sha256_hex
+from wolfbus.departure import Departure
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot
+from wolfbus.messages.events import Dawn, Departing, Exile
+from wolfbus.printable import storable
 from wolfbus.record.published_log import (
     PaperAnalysis,
     PaperDay,
@@ -50,7 +54,14 @@ def rows_of_paper_log(
         )
         for place, name in enumerate(log.players, 1)
     )
-    book = Scorebook(log.run, seats, RoundSuspicion(alpha, prior), include_defaulted=as_recorded, keep_text=keep_text)
+    book = Scorebook(
+        log.run,
+        seats,
+        RoundSuspicion(alpha, prior),
+        include_defaulted=as_recorded,
+        keep_text=keep_text,
+        label_asked="both" if any(statement.intended is not None for statement in log.statements) else "after",
+    )
     transcript = _Transcript(book, as_recorded)
     nights = {night.round: night for night in log.nights}
     days = {day.round: day for day in log.days}
@@ -65,10 +76,19 @@ def rows_of_paper_log(
         # reasons for votes were published when all had voted
         transcript.statements(round_, (statement for statement in statements if statement.phase == "vote"))
         if round_ in days:
-            transcript.leave(round_, days[round_].exiled, "exile")
+            transcript.leave(round_, days[round_].exiled, Exile)
     if log.ended:
         transcript.book.end(log.winner, None)
-    return transcript.book.rows()
+    return replace(transcript.book.rows(), seals=dict(_seals(log)))
+
+
+def _seals(log: PaperLog) -> Iterator[tuple[int, str]]:
+    """Yield, by statement, a hash over it and all before it; a published log has none of its own."""
+    seal = ""
+    for statement in log.statements:
+        place = [statement.number, statement.round, statement.phase, statement.speaker]
+        seal = sha256_hex(seal.encode(), canonical([*place, storable(statement.text)]))
+        yield statement.number, seal
 
 
 class _Transcript:
@@ -91,7 +111,7 @@ class _Transcript:
                 self.book.nights.protect(night.round, act.actor, act.target)
             elif act.kind == "inspect" and act.target in self.book.seats:
                 self.book.nights.inspect(night.round, act.actor, act.target, self.book.seats[act.target].role)
-        self.leave(night.round, night.died, "night")
+        self.leave(night.round, night.died, Dawn)
 
     def statements(self, round_: int, statements: Iterable[PaperStatement]) -> None:
         """Copy a round's statements, those of the vote included, with their labels and judgements."""
@@ -101,6 +121,7 @@ class _Transcript:
             self.book.state(
                 statement.number, round_, statement.phase, turns[statement.phase], statement.speaker, statement.text
             )
+            self.book.intend(statement.number, statement.intended)
             if statement.own_analysis is not None:
                 outcome, reading, label = self.read(statement.own_analysis)
                 self.book.reply(
@@ -124,10 +145,10 @@ class _Transcript:
                     reading = "clean" if self.as_recorded else vote.read.reading or "clean"
                     self.book.reply(voter, "vote", outcome, reading, None if accepted else vote.read.fault or "illegal")
 
-    def leave(self, round_: int, name: SeatName | None, how: Departure) -> None:
-        """Copy a departure, if there is one; the paper's code can bury a player twice."""
+    def leave(self, round_: int, name: SeatName | None, event: type[Departing]) -> None:
+        """Copy a departure, if there is one, as that by an event of ours; the paper's code can bury a player twice."""
         if name is not None and name not in self.book.departed:
-            self.book.leave(round_, name, how)
+            self.book.leave(Departure(name, event.way, round_))
 
     def read(self, analysis: PaperAnalysis) -> tuple[Outcome, Reading | None, PaperLabel | None]:
         """Return an analysis in the chosen reading; no label where it has none."""

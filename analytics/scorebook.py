@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from analytics.books import NightBook, RoundSuspicion, VoteBook
-from analytics.claims import StatedClaims, claims_in, implies, scored
+from analytics.ladder import Ladder
 from analytics.rows import (
     FILLER_CONFIDENCE,
     FILLER_SUSPICION,
     DeathRow,
-    Departure,
     GameRows,
     JudgementRow,
     ReplyKey,
@@ -24,11 +23,16 @@ from analytics.rows import (
     VoteRow,
     VotingRow,
 )
-from analytics.rows.fields import NO_DETAILS, AnswerDetails
+from analytics.rows.fields import DECIMALS, NO_DETAILS, AnswerDetails
+from wolfbus.claims import implies, scored
+from wolfbus.claims.hearing import StatedClaims, claims_in
+from wolfbus.config import GameConfig
+from wolfbus.departure import Departure
 from wolfbus.errors import RulesError
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Judgement, Label, ScoredClaim
-from wolfbus.vocabulary import Ending, Fault, Kind, Outcome, Phase, Protocol, Reading, Reveal, Winner
+from wolfbus.thoughts import lexical_score, without_role_names
+from wolfbus.vocabulary import Ending, Fault, Kind, LabelTime, Outcome, Phase, Protocol, Reading, Reveal, Winner
 
 if TYPE_CHECKING:
     from wolfbus.record.published_log import PaperLabel
@@ -52,8 +56,11 @@ class Scorebook:
         keep_text: keep the statements' words.
         protocol: how model players are asked.
         reveal: what everybody learns of a player who leaves.
+        rules: the rules; None in a log that does not tell them, and then nobody computes what could be known.
+        label_asked: when speakers label their words.
 
     Attributes:
+        ladder: what could be known, and what it follows from.
         round: the highest round seen so far.
         departed: players who have left.
         nights: records what is done at night.
@@ -69,17 +76,23 @@ class Scorebook:
         keep_text: bool = False,
         protocol: Protocol = "paper",
         reveal: Reveal = "none",
+        rules: GameConfig | None = None,
+        label_asked: LabelTime = "after",
     ) -> None:
         self.game = game
         self.seats = {seat.name: seat for seat in seats}
         self.include_defaulted = include_defaulted
         self.keep_text = keep_text
         self.protocol: Protocol = protocol
+        self.label_asked: LabelTime = label_asked
         self.round = 0
         self._suspicion = suspicion
         self.departed: set[SeatName] = set()
         self.nights = NightBook(game, self.seats, reveal)
+        self.ladder = Ladder(self.seats, rules)
         self._statements: dict[int, StatementRow] = {}
+        self._voted_on: set[int] = set()
+        """Statements that a vote came after."""
         self._given_out: set[int] = set()
         """Statements whose rows somebody has, and which so must not change."""
         self._thoughts: dict[int, str] = {}
@@ -128,7 +141,9 @@ class Scorebook:
             process=seat.process,
             text=text if self.keep_text else None,
             thought=beside.thought,
-            claims=scored(self.nights.facts, speaker, statement_claims.claims),
+            thought_score=lexical_score(thought) if thought else None,
+            thought_score_masked=lexical_score(without_role_names(thought)) if thought else None,
+            claims=scored(self.nights.facts, speaker, statement_claims.claims, extracted=True),
             length=len(text.split()),
             checksum=crc32(text.encode(errors="surrogatepass")),
         )
@@ -149,6 +164,10 @@ class Scorebook:
             RulesError: there is no such statement.
         """
         statement = self._open_statement(number)
+        if content is not None and self.label_asked == "with":
+            statement.intended = content.deceptive
+        elif content is not None:
+            statement.admitted = content.deceptive
         if content is not None:
             statement.d, statement.c, statement.kind = content.deceptive, content.confidence, content.kind
         elif self.include_defaulted:
@@ -159,6 +178,10 @@ class Scorebook:
         statement.reading = None if content is None else reading
         statement.stated_kind, statement.reasoning = beside.stated_kind, beside.reasoning
         statement.label_thought = beside.thought
+
+    def intend(self, number: int, deceptive: bool | None) -> None:
+        """Record what the label says that came with the words, beside one that is asked for afterwards."""
+        self._open_statement(number).intended = deceptive
 
     def judge(
         self,
@@ -186,7 +209,7 @@ class Scorebook:
             d, s, c, kind = False, FILLER_SUSPICION, FILLER_CONFIDENCE, "none"
         else:
             d = s = c = kind = None
-        informed = self.nights.informed(observer, target)
+        informed = self.nights.facts.informed(observer, target)
         self._ballots.judge(observer, target, scored=s is not None, informed=informed)
         self._judgements.append(
             JudgementRow(
@@ -212,8 +235,8 @@ class Scorebook:
                 reading=None if content is None else reading,
                 fault=beside.fault,
                 thought=beside.thought,
-                before=before,
-                after=after,
+                before=round(before, DECIMALS),
+                after=round(after, DECIMALS),
             )
         )
 
@@ -284,7 +307,7 @@ class Scorebook:
                     target=named,
                     target_role=None if target is None else target.role,
                     target_agent=None if target is None else target.agent,
-                    informed=not unknown if named is None else self.nights.informed(name, named),
+                    informed=not unknown if named is None else self.nights.facts.informed(name, named),
                     unknown=len(unknown),
                     unknown_wolves=sum(1 for other in unknown if other.role == "Werewolf"),
                     others=len(living) - (name in living),
@@ -298,22 +321,34 @@ class Scorebook:
             )
         if len(self._votes) > before:
             exile, exile_of_all = (self._ballots.exile(living, of_all=of_all) for of_all in (False, True))
+            for number in sorted(self._statements.keys() - self._voted_on):
+                self.ladder.claim(self._statements[number])
+            self._voted_on.update(self._statements)
             self._votings.append(
-                VotingRow(round=round_, living=len(living), wolves=wolves, exile=exile, exile_of_all=exile_of_all)
+                VotingRow(
+                    game=self.game,
+                    round=round_,
+                    living=len(living),
+                    wolves=wolves,
+                    exile=exile,
+                    exile_of_all=exile_of_all,
+                    news=self.ladder.vote(self._votes[before:], self.nights, self._ballots.suspected),
+                )
             )
 
-    def leave(self, round_: int, seat: SeatName, how: Departure) -> None:
+    def leave(self, departed: Departure) -> None:
         """Record that a player leaves: all D to and from it freeze.
 
         Raises:
             RulesError: nobody of that name plays.
         """
+        seat, how = departed.seat, departed.how
         role = self._seat(seat).role
         self._suspicion.leave(seat)
         self.departed.add(seat)
-        self.nights.leave(seat, how)
-        self._deaths.append(DeathRow(round_, seat, role, how))
-        if how == "exile" and self._votings and self._votings[-1].round == round_:
+        self.nights.leave(departed)
+        self._deaths.append(DeathRow(departed.round, seat, role, how))
+        if how == "exile" and self._votings and self._votings[-1].round == departed.round:
             self._votings[-1] = replace(self._votings[-1], exiled=role)
 
     def begin(self, round_: int) -> None:
@@ -349,6 +384,7 @@ class Scorebook:
                 for reason in (reasons.get((row.round, row.voter)),)
             ),
             votings=tuple(self._votings),
+            knowable=tuple(self.ladder.rows),
             nights=tuple(self.nights.nights),
             inspections=tuple(self.nights.inspections),
             protections=self.nights.protections(),
@@ -363,6 +399,7 @@ class Scorebook:
             winner=self._winner,
             reason=self._reason,
             protocol=self.protocol,
+            label=self.label_asked,
             replies=dict(self._replies),
         )
 

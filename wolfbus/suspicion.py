@@ -30,11 +30,22 @@ class Suspicion:
         self.alpha = alpha
         self.prior = prior
         self._pairs: dict[tuple[SeatName, SeatName], float] = {}
+        self._informed: set[tuple[SeatName, SeatName]] = set()
 
-    def judge(self, observer: SeatName, target: SeatName, suspicion: float) -> float:
-        """Fold in one usable judgement of a statement by `target` and return the new D."""
+    def judge(self, observer: SeatName, target: SeatName, suspicion: float, *, informed: bool = False) -> float:
+        """Fold in one usable judgement of a statement by `target` and return the new D.
+
+        Args:
+            observer: who judges.
+            target: whose statement it is.
+            suspicion: s in [0, 1].
+            informed: whether the observer could tell whether the target is a Werewolf (`GameFacts.informed`); its D
+                then counts in no mean.
+        """
         value = smooth(self.of(observer, target), suspicion, self.alpha)
-        self._pairs[_pair(observer, target)] = value
+        pair = _pair(observer, target)
+        self._pairs[pair] = value
+        (self._informed.add if informed else self._informed.discard)(pair)
         return value
 
     def of(self, observer: SeatName, target: SeatName) -> float:
@@ -48,7 +59,8 @@ class Suspicion:
     def mean(self, target: SeatName, observers: Iterable[SeatName], left: Container[SeatName]) -> float | None:
         """Return the mean D that `target` meets, in [0, 1]; None where nobody counts.
 
-        Those count who have judged it at least once, and of them only who has not left, unless `target` has.
+        Those count who have judged it at least once and, as they last did, had to find out; and of them only who has
+        not left, unless `target` has.
 
         Args:
             target: the seat.
@@ -58,12 +70,20 @@ class Suspicion:
         values = [
             self.of(observer, target)
             for observer in observers
-            if (target in left or observer not in left) and self.judged(observer, target)
+            if (target in left or observer not in left)
+            and self.judged(observer, target)
+            and (observer, target) not in self._informed
         ]
         return sum(values) / len(values) if values else None
 
     met = mean
     """Its earlier name, which agents of users may know."""
+
+    def copy(self) -> Suspicion:
+        """Return the same suspicion as it stands; judgements of the one do not change the other."""
+        copied = Suspicion(self.alpha, self.prior)
+        copied._pairs, copied._informed = dict(self._pairs), set(self._informed)
+        return copied
 
     def pairs(self) -> dict[tuple[SeatName, SeatName], float]:
         """Return D for all pairs with a judgement, in the order of their first one."""

@@ -35,6 +35,8 @@ FORGOTTEN: Final = ".forgotten"
 
 LIVE_GAMES: Final = 32
 """Running games that one snapshot shows at most, the newest first."""
+FRESH: Final = 1.01
+"""By how much the settled games have to grow for figures to be computed anew while games are under way."""
 LIVE_KEPT: Final = 200
 """Snapshots that stay on the stream."""
 
@@ -65,7 +67,8 @@ class ArchiveIndex:
         self._settled_to = 0
         self._failings: list[ArchivedGame] = []
         self._metrics = Metrics()
-        self._live_metrics = Metrics(pooled=True)
+        self._live_sections: Result = {}
+        self._live_games = -1
         self._recount = False
         # the snapshot counts these already, as they were
         self._in_snapshot: set[str] = set()
@@ -101,9 +104,9 @@ class ArchiveIndex:
         """
         self._games[archived.game] = _SettledGame(archived, closed, size if rows is not None else None)
         if rows is not None:
-            self._metrics.add(rows)
+            # of one that was done anew all are counted again before the end
             if archived.game not in self._in_snapshot:
-                self._live_metrics.add(rows)
+                self._metrics.add(rows)
             self._in_snapshot.discard(archived.game)
 
     def is_closed_as(self, closed: GameClosed) -> bool:
@@ -159,7 +162,6 @@ class ArchiveIndex:
             if number not in numbers and (rows := self._read(name)) is not None:
                 # it was archived in an earlier life
                 self._metrics.add(rows)
-                self._live_metrics.add(rows)
                 self.settled += 1
         self._settled_to = max(self._settled_to, summary.games)
 
@@ -174,14 +176,18 @@ class ArchiveIndex:
             return None
 
     def session_snapshot(self, session: str, running: int, games: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the members of a message on how the session stands.
+        """Return the members of a message on how the session stands. Figures are over all games settled so far, give or
+        take one in a hundred while games are under way: so they cost no more the longer a session is.
 
         Args:
             session: the session's name.
             running: games under way.
             games: snapshots of running games, of which there may be more.
         """
-        sections = self._live_metrics.sections("outcomes", "headline")
+        settled = len(self._metrics)
+        if settled >= FRESH * self._live_games or (not running and settled != self._live_games):
+            self._live_sections, self._live_games = self._metrics.live(), settled
+        sections = self._live_sections
         return {
             "v": PROTOCOL,
             "type": "live",

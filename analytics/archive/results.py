@@ -117,14 +117,20 @@ class Results:
         return line if self.error is None else f"{line}; {self.error}"
 
     def report(self) -> str:
-        """Return the tables, and a line for every game that is not as it should be."""
+        """Return the tables, if there is a game to tabulate, and a line for every game that is not as it should be."""
         lines = [
             f"Game {game.game}: {game.outcome or 'never closed'}"
             + (f": {printable(game.error, 2 * NOTE_SHOWN)}" if game.error else "")
             for game in self.games
             if not game.fine
         ]
-        return "\n".join([terminal_text(self.metrics).rstrip("\n"), "", *lines, self.summary()]) + "\n"
+        tables = [terminal_text(self.metrics).rstrip("\n"), ""] if self._counted else []
+        return "\n".join([*tables, *lines, self.summary()]) + "\n"
+
+    @property
+    def _counted(self) -> bool:
+        """Whether the metrics hold a game."""
+        return self.settled > 0 or any(game.counted for game in self.games)
 
 
 def write_results(results: Results) -> None:

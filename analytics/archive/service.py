@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import resource
 import threading
 import time
 from collections.abc import Callable
@@ -33,9 +32,6 @@ logger = logging.getLogger(__name__)
 
 CHECK_S: Final = 2.0
 """Seconds between two checks while nothing happens."""
-
-FILES_AT_MOST: Final = 65_536
-"""Files that this process asks to be allowed to have open."""
 
 _SOON_S: Final = 0.2
 """Games that end together are shown together."""
@@ -82,7 +78,6 @@ def serve(
         ConfigError: the house does not take us, or another process has our name.
         WolfError: the bus cannot be reached.
     """
-    _allow_many_files()
     introduction = introduce(
         settings.name, brain="analytics", version=f"wolfbus {__version__}", seats=0, in_house=True, service="analytics"
     )
@@ -311,12 +306,3 @@ class ArchiveService:
         else:
             return
         self._call(self._archive.declare_missing, game, reason)
-
-
-def _allow_many_files() -> None:
-    """Let this process have as many files open as it may: there is one for every game under way."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = FILES_AT_MOST if hard == resource.RLIM_INFINITY else min(hard, FILES_AT_MOST)
-    if soft != resource.RLIM_INFINITY and soft < limit:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

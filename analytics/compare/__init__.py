@@ -4,27 +4,31 @@ as blocks, a page and CSV in `written` (metrics: variability).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from analytics import Result
-from analytics.compare.written import as_csv, compared_page, render
-from analytics.measures.agents import seats_of
-from analytics.measures.bootstrap import Draws, estimate
-from analytics.measures.formulas import number
-from analytics.measures.frames import HEADLINES, aligned
-from analytics.measures.headlines import Measure, evaluate, measures_of
-from analytics.measures.primary import PERMUTATIONS, PRIMARY, Rearrangements
-from analytics.measures.study import Sheet, Study, describe
-
-if TYPE_CHECKING:
-    from analytics.measures.columns import Array, Columns
+from analytics.compare.written import as_csv, asked_differently, compared_page, render
+from analytics.metrics.agents import seat_rows, seats_of
+from analytics.metrics.bootstrap import Draws
+from analytics.metrics.formulas import Array
+from analytics.metrics.headlines import Headline, by_sums, headlines_of
+from analytics.metrics.primary import PERMUTATIONS, PRIMARY, Rearrangements, needed_units
+from analytics.metrics.study import Scope, Study, Units, figure_row, tells
+from analytics.metrics.sums import Sums
+from analytics.results import UNINFORMED, Results, defined
+from analytics.tables import Tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class Shared:
     """Units of two sides, pairs first, then those of A alone, then those of B alone.
 
     Attributes:
@@ -56,77 +60,78 @@ class Units:
         return min(max(self.pairs, self.only_a), max(self.pairs, self.only_b))
 
 
-def by_seed(a: Columns, b: Columns) -> Units:
+def by_seed(a: Study, b: Study) -> Shared:
     """Return the units of two sets of games: games of one seed belong together, and so do games of
     one block.
 
     A game without a seed, or with one that the other side has not, is paired with nothing, unless
     another game of its block is.
     """
-    import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    common = (set(a.seeds) & set(b.seeds)) - {""}
+    seeds = [study.tables.games["seed"].to_list() for study in (a, b)]
+    common = set(seeds[0]) & set(seeds[1]) - {""}
     nodes: dict[tuple[int | str, int | str], int] = {}
     links: list[tuple[int, int]] = []
-    for side, columns in enumerate((a, b)):
-        for block, seed in zip(columns.blocks.tolist(), columns.seeds, strict=True):
+    for side, study in enumerate((a, b)):
+        for block, seed in zip(study.block.tolist(), seeds[side], strict=True):
             node = nodes.setdefault((side, block), len(nodes))
             links.append((node, nodes.setdefault(("seed", seed), len(nodes)) if seed in common else node))
     graph = coo_array(([1] * len(links), tuple(zip(*links, strict=True)) or ([], [])), shape=(len(nodes),) * 2)
     label = connected_components(graph.tocsr(), directed=False)[1].tolist()
     games = [label[node] for node, _ in links]
-    units_of = games[: len(a.ids)], games[len(a.ids) :]
+    units_of = games[: a.games], games[a.games :]
     of_a, of_b = map(set, units_of)
     kinds = {unit: _KINDS[unit in of_a, unit in of_b] for unit in dict.fromkeys(games)}
     place = {unit: index for index, unit in enumerate(sorted(kinds, key=kinds.__getitem__))}
     units = [np.array([place[unit] for unit in side_units], np.int64) for side_units in units_of]
     pairs, only_a, only_b = (sum(kind == code for kind in kinds.values()) for code in range(3))
-    return Units(units[0], units[1], pairs, only_a, only_b, *(int((unit < pairs).sum()) for unit in units))
+    return Shared(units[0], units[1], pairs, only_a, only_b, *(int((unit < pairs).sum()) for unit in units))
 
 
 _KINDS: Final = {(True, True): 0, (True, False): 1, (False, True): 2}
 """The order of units by whether A and B have them: pairs first."""
 
 
-def by_agents(columns: Columns, one: int, other: int) -> Units:
-    """Return the blocks in which either of two agents plays; in every one of them the two may be
-    swapped.
+def by_agents(study: Study, one: str, other: str) -> Shared:
+    """Return the blocks in which either of two agents plays; in every one of them the two may be swapped.
 
     Args:
-        columns: the games.
-        one: index of an agent.
-        other: index of another.
+        study: the games.
+        one: an agent.
+        other: another.
     """
-    import numpy as np
-
-    agent = columns.seats["agent"]
-    games = {code: np.unique(columns.seats["game"][agent == code]) for code in (one, other)}
-    blocks = np.unique(columns.blocks[np.concatenate(list(games.values()))])
-    place = np.full(len(columns.block_names), -1)
+    seats = study.tables.seats.select("game", "agent")
+    games = [np.unique(seats.filter(seats["agent"] == agent)["game"].to_numpy()) for agent in (one, other)]
+    blocks = np.unique(study.block[np.concatenate(games)])
+    place = np.full(study.blocks, -1)
     place[blocks] = np.arange(len(blocks))
-    units = place[columns.blocks]
-    return Units(units, units, len(blocks), 0, 0, *(len(ids) for ids in games.values()))
+    units = place[study.block]
+    return Shared(units, units, len(blocks), 0, 0, *map(len, games))
 
 
-@dataclass(frozen=True, slots=True)
-class _ComparedSide:
+def asked_in(tables: Tables) -> Result:
+    """Return when labels were asked for in some games, and when labels and judgements were."""
+    return {name: sorted(tables.games[name].cast(pl.String).unique().to_list()) for name in ("label", "assess")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
     name: str
-    sheet: Sheet
+    scope: Scope
     """With calibration bins of its own."""
-    common: Sheet
+    common: Scope
     """With calibration bins common to both sides."""
+    units: Array
     description: Result
 
 
 def compare(
-    a: Columns,
-    b: Columns,
+    a: Tables,
+    b: Tables,
     names: tuple[str, str] = ("A", "B"),
     metrics: Iterable[str] | None = None,
     permutations: int = PERMUTATIONS,
     primary: Iterable[str] = PRIMARY,
+    margins: Mapping[str, float] | None = None,
 ) -> Result:
     """Compare two studies in every headline metric.
 
@@ -146,25 +151,37 @@ def compare(
         metrics: names of the metrics; all unless given.
         permutations: rearrangements to draw, unless there are no more than that.
         primary: names of the primary metrics; those of them that are compared are adjusted together.
+        margins: by metric, the greatest difference that counts as none, above 0. ``equivalent`` then tells whether the
+            whole interval lies within it, which is two one-sided tests at the level of .025; None without an interval.
 
     Raises:
         KeyError: there is no such metric.
     """
-    units = by_seed(a, b)
     studies = (Study(a), Study(b))
+    units = by_seed(*studies)
     sides = []
     for index, unit in enumerate((units.a, units.b)):
-        columns, other = studies[index].columns, studies[1 - index]
-        description = {"games": len(columns.ids), "agents": list(columns.agents)}
-        sheet = Sheet(Study(columns, other), unit, units.count)
-        common = Sheet(Study(columns, other, own_bins=False), unit, units.count)
-        sides.append(_ComparedSide(names[index], sheet, common, description))
+        study, other = studies[index], studies[1 - index]
+        description = {"games": study.games, "agents": list(study.agents), **asked_in(study.tables)}
+        scope, common = (Scope(study, UNINFORMED, None, other, own_bins) for own_bins in (True, False))
+        sides.append(_Side(names[index], scope, common, unit, description))
     by = "seed" if units.pairs else None
-    return _compare("studies", (sides[0], sides[1]), units, by, measures_of(metrics), permutations, set(primary))
+    result = _compare("studies", sides, units, by, headlines_of(metrics), permutations, set(primary))
+    for name, margin in (margins or {}).items():
+        if name in result["metrics"]:
+            row = result["metrics"][name]
+            row |= {"margin": margin, "equivalent": _within(row["difference"], margin)}
+    return result
+
+
+def _within(difference: Mapping[str, float | None], margin: float) -> bool | None:
+    """Return whether a whole interval lies within a margin around 0, None without an interval."""
+    low, high = difference["low"], difference["high"]
+    return None if low is None or high is None else -margin < low and high < margin
 
 
 def compare_agents(
-    columns: Columns,
+    tables: Tables,
     a: str,
     b: str,
     metrics: Iterable[str] | None = None,
@@ -179,7 +196,7 @@ def compare_agents(
     the other, the difference would be that of the roles, too: ``roles`` counts both agents' seats.
 
     Args:
-        columns: the study.
+        tables: the study.
         a: name of an agent.
         b: name of another.
         metrics: as in `compare`.
@@ -190,69 +207,50 @@ def compare_agents(
         KeyError: there is no such metric.
         ValueError: there is no such agent.
     """
-    codes = (columns.agents.index(a), columns.agents.index(b))
-    units = by_agents(columns, *codes)
-    study = Study(columns)
-    sides = []
+    study = Study(tables)
+    missing = [name for name in (a, b) if name not in study.agents]
+    if missing:
+        raise ValueError(f"there is no agent {missing[0]!r}")
+    units = by_agents(study, a, b)
+    sides, results = [], Results(seat_rows(study))
     for name in (a, b):
-        sheet = Sheet(study, units.a, units.count, name)
-        sides.append(_ComparedSide(name, sheet, sheet, seats_of(study, name)))
+        scope = Scope(study, UNINFORMED, name)
+        sides.append(_Side(name, scope, scope, units.a, seats_of(results, name)))
     by = "game" if units.count == int((units.a >= 0).sum()) else "block"
-    return _compare("agents", (sides[0], sides[1]), units, by, measures_of(metrics), permutations, set(primary))
+    return _compare("agents", sides, units, by, headlines_of(metrics), permutations, set(primary))
 
 
 def _compare(
     kind: str,
-    sides: tuple[_ComparedSide, _ComparedSide],
-    units: Units,
+    sides: Sequence[_Side],
+    units: Shared,
     paired_by: str | None,
-    measures: list[Measure],
+    chosen: list[Headline],
     permutations: int,
     primary: set[str],
 ) -> Result:
-    a, b = sides
     draws = Draws([units.pairs, units.only_a, units.only_b], fewest=units.fewest)
-    nonempty = [side.sheet.nonempty(measures) for side in (a, b)]
-    drawn = [side.sheet.drawn(measures, draws) for side in (a, b)]
     deals = Rearrangements(units.pairs, units.only_a, units.only_b, permutations)
-    rearranged = _rearranged(measures, a.common, b.common, deals)
-    values = [side.sheet.pooled(measures) for side in (a, b)]
-    totals = [side.sheet.total for side in (a, b)]
     rows: dict[str, Result] = {}
-    p_values: dict[str, float] = {}
-    for measure in measures:
-        name = measure.name
-        n = [round(float(measure.n(sums))) for sums in totals]
-        p, why = deals.p_value(rearranged[name])
-        if p is not None:
-            p_values[name] = p
-        difference = values[1][name] - values[0][name]
-        reason = _undefined(measure, (a.name, b.name), (values[0][name], values[1][name]))
-        rows[name] = {
-            "label": measure.label,
-            "unit": measure.unit,
-            "better": measure.better,
-            "a": number(values[0][name]),
-            "b": number(values[1][name]),
-            "n_a": n[0],
-            "n_b": n[1],
-            **{
-                f"baseline_{side}": describe(measure, sums)["baseline"] for side, sums in zip("ab", totals, strict=True)
-            },
-            "difference": estimate(
-                *(difference, sum(n)),
-                *(draws.interval(drawn[1][name] - drawn[0][name], min(side[name] for side in nonempty)), reason),
-            ),
-            "p": p,
-            "p_reason": why,
-        }
-    adjusted = _adjusted({name: rearranged[name] for name in p_values if name in primary}, deals)
+    rearranged: dict[str, Array] = {}
+    pairs = zip(*(by_sums(chosen, side.scope) for side in sides), strict=True)
+    common = zip(*(by_sums(chosen, side.common) for side in sides), strict=True)
+    for of_each, both in zip(pairs, common, strict=True):
+        members = of_each[0][1]
+        comparison = _Compared(sides, [sums for sums, _ in of_each], units, draws)
+        dealt = _Dealt([sums for sums, _ in both], [side.units for side in sides], units.count)
+        moved = dealt.rearranged(members, deals)
+        for headline in members:
+            p, why = deals.p_value(moved[headline.name])
+            if p is not None:
+                rearranged[headline.name] = moved[headline.name]
+            rows[headline.name] = {**comparison.row(headline), "p": p, "p_reason": why}
+    adjusted = _adjusted({name: values for name, values in rearranged.items() if name in primary}, deals)
     for name, row in rows.items():
         row |= {"exploratory": name not in primary, "p_adjusted": adjusted.get(name)}
     return {
         "kind": kind,
-        "a": {"name": a.name, **a.description},
-        "b": {"name": b.name, **b.description},
+        **{key: {"name": side.name, **side.description} for key, side in zip("ab", sides, strict=True)},
         "pairing": {
             "by": paired_by,
             "pairs": units.pairs,
@@ -261,21 +259,94 @@ def _compare(
             "paired_games_a": units.paired_a,
             "paired_games_b": units.paired_b,
         },
-        "metrics": rows,
+        "metrics": {headline.name: rows[headline.name] for headline in chosen},
         "draws": draws.draws,
         "permutations": deals.count,
         "exact": deals.exact,
-        "tested": len(p_values),
+        "lowest_p": deals.lowest_p,
+        "needed": needed_units(paired=units.pairs >= max(units.only_a, units.only_b)),
+        "tested": len(rearranged),
         "adjusted": len(adjusted),
     }
+
+
+class _Compared:
+    """Figures of the same sums of two sides, and their differences.
+
+    Args:
+        sides: A and B.
+        sums: of each.
+        shared: the units.
+        draws: of the units.
+    """
+
+    def __init__(self, sides: Sequence[_Side], sums: Sequence[Sums], shared: Shared, draws: Draws) -> None:
+        self._sides = sides
+        self._draws = draws
+        self._units = [
+            Units(of_side, of_side.by_unit(side.units, shared.count)) for of_side, side in zip(sums, sides, strict=True)
+        ]
+        self._drawn = [draws.sums(units.matrix) for units in self._units]
+
+    def row(self, headline: Headline) -> Result:
+        """Return what is told of a metric."""
+        figure, count = headline.figure, tells(headline.figure)
+        place = self._units[0].sums.groups.index(headline.group)
+        totals = [units.sums.total for units in self._units]
+        values = [float(figure.value(total)[place]) for total in totals]
+        n = [round(float(count(total)[place])) for total in totals]
+        baselines = [None if figure.baseline is None else defined(figure.baseline(total)[place]) for total in totals]
+        drawn = [
+            units.values(figure, variants)[:, place] for units, variants in zip(self._units, self._drawn, strict=True)
+        ]
+        nonempty = min(int(units.nonempty(figure)[place]) for units in self._units)
+        interval = self._draws.interval(drawn[1] - drawn[0], nonempty)
+        missing = [side.name for side, value in zip(self._sides, values, strict=True) if isnan(value)]
+        reason = f"{' and '.join(missing)}: {figure.reason}"
+        difference = figure_row(headline.name, UNINFORMED, values[1] - values[0], interval, sum(n), reason)
+        return {
+            "label": headline.label,
+            "unit": headline.unit,
+            "better": headline.better,
+            **dict(zip("ab", map(defined, values), strict=True)),
+            **dict(zip(("n_a", "n_b"), n, strict=True)),
+            **dict(zip(("baseline_a", "baseline_b"), baselines, strict=True)),
+            "difference": difference.estimate(),
+        }
+
+
+class _Dealt:
+    """Sums of two sides, to be dealt anew.
+
+    Args:
+        sums: of A and of B.
+        units: the unit of each game, of both.
+        count: number of units.
+    """
+
+    def __init__(self, sums: Sequence[Sums], units: Sequence[Array], count: int) -> None:
+        self._sums = sums[0]
+        self._a, self._b = (of_side.by_unit(unit, count) for of_side, unit in zip(sums, units, strict=True))
+
+    def rearranged(self, members: Sequence[Headline], deals: Rearrangements) -> dict[str, Array]:
+        """Return the difference of each metric in every rearrangement."""
+        differences: dict[str, list[Array]] = {headline.name: [] for headline in members}
+        totals = [matrix.sum(axis=0, dtype=np.float64) for matrix in (self._a, self._b)]
+        for part in deals.parts():
+            moved = deals.moved(self._b - self._a, part)
+            # either side's sums will do: of an agent both know that its wins are those of its seats
+            one, other = (self._sums.parts(total + move) for total, move in zip(totals, (moved, -moved), strict=True))
+            for headline in members:
+                place = self._sums.groups.index(headline.group)
+                value = headline.figure.value
+                differences[headline.name].append(value(other)[:, place] - value(one)[:, place])
+        return {name: np.concatenate(parts) for name, parts in differences.items()}
 
 
 def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[str, float]:
     """Return p-values adjusted together; differences are held against their spread over the
     rearrangements, so that they are on one scale.
     """
-    import numpy as np
-
     scaled = {}
     for name, differences in rearranged.items():
         spread = float(np.nanstd(differences[1:]))
@@ -283,33 +354,4 @@ def _adjusted(rearranged: Mapping[str, Array], deals: Rearrangements) -> dict[st
     return deals.adjusted(scaled)
 
 
-def _rearranged(measures: list[Measure], a: Sheet, b: Sheet, deals: Rearrangements) -> Mapping[str, Array]:
-    import numpy as np
-
-    frames = [frame.stacked(HEADLINES) for frame in aligned([a.frame, b.frame], HEADLINES, "agent")]
-    (one, back), (other, _) = frames
-
-    def both(one: Array, other: Array, part: slice) -> Array:
-        moved = deals.moved(other - one, part)
-        return np.stack([one.sum(axis=0, dtype=np.float64) + moved, other.sum(axis=0, dtype=np.float64) - moved])
-
-    def values(part: slice) -> dict[str, Array]:
-        # either side's frame will do: of an agent both know that its wins are those of its seats
-        frame = back(both(one, other, part))
-        return evaluate(
-            measures, frame, lambda score, role: both(a.histogram(score, role), b.histogram(score, role), part)
-        )
-
-    parts = [values(part) for part in deals.parts()]
-    return {
-        measure.name: np.concatenate([part[measure.name][1] - part[measure.name][0] for part in parts])
-        for measure in measures
-    }
-
-
-def _undefined(measure: Measure, names: tuple[str, str], values: tuple[float, float]) -> str:
-    missing = [name for name, value in zip(names, values, strict=True) if isnan(value)]
-    return f"{' and '.join(missing)}: {measure.reason}"
-
-
-__all__ = ["as_csv", "compare", "compare_agents", "compared_page", "render"]
+__all__ = ["as_csv", "asked_differently", "asked_in", "compare", "compare_agents", "compared_page", "render"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from analytics import Result
-from analytics.measures.primary import TELLING, verdict
+from analytics.metrics.bootstrap import TELLING
+from analytics.metrics.primary import verdict
 from wolfbus.document import (
     Block,
     Cell,
@@ -29,7 +30,7 @@ from wolfbus.printable import shortened
 
 _COLUMNS: Final = (
     *("metric", "label", "unit", "better", "a", "b", "n_a", "n_b", "baseline_a", "baseline_b"),
-    *("difference", "low", "high", "p", "p_adjusted", "exploratory", "reason"),
+    *("difference", "low", "high", "margin", "equivalent", "p", "p_adjusted", "exploratory", "reason"),
 )
 _NAME: Final = 60
 _POINTS: Final = frozenset({"share", "points"})
@@ -55,6 +56,7 @@ def compared_page(result: Result, version: str) -> str:
     names = [shortened(result[side]["name"], _NAME) for side in "ab"]
     first: list[Block] = [
         plain(_answer(result, names)),
+        *_equivalence(result, names),
         *_warnings(result),
         *_figures(result, names, exploratory=False),
     ]
@@ -107,6 +109,7 @@ def _blocks(result: Result) -> Iterator[Block]:
     yield _sides(result)
     yield plain(_pairing(result))
     yield from _warnings(result)
+    yield from _equivalence(result, ("A", "B"))
     yield from _tables(result)
 
 
@@ -116,7 +119,56 @@ def _sides(result: Result) -> TermList:
     )
 
 
+def _equivalence(result: Result, names: Sequence[str]) -> Iterator[Prose]:
+    """Yield of each metric with a margin whether the two are as good as equal in it."""
+    for row in result["metrics"].values():
+        if "margin" not in row:
+            continue
+        size = _difference(row["margin"], row["unit"])
+        margin = f"{size.removeprefix('+')}{' points' if row['unit'] in _POINTS else ''}"
+        answer = {
+            True: f"{names[1]} differs from {names[0]} by less than {margin}",
+            False: f"not shown that {names[1]} differs from {names[0]} by less than {margin}",
+            None: f"whether the difference is below {margin} is unknown: it has no interval",
+        }[row["equivalent"]]
+        yield plain(f"{row['label']}: {answer} (two one-sided tests at .025: the 95 % interval within the margin).")
+
+
+_ASKED: Final[Mapping[str, Mapping[str, str]]] = {
+    "label": {"after": "after the words", "with": "in the reply that holds the words", "both": "both times"},
+    "assess": {"live": "as statements were made", "after": "when the game was over", "none": "never"},
+}
+_WHAT: Final = {"label": "labels", "assess": "labels and judgements"}
+
+
+def asked_differently(what: Literal["label", "assess"], a: Result, b: Result) -> str:
+    """Return in words when something was asked for in two sides' games, "" if it was at one time in all.
+
+    Args:
+        what: the labels, or labels and judgements.
+        a: what `asked_in` tells of one side.
+        b: of the other.
+    """
+    if len({*a[what], *b[what]}) < 2:
+        return ""
+    one, other = (listed([_ASKED[what][time] for time in side[what]]) for side in (a, b))
+    return f"{_WHAT[what]} were asked for {one} in A, {other} in B"
+
+
 def _warnings(result: Result) -> Iterator[Prose]:
+    pairing, needed = result["pairing"], result["needed"]
+    if result["kind"] == "studies":
+        for what in ("label", "assess"):
+            if line := asked_differently(what, result["a"], result["b"]):
+                yield warning(f"{line}: what rests on them is of two measurements")
+    fewest = pairing["pairs"] + min(pairing["unpaired_a"], pairing["unpaired_b"])
+    if fewest < needed:
+        unit = "pair" if pairing["pairs"] else "game or block on each side"
+        units = quantity(needed, unit, None if pairing["pairs"] else "games or blocks on each side")
+        yield warning(
+            f"these games cannot tell which side is better, whatever they show: the smallest p that they can give is "
+            f"{number(result['lowest_p'], 4)}, and nothing is called higher or lower below {units}"
+        )
     if _dealt_differently(result):
         yield warning("the two were dealt roles in different shares; differences may be those of the roles")
 
@@ -124,7 +176,8 @@ def _warnings(result: Result) -> Iterator[Prose]:
 def _tables(result: Result) -> Iterator[TableBlock]:
     caption = (
         "B minus A with its bootstrap 95 % interval; p: permutation test, adjusted for "
-        f"{quantity(result['adjusted'], 'primary metric')} together"
+        f"{quantity(result['adjusted'], 'primary metric')} together. One side is called higher only where the adjusted "
+        "p is below .02 and the interval leaves out 0"
     )
     note = "Exploratory: no p is adjusted, and some of so many are small by chance alone"
     heads = ("Metric", "A", "B", "n A", "n B", "B − A", "Interval", "p")

@@ -12,7 +12,6 @@ from analytics.export.inspect_samples import measures
 from analytics.export.tables import TABLES, ExportTable
 from analytics.rows.fields import Column
 
-_MEMORY: Final = "some 100 MB, and for every game half a megabyte, or four with 300 model calls"
 _WIDTH: Final = 120
 _NOTICE: Final = "<!-- Made by: python -m analytics.export.dictionary > docs/data.md -->"
 
@@ -21,7 +20,7 @@ def dictionary() -> str:
     """Return the whole page."""
     scores = "\n".join(f"| `{measure.name}` | {_cell(measure.meaning)} |" for measure in measures())
     guide = files("analytics.export").joinpath("guide.md").read_text("utf-8")
-    guide = guide.replace("{scores}", scores).replace("{memory}", _MEMORY)
+    guide = guide.replace("{scores}", scores)
     return "\n".join([_NOTICE, "", guide, *_tables()])
 
 

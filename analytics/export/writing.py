@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from analytics.export.table_files import AtomicFiles, CsvFile, ParquetFile, pyarrow
-from analytics.export.tables import TABLES, ExportTable, read_games, results_of
+from analytics.export.tables import TABLES, ExportTable, read_games
 from analytics.gather import Criteria, FileNote, collect
 from analytics.gather.reading import StudyCheck, checks
-from analytics.measures.columns import ColumnsBuilder
 from analytics.rows.fields import Column
+from analytics.tables import TablesBuilder
 from wolfbus import __version__
 from wolfbus.errors import ConfigError
 from wolfbus.package_data import PackageData, Prose, read_data
@@ -255,7 +255,7 @@ def write_tables(
     if licence is not None and not _IDENTIFIER.fullmatch(licence):
         raise ConfigError(f"licence {licence!r}: it takes an SPDX identifier, such as CC-BY-4.0")
     descriptions = [*([PACKAGE] if form == "csv" else []), CROISSANT, CARD]
-    of_all, builder = [table for table in chosen if table.whole], ColumnsBuilder()
+    of_all, builder = [table for table in chosen if table.whole], TablesBuilder()
     notes: list[FileNote] = []
     counts = {table.name: 0 for table in chosen}
     with AtomicFiles(folder, [*paths.values(), *descriptions], force=force) as atomic:
@@ -271,7 +271,11 @@ def write_tables(
                 if of_all:
                     builder.add(game.rows, game.block)
             for table in of_all:
-                counts[table.name] += writers[table.name].add(tuple(table.cells(results_of(builder.columns()))))
+                # what figures take is loaded where there are any
+                from analytics.findings import results_of
+                from analytics.metrics.study import Study
+
+                counts[table.name] += writers[table.name].add(tuple(table.cells(results_of(Study(builder.tables())))))
             for writer in writers.values():
                 writer.finish()
         except BaseException:

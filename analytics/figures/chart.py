@@ -9,19 +9,30 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
-from wolfbus.package_data import PackageData, read_data
+from wolfbus.package_data import PackageData, folder_of, read_data
 from wolfbus.roles import FACTS, Marker
 
 HEATS: Final = 9
 """Steps of the scale of the heat map."""
 DARK_HEATS: Final = 5
 """Step of that scale from which its words are in the colour of the paper, not of the ink."""
+
+
+_SHARED: Final = {
+    **{name: name for name in ("paper", "ink", "flag")},
+    "muted": "soft",
+    "grid": "line",
+    "pass": "trust",
+    "accent": "gold",
+}
+"""Names in figures of colours that all pages share."""
 
 
 class Palette(PackageData):
@@ -41,10 +52,19 @@ def palette() -> Palette:
     """Return the palette, with the colours of the roles by their names in lower case."""
     stored = read_data("analytics.figures", "palette", Palette)
     marks = {role.lower(): facts.figure for role, facts in FACTS.items()}
+    shared = dict(re.findall(r"--(\w+): (light-dark\(.*\));", tokens()))
+    pairs = {name: re.findall("#[0-9a-f]{6}", shared[token]) for name, token in _SHARED.items()}
     return Palette(
-        light={**stored.light, **{name: mark.light for name, mark in marks.items()}},
-        dark={**stored.dark, **{name: mark.dark for name, mark in marks.items()}},
+        light={name: light for name, (light, _) in pairs.items()}
+        | {**stored.light, **{name: mark.light for name, mark in marks.items()}},
+        dark={name: dark for name, (_, dark) in pairs.items()}
+        | {**stored.dark, **{name: mark.dark for name, mark in marks.items()}},
     )
+
+
+def tokens() -> str:
+    """Return the rules with the colours and sizes of type that the report shares with all pages."""
+    return (folder_of("wolfbus.stage") / "static" / "palette.css").read_text("utf-8")
 
 
 def paint(name: str) -> str:
@@ -64,7 +84,7 @@ def css() -> str:
         for colours in (palette().light, palette().dark)
     )
     return (
-        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"{tokens()}:root {{ color-scheme: light dark; {light} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
         "svg.wb-figure { display: block; width: 100%; max-width: 46rem; height: auto; }\n"
         ".wb-scroll { overflow-x: auto; }\n"

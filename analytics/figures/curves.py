@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from analytics import Result
 from analytics.figures.chart import SMALL, Axes, Drawing, KeyEntry, key_entry, width_of
-from analytics.measures.bootstrap import mean_interval
+from analytics.metrics.bootstrap import mean_interval
 from wolfbus.formats import number, percent
 from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Role
 
 if TYPE_CHECKING:
-    from analytics.measures.headlines import Score
+    from analytics.metrics.scores import Score
 
 SCORE_WORDS: Final[Mapping[Score, str]] = {
     "suspicion": "stated suspicion",
@@ -93,7 +93,7 @@ def _suspicion(axes: Axes, lines: Mapping[Role, Sequence[Result]], prior: float 
         places = axes.points((point["round"] + (place - 1.5) * offset, point["mean"]) for point in points)
         drawing.line(places, ink, width=2.4, dash=mark.dash)
         for (x, y), point in zip(places, points, strict=True):
-            low, high = mean_interval(point["mean"], point["sem"], point["n"])
+            low, high, _ = mean_interval(point["mean"], point["sem"], point["n"])
             if low is not None and high is not None:
                 ends = [axes.y(min(max(end, axes.up[0]), axes.up[1])) for end in (low, high)]
                 drawing.line([(x, ends[0]), (x, ends[1])], ink, width=1.4)
@@ -105,7 +105,7 @@ def _limits(lines: Mapping[Role, Sequence[Result]], prior: float | None) -> tupl
     """Return the ends of the axis of suspicion, at least 0.3 apart, so that small differences look small."""
     values = [] if prior is None else [prior]
     for point in (point for line in lines.values() for point in line):
-        interval = mean_interval(point["mean"], point["sem"], point["n"])
+        interval = mean_interval(point["mean"], point["sem"], point["n"])[:2]
         values += [point["mean"], *(min(1.0, max(0.0, end)) for end in interval if end is not None)]
     if not values:
         return 0.0, 1.0

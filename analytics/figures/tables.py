@@ -253,6 +253,7 @@ class Panel:
         unit: as in `wolfbus.formats`.
         rows: for each name an estimate ``{"value", "low", "high"}``.
         colour: name in the palette.
+        nothing: what stands for no difference, or for chance: where the dotted line is.
     """
 
     heading: str
@@ -260,13 +261,15 @@ class Panel:
     unit: str
     rows: Mapping[str, Mapping[str, Any] | None]
     colour: str = "pass"
+    nothing: float = 0.0
 
 
 def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
     """Return an ``<svg>`` element with a line for each name; None if no estimate is defined.
 
-    A point is the estimate, a bar its 95 % interval, the dotted line 0. Lines stand in the order of the first panel's
-    names.
+    A point is the estimate, a bar its 95 % interval, the dotted line what stands for no difference or for chance. An
+    estimate without an interval has no point, for nobody could tell how much it says: it is written. Lines stand in the
+    order of the first panel's names.
 
     Args:
         name: prefix of the ids.
@@ -302,7 +305,8 @@ def forest(name: str, title: str, panels: Sequence[Panel]) -> str | None:
 
 def _across(panel: Panel, names: Sequence[str]) -> tuple[float, float]:
     estimates = [row for name in names if (row := panel.rows.get(name)) is not None and _is_defined(row)]
-    ends = [0.0, *(row[end] for row in estimates for end in ("value", "low", "high") if row.get(end) is not None)]
+    ends = [row[end] for row in estimates for end in ("value", "low", "high") if row.get(end) is not None]
+    ends.append(panel.nothing)
     spare = 0.06 * (max(ends) - min(ends)) or 1.0
     return min(ends) - spare, max(ends) + spare
 
@@ -311,14 +315,16 @@ def _panel(axes: Axes, panel: Panel, lines: Mapping[str, float]) -> None:
     drawing, (left, top, _, bottom) = axes.drawing, axes.box
     ticks = {tick: in_unit(tick, panel.unit).removesuffix(" points") for tick in _ticks(*axes.across)}
     axes.horizontal(ticks, panel.axis, grid=True)
-    drawing.line([(axes.x(0), top), (axes.x(0), bottom)], "muted", dash="2 3")
+    drawing.line([(axes.x(panel.nothing), top), (axes.x(panel.nothing), bottom)], "muted", dash="2 3")
     for name, middle in lines.items():
         row = panel.rows.get(name)
         if row is None or not _is_defined(row):
             drawing.text(left + 4, middle, "undefined", "muted", size=SMALL)
             continue
-        if row.get("low") is not None:
-            drawing.line([(axes.x(row["low"]), middle), (axes.x(row["high"]), middle)], panel.colour, width=2.5)
+        if row.get("low") is None:
+            drawing.text(left + 4, middle, f"{in_unit(row['value'], panel.unit)}, no interval", "muted", size=SMALL)
+            continue
+        drawing.line([(axes.x(row["low"]), middle), (axes.x(row["high"]), middle)], panel.colour, width=2.5)
         drawing.marker("circle", axes.x(row["value"]), middle, panel.colour)
 
 

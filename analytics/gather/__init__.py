@@ -1,4 +1,4 @@
-"""From folders and files to games: any number of files into columns, in memory that does not grow with their words.
+"""From folders and files to games: any number of files into data frames, in memory that does not grow with their words.
 
 `gather` is what a report, a comparison and an export rest on; `fold` makes rows of the events of one game.
 """
@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Final
 
 from analytics.fold import GameFold, fold
-from analytics.gather.cache import Basis, BatchResult, Cache, SourceBatch, cache_beside, hash_of, keep, once, recall
+from analytics.gather.cache import Basis, BatchResult, SourceBatch, keep, once, recall
 from analytics.gather.reading import Criteria, checks, read_game
 from analytics.gather.sources import Collection, FileNote, Planned, Source, StudySource, collect, find
-from analytics.measures.columns import Columns, ColumnsBuilder, joined
-from analytics.measures.ledger import Ledger
+from analytics.replies import Ledger
 from analytics.rows import GameRows
+from analytics.tables import Tables, TablesBuilder, joined
+from wolfbus.cache import Cache, cache_in, hash_of
 from wolfbus.errors import WolfError
 
 ALONE: Final = 30_000_000
@@ -39,7 +40,7 @@ class Gathered:
     """All that was read.
 
     Attributes:
-        columns: the games as numbers.
+        tables: the games as data frames.
         files: what became of each file, in the order of their paths.
         studies: the studies whose folders were read.
         ledger: how replies were read, and what model calls took.
@@ -47,7 +48,7 @@ class Gathered:
         games: the games with their words, by path; empty unless they were asked for, few enough, and all read here.
     """
 
-    columns: Columns
+    tables: Tables
     files: tuple[FileNote, ...]
     studies: tuple[StudySource, ...]
     ledger: Ledger = field(default_factory=Ledger)
@@ -124,19 +125,19 @@ def gather(
         for sources in _batches(collection.files)
     ]
     size = sum(batch.size for batch in batches)
-    cache = cache_beside(batches[0].sources[0].path) if cached and batches else None
+    cache = cache_in(batches[0].sources[0].path.parent) if cached and batches else None
     keys = {batch.name: None if cache is None else batch.key() for batch in batches}
     words = _Words(with_words)
-    ledger, columns, notes, read = Ledger(), list[Columns](), list(collection.refused), 0
+    ledger, tables, notes, read = Ledger(), list[Tables](), list(collection.refused), 0
     for batch, result in _results(batches, keys, cache, workers, words):
         ledger.merge(result[0])
-        columns.append(result[1])
+        tables.append(result[1])
         notes += result[2]
         read += batch.size
         tell(read, size)
     notes.sort(key=lambda note: note.path)
     basis = None if cache is None else _basis(cache, batches, keys, collection)
-    return Gathered(joined(columns), tuple(notes), collection.studies, ledger, basis, words.games)
+    return Gathered(joined(tables), tuple(notes), collection.studies, ledger, basis, words.games)
 
 
 def _results(
@@ -188,6 +189,11 @@ def each_game(
         )
 
 
+def _end(_number: int, _frame: object) -> None:
+    """End this process at once; a handler of Python's, for polars takes the place of the system's own."""
+    os._exit(128 + signal.SIGINT)
+
+
 @contextmanager
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     """Have work done in processes of its own; Ctrl-C ends them without a word, for this one says it.
@@ -196,7 +202,7 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
         WolfError: one of them was killed.
     """
     # a fork would carry threads' locks along; a fresh interpreter costs a fifth of a second
-    pool = ProcessPoolExecutor(count, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL))
+    pool = ProcessPoolExecutor(count, get_context("spawn"), signal.signal, (signal.SIGINT, _end))
     try:
         with pool:
             yield pool
@@ -251,7 +257,7 @@ def _read(batch: SourceBatch, words: _Words | None = None) -> BatchResult:
     before = gc.get_threshold()
     gc.set_threshold(*_COLLECT)
     try:
-        ledger, builder, notes = Ledger(), ColumnsBuilder(), []
+        ledger, builder, notes = Ledger(), TablesBuilder(), []
         for source in batch.sources:
             note, rows = read_game(source, batch.criteria, keep_text=words.are_kept, digest=False)
             notes.append(note)
@@ -259,7 +265,7 @@ def _read(batch: SourceBatch, words: _Words | None = None) -> BatchResult:
                 words.add(note, rows)
                 ledger.add(rows)
                 builder.add(rows, batch.blocks.get(rows.game))
-        return ledger, builder.columns(), notes
+        return ledger, builder.tables(), notes
     finally:
         gc.set_threshold(*before)
 

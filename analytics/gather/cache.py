@@ -1,18 +1,14 @@
-"""`Cache`: what records came to when they were read before, kept beside them in a hidden folder.
+"""What records came to when they were read before, in the cache beside them (`wolfbus.cache`).
 
-Nothing here is trusted over a record. What is kept lies under a hash over all that went into it: every byte of the
-records, what a study noted of them, how to compute, and the program itself. So a record that changed, another version
-or another option finds nothing, and is read anew. What is found was sealed with a secret of this user's, so a folder
-that somebody else made brings no figures along; whoever has this user's rights can change both.
+It lies there under a hash over all that went into it: every byte of the records, what a study noted of them, how to
+compute, and the program itself. So a record that changed, another version or another option finds nothing, and is read
+anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
-import os
-import secrets
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,85 +24,19 @@ import analytics
 import wolfbus
 from analytics.gather.reading import Criteria
 from analytics.gather.sources import FileNote, Source
-from analytics.measures.columns import Columns, restored
-from analytics.measures.ledger import Ledger
-from wolfbus.errors import ConfigError
+from analytics.replies import Ledger
+from analytics.tables import Tables, restored
+from wolfbus.cache import Cache, hash_of
 from wolfbus.record.published_log import meta_beside
-from wolfbus.whole_file import OWNER, read_whole, write_whole
 
 T = TypeVar("T")
 
-BatchResult: TypeAlias = tuple[Ledger, Columns, list[FileNote]]
+BatchResult: TypeAlias = tuple[Ledger, Tables, list[FileNote]]
 """What a batch came to."""
 
-FOLDER: Final = ".wolfbus"
-"""Hidden, beside the records; it may be removed at any time."""
-
-_LARGEST: Final = 1 << 30
-_HASH: Final = 32
-"""Bytes of a key, and of the seal before it."""
 _NAMES: Final = "surrogatepass"
 """Names of files need not be UTF-8; Python has surrogates for the bytes that are not."""
-_LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "jinja2", "pydantic")
-
-
-@dataclass(frozen=True, slots=True)
-class Cache:
-    """A folder of results that were computed before; safe for any number of processes.
-
-    Attributes:
-        folder: where it is; made when there is something to keep.
-        secret: seals what is kept.
-    """
-
-    folder: Path
-    secret: bytes
-
-    def recall(self, name: str, key: bytes) -> bytes | None:
-        """Return what was kept under a key; None if nothing was, or what is there is not what was kept.
-
-        Args:
-            name: of the file.
-            key: hash over all that the content follows from.
-        """
-        try:
-            content = read_whole(self.folder / name, _LARGEST)
-        except ConfigError:
-            return None
-        seal, body = content[:_HASH], content[_HASH:]
-        if body[:_HASH] != key or not hmac.compare_digest(seal, self._seal(name, body)):
-            return None
-        return body[_HASH:]
-
-    def keep(self, name: str, key: bytes, content: bytes) -> None:
-        """Keep a result in place of what the file holds; where it cannot be written, go on without."""
-        body = key + content
-        if len(body) >= _LARGEST or self.folder.is_symlink():
-            return
-        try:
-            self.folder.mkdir(exist_ok=True)
-            write_whole(self.folder / name, [self._seal(name, body), body])
-        except OSError:
-            # a full disk, or a folder that belongs to somebody else: the next report reads the records again
-            return
-
-    def _seal(self, name: str, body: bytes) -> bytes:
-        return hashlib.blake2b(body, key=self.secret, digest_size=_HASH, person=hash_of(name)[:16]).digest()
-
-
-def cache_beside(record: Path) -> Cache | None:
-    """Return the cache of the folder that holds a record; None where this user can keep no secret."""
-    secret = _secret()
-    return None if secret is None else Cache(record.parent / FOLDER, secret)
-
-
-def hash_of(*parts: object) -> bytes:
-    """Return a hash, 32 bytes, over the `repr` of values that have a stable one."""
-    digest = hashlib.sha256()
-    for part in parts:
-        text = repr(part).encode(errors="surrogatepass")
-        digest.update(b"%d:" % len(text) + text)
-    return digest.digest()
+_LIBRARIES: Final = ("numpy", "polars", "scipy", "scikit-learn", "jinja2", "pydantic")
 
 
 def hash_of_file(path: Path) -> bytes:
@@ -131,21 +61,6 @@ def _versions(names: Iterable[str]) -> Iterable[str]:
             yield f"{name} {metadata.version(name)}"
         except metadata.PackageNotFoundError:
             yield f"{name} none"
-
-
-@cache
-def _secret() -> bytes | None:
-    """Return this user's secret, made when it is first asked for; None where it cannot be kept."""
-    try:
-        path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wolfbus" / "secret"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, [secrets.token_bytes(_HASH)], mode=OWNER)
-        # of two that made one at once the later stands
-        secret = read_whole(path, _HASH)
-    except (OSError, RuntimeError, ConfigError):
-        return None
-    return secret if len(secret) == _HASH else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +97,7 @@ class SourceBatch:
             files = [hash_of_file(path) for source in self.sources for path in self._files_of(source)]
         except OSError:
             return None
-        names = ("kind", "game", "size", "problem", "noted", "stray")
+        names = ("kind", "game", "size", "problem", "noted", "stray", "annotations")
         facts = [(str(source.path), *(getattr(source, name) for name in names)) for source in self.sources]
         return hash_of(program(), self._criteria, facts, sorted(self.blocks.items()), files)
 
@@ -210,8 +125,8 @@ def keep(cache: Cache, batch: SourceBatch, key: bytes | None, result: BatchResul
     """
     if key is None or batch.key() != key:
         return
-    ledger, columns, notes = result
-    value = {"ledger": ledger.state(), "columns": columns.state(), "notes": [asdict(note) for note in notes]}
+    ledger, tables, notes = result
+    value = {"ledger": ledger.state(), "tables": tables.state(), "notes": [asdict(note) for note in notes]}
     cache.keep(batch.name, key, msgpack.packb(value, unicode_errors=_NAMES))
 
 
@@ -224,7 +139,7 @@ def recall(cache: Cache, batch: SourceBatch, key: bytes | None) -> BatchResult |
     ledger = Ledger()
     ledger.restore(value["ledger"])
     notes = [FileNote(**{**note, "compared": tuple(note["compared"])}) for note in value["notes"]]
-    return ledger, restored(value["columns"]), notes
+    return ledger, restored(value["tables"]), notes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from analytics.annotations.file import rows_of
 from analytics.fold import GameFold
 from analytics.gather.sources import FileNote, Source, StudySource
 from analytics.paper import rows_of_paper_log
@@ -82,7 +83,7 @@ def read_game(
     criteria: Criteria,
     *,
     keep_text: bool = False,
-    watch: Callable[[Recorded], None] | None = None,
+    strict: bool = False,
     digest: bool = True,
 ) -> tuple[FileNote, GameRows | None]:
     """Return what became of a file, and the rows of as much of its game as holds and counts, None for nothing.
@@ -94,17 +95,29 @@ def read_game(
         source: the file.
         criteria: how to compute, what to count, and who re-executes records.
         keep_text: keep the statements' words.
-        watch: called with every event of a record that holds; may raise RecordError or RulesError to end it there.
+        strict: refuse members that nobody knows here, which is slower: for what is passed on, not for measuring.
         digest: note the digest, too, of a record that has none to be compared with.
+
+    Raises:
+        RecordError: its annotations are of something else; the line names their file and the statement.
     """
+    note, rows = _read_game(source, criteria, keep_text=keep_text, strict=strict, digest=digest)
+    if rows is not None and source.annotations:
+        rows = replace(rows, annotations=tuple(rows_of(source.annotations, note.head, rows)))
+    return note, rows
+
+
+def _read_game(
+    source: Source, criteria: Criteria, *, keep_text: bool, strict: bool, digest: bool
+) -> tuple[FileNote, GameRows | None]:
     path = str(source.path)
     if source.problem is not None or source.kind is None:
         return FileNote(path, None, 0, False, source.problem or "not a wolfbus record"), None
     try:
         if source.kind == "paper":
             return _read_paper_log(source, criteria, keep_text=keep_text)
-        # who looks at every line, or proves it, is to see all of it
-        lenient = watch is None and criteria.prover is None
+        # who proves every line, or passes it on, is to see all of it
+        lenient = not strict and criteria.prover is None
         digest_of: DigestOf = "events"
         if lenient and source.noted is not None and "digest" in source.noted.compared:
             note, rows = _read_record(source, criteria, keep_text=keep_text, lenient=True, digest_of="lines")
@@ -113,7 +126,7 @@ def read_game(
             # the lines' own bytes prove a digest; that it is another one, only the events do
         elif lenient and source.noted is None and not digest:
             digest_of = "nothing"
-        return _read_record(source, criteria, keep_text=keep_text, watch=watch, lenient=lenient, digest_of=digest_of)
+        return _read_record(source, criteria, keep_text=keep_text, lenient=lenient, digest_of=digest_of)
     except WolfError as error:
         return FileNote(path, source.game, 0, False, str(error).removeprefix(f"{path}: ")), None
 
@@ -123,14 +136,13 @@ def _read_record(
     criteria: Criteria,
     *,
     keep_text: bool,
-    watch: Callable[[Recorded], None] | None = None,
     lenient: bool = False,
     digest_of: DigestOf = "events",
 ) -> tuple[FileNote, GameRows | None]:
     fold = GameFold(criteria.alpha, criteria.prior, include_defaulted=criteria.include_defaulted, keep_text=keep_text)
     prover = None if criteria.prover is None else criteria.prover()
     with closing(open_lines(source.path)) as lines:
-        checked, rows = read_rows(lines, fold, prover=prover, watch=watch, lenient=lenient, digest_of=digest_of)
+        checked, rows = read_rows(lines, fold, prover=prover, lenient=lenient, digest_of=digest_of)
     differs = source.stray or (None if source.noted is None else source.noted.difference(checked))
     problem = None if checked.problem is None else checked.problem.removeprefix(f"{source.path}: ")
     problem = problem or differs

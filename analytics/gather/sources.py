@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from wolfbus.errors import ConfigError, RecordError
+from analytics.annotations.file import Annotation, Annotations, annotations_in, folder_beside
+from wolfbus.errors import ConfigError, RecordError, reason_of
 from wolfbus.record.published_log import is_paper_log, meta_beside, read_meta
 from wolfbus.record.reader import SUFFIXES, check_seals, open_lines
 from wolfbus.study.manifest import FILE, RECORDS, NotedGame, Notes, load_manifest, notes_of
+from wolfbus.whole_file import open_file
 
 _GAME: Final = re.compile(rb'"game":"([A-Za-z0-9][A-Za-z0-9._-]{0,63})"')
 
@@ -32,6 +34,7 @@ class Source:
         problem: why it cannot be read, None if it may.
         noted: what the study to which it belongs has noted of its game; None if it belongs to none.
         stray: why it is no record of the study in whose folder it stands; None if it is one, or in none.
+        annotations: what is said of its statements in files beside it.
     """
 
     path: Path
@@ -41,6 +44,7 @@ class Source:
     problem: str | None = None
     noted: NotedGame | None = None
     stray: str | None = None
+    annotations: tuple[Annotations, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +128,7 @@ def find(paths: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
             if not path.exists():
                 raise RecordError(f"{path}: no such file or folder")
             if not path.is_file():
-                # a file is read twice, and who opens a pipe waits for somebody to write into it
-                raise RecordError(f"{path}: a pipe or a device; save what comes out of it in a file")
+                _refuse(path)
             sources.setdefault(path.resolve(), _peek(path))
             continue
         inner = _studies_under(path)
@@ -135,6 +138,14 @@ def find(paths: Sequence[str | Path]) -> tuple[list[Source], list[StudySource]]:
             raise RecordError(f"{path}: no records in it: no *.ndjson and no *.ndjson.gz")
         sources = below | sources
     return sorted(sources.values(), key=lambda source: str(source.path)), list(studies.values())
+
+
+def _refuse(path: Path) -> None:
+    """Raise RecordError for a pipe or a device."""
+    try:
+        open_file(path).close()
+    except OSError as error:
+        raise RecordError(f"{path}: {reason_of(error)}") from None
 
 
 def _studies_under(folder: Path) -> dict[Path, StudySource]:
@@ -248,7 +259,7 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
         as_recorded: whether published logs are to be read as the paper's code stored them.
 
     Raises:
-        RecordError: as `find` does.
+        RecordError: as `find` does; or annotations beside a file cannot be read.
         ConfigError: an option for published logs was given, and none of the files is one.
     """
     sources, studies = find(paths)
@@ -258,6 +269,10 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
     folders = {study.records.resolve(): study for study in reversed(studies) if study.games}
     inside = {parent: folders.get(parent.resolve()) for parent in {source.path.parent for source in sources}}
     sources = [_with_notes(_with_game(source, roles), inside[source.path.parent], studies) for source in sources]
+    annotated = {folder: _by_game(folder) for folder in {folder_beside(source.path) for source in sources}}
+    sources = [
+        replace(source, annotations=annotated[folder_beside(source.path)].get(source.game, ())) for source in sources
+    ]
     holders: dict[str, list[Source]] = {}
     for source in sources:
         if source.game is not None:
@@ -278,6 +293,18 @@ def collect(paths: Sequence[str | Path], roles: Path | None = None, *, as_record
     }
     refused += [*_missing(studies, holders.keys()), *_faults(studies)]
     return Collection(tuple(files), tuple(refused), tuple(studies), planned)
+
+
+def _by_game(folder: Path) -> dict[str | None, tuple[Annotations, ...]]:
+    """Return the annotations in a folder by game."""
+    by_game: dict[str | None, tuple[Annotations, ...]] = {}
+    for file in annotations_in(folder):
+        by_file: dict[str, list[Annotation]] = {}
+        for line in file.lines:
+            by_file.setdefault(line.game, []).append(line)
+        for game, lines in by_file.items():
+            by_game[game] = (*by_game.get(game, ()), replace(file, lines=tuple(lines)))
+    return by_game
 
 
 def _missing(studies: Sequence[StudySource], games: Container[str]) -> Iterator[FileNote]:

@@ -83,6 +83,9 @@ def protocols(result: Result) -> str:
     """Return what the games' protocols mean for their numbers, "" if they are the paper's."""
     if look(result, "outcomes", "mixed_protocols"):
         return "Games of different protocols are mixed; their numbers are not of one measurement."
+    for what, words in (("labels", "were labels"), ("assessments", "were labels and judgements")):
+        if sum(number > 0 for number in (look(result, "outcomes", what) or {}).values()) > 1:
+            return f"Not in all games {words} asked for at the same time; their numbers are not of one measurement."
     if look(result, "outcomes", "protocols", "compact"):
         return "The games were played by the compact protocol; these numbers are not those of the paper's protocol."
     return ""
@@ -142,9 +145,12 @@ def caveats(findings: Result, context: Context) -> Iterator[str]:
 
 def _few(findings: Result) -> Iterator[str]:
     # a game's end asks for missing answers alone, and starts no statistics for it
-    from analytics.measures.primary import TELLING
+    from analytics.metrics.bootstrap import TELLING
 
     blocks = blocks_of(findings)
+    by_design = look(findings, "variability", "design_blocks") or blocks
+    if by_design < blocks and by_design > 1:
+        yield f"The design has only {by_design} blocks: games are resampled one by one, as if they were independent."
     if not 0 < blocks < TELLING:
         return
     noun = "block of games" if look(findings, "variability", "block_kind") == "block" else "game"

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from analytics import look, value_at
 from wolfbus.document import Cell, Figure, LinkText, Target
-from wolfbus.formats import Ends, between, count, in_unit, visible
-from wolfbus.printable import cut_middle, told_apart
+from wolfbus.formats import Ends, between, count, in_unit
+from wolfbus.printable import cut_middle, told_apart, visible
 
 if TYPE_CHECKING:
     from analytics.gather import FileNote

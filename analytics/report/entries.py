@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from analytics.gather import Criteria, FileNote, Gathered, each_game
-from analytics.measures.columns import Columns
 from analytics.report.context import Selection
 from analytics.rows import GameRows, JudgementRow, StatementRow
+from analytics.tables import Tables
 from wolfbus.vocabulary import Role
 
 STATEMENTS: Final = 4_000
@@ -86,20 +86,17 @@ class IndexedGame:
     entries: tuple[StatementEntry, ...]
 
 
-def sampled(columns: Columns, files: Sequence[FileNote], limit: int = STATEMENTS) -> list[str]:
+def sampled(tables: Tables, files: Sequence[FileNote], limit: int = STATEMENTS) -> list[str]:
     """Return the files whose games the index is to show, in order: all, or a seeded sample of whole games.
 
     The sample depends on the games' ids alone, so that one study always shows the same games.
 
     Args:
-        columns: the games.
+        tables: the games.
         files: what became of their files.
         limit: statements up to which all are shown; a sample has at most `SAMPLED` of them.
     """
-    import numpy as np
-
-    counts = np.bincount(columns.statements["game"], minlength=len(columns.ids))
-    by_game = dict(zip(columns.ids, (int(count) for count in counts), strict=True))
+    by_game = dict(zip(tables.ids, tables.games["statements"], strict=True))
     notes = [note for note in files if note.counted and note.game in by_game]
     total = sum(by_game[note.game] for note in notes if note.game is not None)
     if total <= limit:
@@ -133,7 +130,7 @@ def entries_of(
     """
     if not paths:
         return
-    codes = {agent: place for place, agent in enumerate(gathered.columns.agents)}
+    codes = {agent: place for place, agent in enumerate(gathered.tables.agents)}
     games: Iterable[tuple[FileNote, GameRows | None]]
     if all(path in gathered.games for path in paths):
         notes = {note.path: note for note in gathered.files}

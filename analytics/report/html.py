@@ -22,9 +22,12 @@ from analytics.figures.chart import css
 from analytics.report.context import INDEX, Context, Indexed, Selection, path_of
 from analytics.report.entries import EntryIndex, EntryJudgement, IndexedGame, StatementEntry
 from analytics.rows import GameRows
+from wolfbus.claims import kind_of
 from wolfbus.document import Block, Figure, LinkText, Part, Section, TableBlock
-from wolfbus.formats import percent, quantity, visible, words
+from wolfbus.formats import percent, quantity
+from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import ScoredClaim
+from wolfbus.printable import visible, words
 from wolfbus.vocabulary import DECEPTIONS, ROLES
 
 _LONG: Final = 18
@@ -203,16 +206,12 @@ def _label(entry: StatementEntry) -> str:
     return f"Self-label: {entry.label}{kind}{sure}"
 
 
-def _claim(scored: ScoredClaim) -> str:
-    claim = scored.claim
-    form = {
-        "role": "{0.target} is {0.role}",
-        "inspection": "inspected {0.target}, saw {0.role}",
-        "protection": "protected {0.target}",
-        "accusation": "{0.target} is a Werewolf",
-    }[claim.claim].format(claim)
-    how = " (found in the text)" if scored.extracted else ""
-    return f"{words(form, 120)}: {scored.verdict}{how}"
+def _claim(scored: ScoredClaim, speaker: SeatName) -> str:
+    says = kind_of(scored.claim).says(scored.claim, speaker)
+    number = getattr(scored.claim, "round", None)
+    night = f", night {number}" if number else ""
+    how = ", found in the text" if scored.extracted else ""
+    return f"{words(says, 120)}{night} ({scored.verdict}{how})"
 
 
 def _judged(judgements: Sequence[EntryJudgement]) -> str:

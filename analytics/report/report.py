@@ -11,21 +11,33 @@ from typing import Final
 from analytics import Result
 from analytics.gather import Criteria, Gathered
 from analytics.gather.reading import checks
+from analytics.metrics.study import Study
 from analytics.reference import published
 from analytics.report.caveats import fillers, missing_answers, protocols, smoothing
 from analytics.report.context import Context
 from analytics.report.entries import STATEMENTS, entries_of, sampled
-from analytics.report.sections import answer, design, evidence, methods, tables
+from analytics.report.sections import (
+    answer,
+    design,
+    evidence,
+    explained,
+    forks,
+    ladder,
+    limitations,
+    methods,
+    people,
+    tables,
+)
 from analytics.report.sections.methods import bibtex, cite
-from analytics.report.specs import table
 from wolfbus import __version__
-from wolfbus.document import Block, Section, TableBlock, escaped, plain, section_markdown, warning, written
-from wolfbus.formats import count, quantity, visible
-from wolfbus.printable import shortened
+from wolfbus.document import Block, Section, TableBlock, as_values, escaped, plain, section_markdown, warning, written
+from wolfbus.formats import count, quantity
+from wolfbus.printable import visible
 
 ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     answer.answer,
     evidence.primary,
+    limitations.limitations,
     evidence.agents,
     tables.outcomes,
     tables.truth,
@@ -36,10 +48,13 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     tables.table4,
     tables.calibration,
     tables.table5,
+    forks.forks,
     evidence.skill,
     tables.events,
     tables.votes,
+    ladder.ladder,
     evidence.bias,
+    people.people,
     evidence.variability,
     design.repair,
     design.cost,
@@ -47,7 +62,7 @@ ORDER: Final[tuple[Callable[[Result, Context], Section], ...]] = (
     methods.paper,
     methods.methods,
 )
-"""The page's sections in order; the index and how to cite follow."""
+"""The page's sections in order, of which empty ones are left out; the index and how to cite follow."""
 
 
 class Report:
@@ -65,7 +80,7 @@ class Report:
         # words are read again from files that were checked
         self._criteria = replace(criteria or Criteria(), prover=None)
         self.context = Context(
-            agents=gathered.columns.agents,
+            agents=gathered.tables.agents,
             files=gathered.files,
             studies=tuple(study.manifest for study in gathered.studies),
             checks=tuple(checks(gathered.studies, gathered.files)),
@@ -79,7 +94,7 @@ class Report:
         names = [str(study.get("name") or study.get("study")) for study in self.context.studies]
         if names:
             return f"WOLF: {visible(', '.join(names)[:120])}"
-        return f"WOLF: {quantity(len(self._gathered.columns.ids), 'game')}"
+        return f"WOLF: {quantity(len(self._gathered.tables.ids), 'game')}"
 
     def html(self, statements: int = STATEMENTS) -> str:
         """Return the page.
@@ -94,10 +109,10 @@ class Report:
         from analytics.report.html import Index, page
 
         index = Index()
-        paths = sampled(self._gathered.columns, self._gathered.files, statements)
+        paths = sampled(self._gathered.tables, self._gathered.files, statements)
         games = [game for game in entries_of(paths, self._gathered, self._criteria) if index.add(game)]
-        columns = self._gathered.columns
-        indexed = index.indexed(len(columns.ids), len(columns.statements["game"]))
+        tables = self._gathered.tables
+        indexed = index.indexed(len(tables), len(tables.statements))
         context = replace(self.context, indexed=indexed)
         sections = self._sections(context)
         if (example := answer.typical_game(games)) is not None:
@@ -109,17 +124,29 @@ class Report:
         sections = "\n".join(section_markdown(section) for section in self._sections(self.context))
         return f"# {escaped(self.title)}\n\n{sections}"
 
+    def first_screen(self) -> Result:
+        """Return the page's first screen for a page that draws it itself: ``answer``, its blocks as plain values, and
+        ``numbers``, the main ones explained (`analytics.report.sections.explained`).
+        """
+        blocks = answer.answer(self._findings, self.context).blocks
+        study = Study(self._gathered.tables, with_intervals=False)
+        return {
+            "answer": [values for block in blocks if (values := as_values(block))],
+            "numbers": explained.explained(self._findings, study),
+        }
+
     def headlines(self) -> list[str]:
         """Return the most important findings, five sentences, and warnings of brains that rarely answered."""
         return answer.headlines(self._findings, self.context)
 
     def bibtex(self) -> str:
         """Return entries for the paper, the software and the games."""
-        return bibtex(self.context, self._gathered.columns.ids)
+        return bibtex(self.context, self._gathered.tables.ids)
 
     def _sections(self, context: Context) -> list[Section]:
-        sections = [_with_pointer(section(self._findings, context)) for section in ORDER]
-        return [*sections, cite(context, self._gathered.columns.ids)]
+        sections = (section(self._findings, context) for section in ORDER)
+        filled = [_with_pointer(section) for section in sections if section.blocks]
+        return [*filled, cite(context, self._gathered.tables.ids)]
 
 
 def _with_pointer(section: Section) -> Section:
@@ -178,23 +205,4 @@ def _opening_sentence(result: Result) -> str:
             fillers(result),
         )
         if part
-    )
-
-
-def recalibration_table(result: Result, name: str) -> TableBlock:
-    """Return `recalibrated` as a table.
-
-    Args:
-        result: what `recalibrated` returned, or what JSON made of it.
-        name: the map's file.
-    """
-    fitted = result["map"]
-    held_out = {f"held_out_{when}": {**fitted["held_out"][when], "n": fitted["n"]} for when in ("before", "after")}
-    return table(
-        *("calibration/recalibrated-record", {}, Context()),
-        rows={"before": result["before"], "after": result["after"], **held_out},
-        name=shortened(name, 60),
-        kind=fitted["kind"],
-        judgements=quantity(fitted["n"], "judgement"),
-        games=quantity(fitted["games"], "game"),
     )

@@ -10,15 +10,16 @@ What a field means, and how it is exported and kept as a number, stands in its a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Annotated, ClassVar, Final, TypeAlias
 
+from analytics.rows.annotation import AnnotationRow
 from analytics.rows.course import (
     NIGHTS,
     CallRow,
     DeathRow,
-    Departure,
     InspectionRow,
     NightRow,
     ProtectionRow,
@@ -29,7 +30,9 @@ from analytics.rows.course import (
     WhisperRow,
     call_row,
 )
-from analytics.rows.fields import FOREIGN, HOW, PHASES, Column, Derived, Stored, coded, seat_id
+from analytics.rows.fields import DECIMALS, FOREIGN, HOW, PHASES, Column, Derived, seat_id
+from analytics.rows.fork import ForkRow
+from analytics.rows.knowledge import KnowableRow, VoteNews
 from analytics.rows.talk import (
     CLAIMS,
     TRUTHS,
@@ -44,9 +47,23 @@ from analytics.rows.talk import (
     truth_of,
 )
 from wolfbus.messages.base import SeatName
+from wolfbus.messages.content import RoleClaim
 from wolfbus.messages.events import Opened
+from wolfbus.roles import team_of
 from wolfbus.usage import Usage
-from wolfbus.vocabulary import Ending, Fault, Kind, Outcome, Protocol, Reading, Team, Winner
+from wolfbus.vocabulary import (
+    AssessmentTime,
+    Ending,
+    Fault,
+    Kind,
+    LabelTime,
+    Outcome,
+    Protocol,
+    Reading,
+    Role,
+    Team,
+    Winner,
+)
 
 Pair: TypeAlias = tuple[SeatName, SeatName]
 """Observer and target, never the same."""
@@ -62,9 +79,6 @@ WINNERS: Final[tuple[Winner, ...]] = (None, "villagers", "werewolves")
 ENDINGS: Final[tuple[Ending, ...]] = ("no_wolves_left", "wolves_reach_parity", "max_rounds")
 PROTOCOLS: Final[tuple[Protocol, ...]] = ("paper", "compact")
 
-_WINNER: Final = Stored("i1", {winner: place for place, winner in enumerate(WINNERS)})
-_COUNT: Final = Stored("i2")
-
 
 @dataclass(frozen=True, slots=True)
 class GameRows:
@@ -77,6 +91,7 @@ class GameRows:
         judgements: in the order they were joined.
         votes: every ballot, by round.
         votings: every vote, by round.
+        knowable: what the living could know of each other at every vote.
         nights: the nights' true outcomes, where the log has them.
         inspections: what Seers learned, in order.
         protections: whom Doctors protected, in order.
@@ -92,6 +107,9 @@ class GameRows:
         whispers: what Werewolves propose at night, in order; kept with the words only.
         call_rows: model calls one by one; kept with the words only.
         course: what moved the game on, in order; kept with the words only.
+        seals: by statement, a hash over it and all before it: of its line of the record, of a published log over the
+            words.
+        annotations: what is said of the statements afterwards.
     """
 
     game: str
@@ -103,7 +121,14 @@ class GameRows:
         Derived[Annotated[float | None, Column("when it was opened", FOREIGN, unit="seconds since 1970-01-01 UTC")]]
     ] = Derived(lambda rows: None if rows.opened is None else rows.opened.started)
     seed: Annotated[str, Column("what every draw of the game follows from", FOREIGN)] = ""
-    protocol: Annotated[Protocol, Column("how model players were asked"), coded(PROTOCOLS)] = "paper"
+    protocol: Annotated[Protocol, Column("how model players were asked")] = "paper"
+    label: Annotated[LabelTime, Column("when speakers labelled their words: after them, with them, or both")] = "after"
+    assess: Annotated[
+        AssessmentTime, Column("when labels and judgements were asked for: live, after the game, or never")
+    ] = "live"
+    feedback: Annotated[
+        bool, Column("whether a seat's own labels, judgements and suspicion were part of what it knew afterwards")
+    ] = True
     alpha: Annotated[float, Column("weight of a new judgement in smoothed suspicion, as exported", unit="share")] = 0.7
     prior: Annotated[float, Column("smoothed suspicion before any judgement, as exported", unit="share")] = 0.5
     include_defaulted: Annotated[
@@ -112,23 +137,21 @@ class GameRows:
             'whether missing labels and judgements were filled in as the paper\'s code did: "truthful", suspicion 0.5'
         ),
     ] = False
-    finished: Annotated[bool, Column("whether it came to its end"), Stored("?")] = False
+    finished: Annotated[bool, Column("whether it came to its end")] = False
     winner: Annotated[
         Team | None,
         Column("who won", "nobody, or it is unfinished", values=("villagers", "werewolves")),
-        _WINNER,
     ] = None
     reason: Annotated[
         Ending | None,
         Column("why it is over", "it is unfinished, or a log that does not say"),
-        coded(ENDINGS, "ending"),
     ] = None
-    rounds: Annotated[int, Column("rounds begun"), _COUNT] = 0
-    night_count: Annotated[int, Column("nights played", name="nights"), Stored("i2", name="nights")] = 0
-    debate_turns: Annotated[int, Column("turns of debate, silent ones included"), Stored("i2", name="turns")] = 0
-    voting_rounds: Annotated[int, Column("votes held"), Stored("i2", name="votings")] = 0
-    seat_count: ClassVar[Derived[Annotated[int, Column("players", name="seats"), Stored("i1", name="seats")]]] = (
-        Derived(lambda rows: len(rows.seats))
+    rounds: Annotated[int, Column("rounds begun")] = 0
+    night_count: Annotated[int, Column("nights played", name="nights")] = 0
+    debate_turns: Annotated[int, Column("turns of debate, silent ones included")] = 0
+    voting_rounds: Annotated[int, Column("votes held")] = 0
+    seat_count: ClassVar[Derived[Annotated[int, Column("players", name="seats")]]] = Derived(
+        lambda rows: len(rows.seats)
     )
     statement_count: ClassVar[
         Derived[Annotated[int, Column("statements made: its rows in that table", name="statements")]]
@@ -145,6 +168,7 @@ class GameRows:
     judgements: tuple[JudgementRow, ...] = ()
     votes: tuple[VoteRow, ...] = ()
     votings: tuple[VotingRow, ...] = ()
+    knowable: tuple[KnowableRow, ...] = ()
     nights: tuple[NightRow, ...] = ()
     inspections: tuple[InspectionRow, ...] = ()
     protections: tuple[ProtectionRow, ...] = ()
@@ -158,13 +182,15 @@ class GameRows:
     whispers: tuple[WhisperRow, ...] = ()
     call_rows: tuple[CallRow, ...] = ()
     course: tuple[TimedEvent[Step], ...] = ()
+    seals: Mapping[int, str] = field(default_factory=dict)
+    annotations: tuple[AnnotationRow, ...] = ()
 
     def claims(self) -> Iterator[ClaimRow]:
         """Yield every claim of every statement."""
         for row in self.statements:
             for place, scored in enumerate((*row.claims, *row.unheard), 1):
                 claim = scored.claim
-                role = claim.role if claim.claim == "role" or claim.claim == "inspection" else None
+                role: Role | None = getattr(claim, "role", None)
                 yield ClaimRow(
                     game=self.game,
                     statement=row.number,
@@ -174,14 +200,48 @@ class GameRows:
                     claim=claim.claim,
                     target=claim.target,
                     role=role,
-                    round=claim.round if claim.claim == "inspection" or claim.claim == "protection" else None,
+                    denied=getattr(claim, "denied", False),
+                    side=getattr(claim, "side", None),
+                    strength=getattr(claim, "strength", None),
+                    round=getattr(claim, "round", None),
                     verdict=scored.verdict,
                     extracted=scored.extracted,
                     borne_out=place <= len(row.claims),
-                    seer_reveal=row.role == claim.role == "Seer" and claim.target == row.speaker
-                    if claim.claim == "role"
-                    else False,
+                    seer_reveal=row.role == "Seer" and claim == RoleClaim(target=row.speaker, role="Seer"),
                 )
+
+    def forks(self) -> Iterator[ForkRow]:
+        """Yield what came of it, if it is a fork; nothing of any other game."""
+        fork = None if self.opened is None else self.opened.fork
+        if fork is None:
+            return
+        seat = self.seats[fork.seat]
+        statement = next(
+            (row for row in self.statements if row.number == fork.statement and row.speaker == fork.seat), None
+        )
+        judged = (row for row in self.judgements if statement is not None and row.statement == fork.statement)
+        at_dusk = (row for row in self.suspicion_by_round() if row.round == fork.round and row.target == fork.seat)
+        ballots = [row.target == fork.seat for row in self.votes if row.round == fork.round and row.voter != fork.seat]
+        exile = (fork.seat, "exile", fork.round) in {(death.seat, death.how, death.round) for death in self.deaths}
+        yield ForkRow(
+            game=self.game,
+            parent=fork.parent,
+            number=fork.statement,
+            round=fork.round,
+            speaker=fork.seat,
+            role=seat.role,
+            agent=seat.agent,
+            kind=fork.kind,
+            arm=fork.arm,
+            k=fork.k,
+            tries=fork.tries,
+            label=None if statement is None else statement.d,
+            suspicion=_mean([row.s for row in judged if row.s is not None and not row.informed]),
+            dusk=_mean([row.d for row in at_dusk if not row.informed]),
+            votes=_mean(ballots),
+            exiled=exile if ballots else None,
+            won=self.winner == team_of(seat.role) if self.finished else None,
+        )
 
     def suspicion_by_round(self) -> Iterator[SuspicionRow]:
         """Yield D at the end of every round, of pairs alive then."""
@@ -218,9 +278,13 @@ class GameRows:
             target_role=target.role,
             target_agent=target.agent,
             informed=informed,
-            d=value,
+            d=round(value, DECIMALS),
             judgements=judgements,
         )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
 def _count(so_far: dict[Pair, tuple[int, bool]], judgements: Iterable[JudgementRow]) -> None:
@@ -247,15 +311,17 @@ __all__ = [
     "TRUTHS",
     "VERDICTS",
     "WINNERS",
+    "AnnotationRow",
     "BidRow",
     "CallKey",
     "CallRow",
     "ClaimRow",
     "DeathRow",
-    "Departure",
+    "ForkRow",
     "GameRows",
     "InspectionRow",
     "JudgementRow",
+    "KnowableRow",
     "NightRow",
     "Pair",
     "ProtectionRow",
@@ -266,6 +332,7 @@ __all__ = [
     "SuspicionRow",
     "TimedEvent",
     "Truth",
+    "VoteNews",
     "VoteRow",
     "VotingRow",
     "WhisperRow",

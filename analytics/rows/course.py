@@ -5,14 +5,10 @@ night: outcomes, inspections, protections, and what Werewolves whisper.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Generic, TypeAlias, TypeVar
 
 from analytics.rows.fields import (
-    AGENT,
     FOREIGN,
-    REAL,
-    ROLE,
-    SEAT,
     Column,
     Derived,
     FaultOf,
@@ -21,33 +17,31 @@ from analytics.rows.fields import (
     OutcomeOf,
     ReadingOf,
     Round,
-    Stored,
     agent,
     call_id,
-    coded,
     key,
     name,
     role,
     seat_in,
 )
 from wolfbus.canonical import canonical
+from wolfbus.departure import WAYS
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
-from wolfbus.messages.events import AnyEvent, Dawn, Ended, Exile, NightOutcome, Silence, Statement, Tally
+from wolfbus.messages.events import AnyEvent, Departing, Ended, Silence, Statement, Tally
 from wolfbus.roles import team_of
 from wolfbus.usage import is_free, sort_of
 from wolfbus.vocabulary import Kind, Role, Team
 
-Departure: TypeAlias = Literal["night", "exile"]
-"""How a player left the game."""
+_OTHER_WAYS = "".join(f", or {way.fate}" for how, way in WAYS.items() if how not in {"night", "exile"})
 
-Step: TypeAlias = NightOutcome | Dawn | Statement | Silence | Tally | Exile | Ended
-"""What moves a game on."""
+Step: TypeAlias = Departing | Statement | Silence | Tally | Ended
+"""What moves a game on, and everybody learns."""
 
 NIGHTS = ("without_attempt", "blocked", "killed")
 """What came of a night: the wolves went for nobody, a doctor saved the target, it died."""
 
-E = TypeVar("E", bound=AnyEvent)
+E = TypeVar("E", bound=AnyEvent | Departing)
 
 _TO_THE_LAST = "it was there to the last"
 _NEVER_SAID = "it does not say"
@@ -76,20 +70,20 @@ class SeatRow:
     seat_id: ClassVar[Derived[Annotated[str, key("the seat: `GAME:NAME`")]]] = seat_in("name")
     game: GameId
     place: Annotated[int, Column("place in seating order, from 1")]
-    name: Annotated[SeatName, name("the player's name; it means nothing across games"), Stored("i4", index="names")]
-    seat: ClassVar[Derived[Annotated[SeatName, SEAT]]] = Derived(lambda row: row.name)
-    role: Annotated[Role, role("its"), ROLE]
+    name: Annotated[SeatName, name("the player's name; it means nothing across games")]
+    role: Annotated[Role, role("its")]
     team: ClassVar[Derived[Annotated[Team, Column("the side it wins with", values=("villagers", "werewolves"))]]] = (
         Derived(lambda row: team_of(row.role))
     )
-    agent: Annotated[str, agent("it"), AGENT]
+    agent: Annotated[str, agent("it")]
     process: Annotated[str, Column("the process that played it", category=True)]
     in_house: Annotated[bool | None, Column("whether that process was run by the moderator's operator", FOREIGN)] = None
     won: Annotated[bool | None, Column("whether its side won; false where nobody did", "the game is unfinished")] = None
     left_round: Annotated[int | None, Column("round in which it left the game", _TO_THE_LAST)] = None
-    left_by: Annotated[Departure | None, Column("how it left: killed at night, or voted out", _TO_THE_LAST)] = None
-    left: ClassVar[Derived[Annotated[int, Stored("i2")]]] = Derived(lambda row: row.left_round or 0)
-    exiled: ClassVar[Derived[Annotated[bool, Stored("?")]]] = Derived(lambda row: row.left_by == "exile")
+    left_by: Annotated[
+        str | None,
+        Column(f"how it left: killed at night, or voted out{_OTHER_WAYS}", _TO_THE_LAST, values=tuple(WAYS)),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,36 +94,46 @@ class DeathRow:
         round: from 1.
         seat: who.
         role: what it was.
-        how: killed in the "night" or voted into "exile".
+        how: killed in the "night", voted into "exile", or another `wolfbus.departure.WAYS`.
     """
 
     round: int
     seat: SeatName
     role: Role
-    how: Departure
+    how: str
+
+
+_UNSUSPECTED = "none of them has judged anybody alive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotingRow:
-    """A vote that was held, with what would have come of it had suspicion voted.
+    """A vote that was held, with what would have come of it had suspicion voted."""
 
-    Attributes:
-        round: of its day.
-        living: how many were alive.
-        wolves: how many of them were Werewolves.
-        exile: the share of Werewolves among those whom the living others than Werewolves suspect most together (highest
-            mean D, the prior where one has not judged a player yet), by those of them who did not know, as they last
-            judged it, whether it is a Werewolf; None where none of them has judged anybody alive.
-        exile_of_all: the same by all of them.
-        exiled: what went, None if nobody did.
-    """
-
-    round: int
-    living: Annotated[int, Stored("i1")]
-    wolves: Annotated[int, Stored("i1")]
-    exile: Annotated[float | None, REAL]
-    exile_of_all: Annotated[float | None, REAL]
-    exiled: Annotated[Role | None, ROLE] = None
+    game: GameId
+    round: Round
+    living: Annotated[int, Column("how many players were alive")]
+    wolves: Annotated[int, Column("how many of them were Werewolves")]
+    exile: Annotated[
+        float | None,
+        Column(
+            "share of Werewolves among those whom the living others than Werewolves suspect most together (highest "
+            "mean D, the prior where one has not judged a player yet), by those of them who did not know, as they "
+            "last judged it, whether it is a Werewolf",
+            _UNSUSPECTED,
+            unit="share",
+        ),
+    ]
+    exile_of_all: Annotated[float | None, Column("the same by all of them", _UNSUSPECTED, unit="share")]
+    exiled: Annotated[Role | None, role("the exiled player's", "nobody was exiled")] = None
+    news: Annotated[
+        str | None,
+        Column(
+            "what was told since the vote before, as JSON: who left, who claimed what; and what each who has to find "
+            "out knows for certain. With the votes before, all that the table `knowable` follows from",
+            f"{FOREIGN}, or a game that has no such rows",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,9 +266,18 @@ class NightRow:
     )
     died: SeatName | None
     died_id: ClassVar[Derived[Annotated[str | None, key("who died", "seats", "nobody did")]]] = seat_in("died")
-    night: ClassVar[Derived[Annotated[str, coded(NIGHTS)]]] = Derived(
-        lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2]
-    )
+    night: ClassVar[
+        Derived[
+            Annotated[
+                str,
+                Column(
+                    "what came of it: the wolves went for nobody, a doctor saved the target, it died",
+                    name="result",
+                    values=NIGHTS,
+                ),
+            ]
+        ]
+    ] = Derived(lambda row: NIGHTS[0 if row.target is None else 1 if row.died is None else 2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

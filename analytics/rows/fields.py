@@ -1,10 +1,10 @@
-"""What the fields of a row say of themselves (`Column`, `Stored`, `Derived`), and the fields that rows share.
+"""What the fields of a row say of themselves (`Column`, `Derived`), and the fields that rows share.
 
-A row is a dataclass. A field with a `Column` is exported, to CSV and Parquet, and described in the data dictionary; a
-field with a `Stored` is kept as numbers in `analytics.measures.columns`. Both stand in the field's annotation, so that
-a row is declared once::
+A row is a dataclass. A field with a `Column` is exported, to CSV and Parquet, and described in the data dictionary; the
+frames that metrics rest on (`analytics.tables`) have columns of the same names. The mark stands in the field's
+annotation, so that a row is declared once::
 
-    round: Annotated[int, Column("round, from 1"), Stored("i2")]
+    round: Annotated[int, Column("round, from 1")]
 
 What follows from other fields is a `Derived`. Columns come in the order of the annotations.
 """
@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
-from wolfbus.vocabulary import DECEPTIONS, ROLES, Deception, Fault, Outcome, Phase, Reading
+from wolfbus.vocabulary import Deception, Fault, Outcome, Phase, Reading
 
 T = TypeVar("T")
 
@@ -28,8 +28,10 @@ Cell: TypeAlias = str | int | float | bool | None
 Kind: TypeAlias = Literal["text", "category", "boolean", "integer", "real"]
 """What a column holds; a category is a text of which there are few, a real a finite 64-bit float."""
 
-UNKNOWN = -1
-"""Stands in whole-number arrays for what there is not."""
+DECIMALS: Final = 12
+"""D is rounded to so many decimals: equal judgements in another order differ in the last bit, and are a tie all the
+same."""
+
 
 _KINDS: dict[Any, Kind] = {str: "text", bool: "boolean", int: "integer", float: "real"}
 
@@ -61,33 +63,8 @@ class Column:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """How a value is kept in an array.
-
-    Attributes:
-        dtype: of the array, in numpy's words.
-        codes: the number that stands for each value; None for values that are numbers.
-        index: what the number is a place in: "seats" of the game, "agents", "processes", players' "names", or
-            "statements" of all games.
-        name: the array's name; the field's own unless given.
-        path: where in the row the value stands; follows from the field.
-    """
-
-    dtype: str
-    codes: Mapping[Any, int] | None = None
-    index: Literal["seats", "agents", "processes", "names", "statements"] | None = None
-    name: str = ""
-    path: str = ""
-
-
 class Nested:
     """Marks a field whose own columns stand in its place."""
-
-
-def coded(values: Sequence[Any], name: str = "") -> Stored:
-    """Return how words are kept: as places in `values`, `UNKNOWN` for None unless that is among them."""
-    return Stored("i1", {None: UNKNOWN, **{value: place for place, value in enumerate(values)}}, name=name)
 
 
 class Derived(Generic[T]):
@@ -141,17 +118,6 @@ def _exported(row: type) -> Iterator[Column]:
 
 
 @cache
-def stored(row: type) -> tuple[Stored, ...]:
-    """Return what of a row is kept in arrays, in order."""
-    return tuple(
-        replace(mark, name=mark.name or field, path=field)
-        for field, _, marks in _fields(row)
-        for mark in marks
-        if isinstance(mark, Stored)
-    )
-
-
-@cache
 def reader(row: type) -> Callable[[Any], tuple[Cell, ...]]:
     """Return what takes the exported values out of a row."""
     get = attrgetter(*(column.path for column in exported(row)))
@@ -196,19 +162,11 @@ PHASES: Final = ("debate", "vote")
 FOREIGN: Final = "a published log of the paper's code"
 _NOT_READ: Final = "nothing usable came, or a log that does not say"
 
-SEAT: Final = Stored("i1", index="seats")
-ROLE: Final = coded(ROLES)
-AGENT: Final = Stored("i4", index="agents")
-FLAG: Final = coded((False, True))
-DECEPTION: Final = coded(DECEPTIONS)
-REAL: Final = Stored("f8")
-
 GameId: TypeAlias = Annotated[str, Column("the game", refers="games", name="game_id")]
-Round: TypeAlias = Annotated[int, Column("round, from 1: a night, then a day"), Stored("i2")]
+Round: TypeAlias = Annotated[int, Column("round, from 1: a night, then a day")]
 SaidIn: TypeAlias = Annotated[
     Phase,
     Column("`debate`, or `vote` for the published reason of a vote", values=PHASES),
-    coded(PHASES),
 ]
 Line: TypeAlias = Annotated[int | None, Column("line of the record on which it stands", FOREIGN)]
 OutcomeOf: TypeAlias = Annotated[
@@ -226,7 +184,6 @@ FaultOf: TypeAlias = Annotated[
 KindOf: TypeAlias = Annotated[
     Deception | None,
     Column("the kind of deception that is named; `unspecified` where none is", "no answer that counts"),
-    DECEPTION,
 ]
 StatedKind: TypeAlias = Annotated[
     Deception | None,
@@ -252,15 +209,6 @@ def name(meaning: str, null: str | None = None) -> Column:
 def key(meaning: str, table: str | None = None, null: str | None = None) -> Column:
     """Return a column with an id: the row's own, or that of a row of another table."""
     return Column(meaning, null, refers=table)
-
-
-def how(outcome: Outcome | None, reading: Reading | None) -> int:
-    """Return a place in `HOW`, `UNKNOWN` for what is not joined; the true outcome decides, whether or not what is
-    missing was filled in.
-    """
-    if outcome is None:
-        return UNKNOWN
-    return 2 if outcome != "accepted" else int(reading != "clean")
 
 
 def seat_id(game: str, name: str) -> str:

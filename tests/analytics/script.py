@@ -6,14 +6,21 @@ import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
 
-from analytics.findings import TABLES, metrics, paper_tables, sections
+from analytics.findings import BEYOND, PAPER, SECTIONS, paper_tables, results_of
 from analytics.gather import FileNote, GameRows, Gathered, StudySource, fold
-from analytics.measures import Columns, ColumnsBuilder, Study, joined, variability
+from analytics.metrics.beyond import variability
+from analytics.metrics.headlines import HEADLINES, headline_rows
+from analytics.metrics.primary import primary as primary_metrics
+from analytics.metrics.study import Study
+from analytics.results import Results
+from analytics.tables import Tables, TablesBuilder, joined, tables_of
+from tests.analytics.arrays import Columns, tables_from
 from wolfbus.config import GameConfig
 from wolfbus.messages.content import Ballot, Judgement, Label
 from wolfbus.messages.events import (
@@ -210,38 +217,103 @@ def random_game(seed: int, missing: float = 0.15, rounds: int = 4, table: Mappin
 
 
 def section(name: str):
-    """A function of games: one section of their metrics."""
-    return lambda games: metrics(games)[name]
+    """A function of games: one section of their findings."""
+    return lambda games: measured(name, tables_of(games))
 
 
-def measured(name: str, games: Columns, primary: Sequence[str] | None = None) -> dict:
-    """Return one section of the findings."""
-    study = Study(games)
-    if name in TABLES:
-        return TABLES[name](study.estimates)
-    return (sections() if primary is None else sections((primary, True)))[name](study)
+def measured(name: str, games: Columns | Tables, primary: Sequence[str] | None = None, ground: str = "") -> dict:
+    """Return one section of the findings, from the families of metrics that it rests on and no others.
+
+    Args:
+        name: of the section.
+        games: the games.
+        primary: of "primary", the metrics that the study declared.
+        ground: of "abilities", the only ground that is asked for.
+    """
+    study = Study(tables_from(games))
+    if name == "primary":
+        return primary_metrics(study) if primary is None else primary_metrics(study, primary, declared=True)
+    known = {family.__name__: family for family in (*PAPER, *BEYOND)}
+    families = [known[f"{family}_rows"] for family in _FAMILIES[name].split()]
+    shown = [headline for headline in HEADLINES if headline.partition("/")[0] in _HEADLINES.get(name, ())]
+    if shown:
+        families.append(partial(headline_rows, names=shown))
+    if ground:
+        families[-1] = partial(families[-1], grounds=[ground])
+        return SECTIONS[name](study, results_of(study, families), grounds=[ground])[ground]
+    return SECTIONS[name](study, results_of(study, families))
 
 
-def tables_of(gathered: Gathered) -> dict:
+_FAMILIES = {
+    "outcomes": "game",
+    "production": "statement",
+    "table1": "statement",
+    "table2": "pair",
+    "table3": "",
+    "table5": "statement",
+    "labels": "statement",
+    "figure1": "course detection",
+    "trends": "course",
+    "events": "event",
+    "votes": "vote",
+    "table4": "score",
+    "curves": "",
+    "thresholds": "threshold",
+    "recalibration": "recalibration",
+    "intervals": "statement detection pair score threshold recalibration",
+    "truth": "statement detection",
+    "abilities": "statement ability",
+    "variability": "headline",
+    "agents": "statement detection agent",
+    "skill": "skill",
+    "bias": "bias",
+    "lying": "lying retention",
+    "ladder": "ladder",
+    "sway": "sway",
+}
+"""The families of metrics that a section is a selection of, but for headline metrics."""
+_FLAGS = ("accuracy", "accuracy_lift", "balanced_accuracy", "precision", "recall", "f1", "mcc")
+_SCORES = ("auc", "auprc", "auprc_lift", "brier", "brier_skill", "ece", "auc_before", "auprc_before", "brier_before")
+_HEADLINES = {
+    "outcomes": ("villager_wins", "werewolf_wins", "no_winner"),
+    "production": ("deception_rate",),
+    "table1": ("deception_rate",),
+    "truth": ("deception_rate", "lie_rate", "mistake_rate", "confession_rate", "coverage"),
+    "table3": _FLAGS,
+    "votes": ("vote_hit", "vote_follows_suspicion"),
+    "table4": _SCORES,
+    "recalibration": ("auc", "brier", "ece"),
+    "intervals": ("deception_rate", *_SCORES),
+}
+"""The headline metrics that a section shows beside them; by role, too."""
+
+
+def paper_tables_of(gathered: Gathered) -> dict:
     """Return the paper's tables of all games that were read."""
-    return paper_tables(Study(gathered.columns).estimates, gathered.ledger)
+    return paper_tables(Study(gathered.tables), gathered.ledger)
 
 
-def headlines(games: Columns, *names: str) -> dict:
+def replies_of(gathered: Gathered) -> tuple[dict, dict, dict]:
+    """Return what is kept of the replies in all games that were read."""
+    return gathered.ledger.settings(), gathered.ledger.repair(), gathered.ledger.cost()
+
+
+def headlines(games: Columns | Tables, *names: str) -> dict:
     """Return some headline metrics, or all."""
-    return variability(Study(games), names or None)["metrics"]
+    study = Study(tables_from(games))
+    return variability(study, Results(headline_rows(study, names or None)), names or HEADLINES)["metrics"]
 
 
 def gathered(
     games: Iterable[GameRows], problems: tuple[FileNote, ...] = (), studies: tuple[StudySource, ...] = ()
 ) -> Gathered:
     """Return games as if they had been read by two processes, a file each."""
-    games, parts = list(games), (ColumnsBuilder(), ColumnsBuilder())
+    games, parts = list(games), (TablesBuilder(), TablesBuilder())
     for at, rows in enumerate(games):
         parts[at % 3 == 1].add(rows)
     notes = tuple(FileNote(f"{rows.game}.ndjson", rows.game, 9, True, None) for rows in games)
     words = {note.path: rows for note, rows in zip(notes, games, strict=True)}
-    found = Gathered(joined([part.columns() for part in parts]), (*notes, *problems), studies, games=words)
+    found = Gathered(joined([part.tables() for part in parts]), (*notes, *problems), studies, games=words)
     for rows in games:
         found.ledger.add(rows)
     return found

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analytics.measures import DTYPES, Columns
+from tests.analytics.arrays import DTYPES, Columns, filled
 from tests.analytics.script import measured
-from tests.simulator.judgements import filled
 from wolfbus.vocabulary import ROLES
 
 SEATS = np.array([ROLES.index(role) for role in ("Villager",) * 4 + ("Werewolf",) * 2 + ("Seer", "Doctor")])
@@ -33,7 +32,7 @@ def decided(won, size) -> Columns:
     """Columns of blocks of so many games each, so many of which the villagers won; the Werewolves won the others."""
     games = len(won) * size
     winner = np.where(np.arange(games) % size < np.repeat(won, size), VILLAGERS, WEREWOLVES)
-    table = filled("games", games, finished=1, winner=winner, ending=-1)
+    table = filled("games", games, finished=1, winner=winner)
     return bare(games, np.arange(games) // size, games=table)
 
 
@@ -82,7 +81,7 @@ def synthetic(scores, deceptive, games, *, before=None, flags=None, blocks=None,
     judgements = {name: column[order] for name, column in judgements.items()}
     judgements["statement"] = np.arange(len(s), dtype="i4")
     count = int(game.max()) + 1 if len(game) else 0
-    statements = filled("statements", len(s), game=judgements["game"], d=d[order])
+    statements = filled("statements", len(s), game=judgements["game"], number=np.arange(1, len(s) + 1), d=d[order])
     return bare(count, blocks, statements=statements, judgements=judgements)
 
 

@@ -1,32 +1,35 @@
-"""A new headline metric is one `Measure`, and one entry of the definitions; everything else follows."""
+"""A new headline metric is one `Headline`, and one entry of the definitions; everything else follows."""
 
 from __future__ import annotations
 
 import pytest
 
 from analytics.compare import as_csv, compare, compare_agents, render
-from analytics.measures import MEASURES, Measure, columns_of
+from analytics.findings import results_of
+from analytics.metrics.detection import flags
+from analytics.metrics.formulas import judged, ratio
+from analytics.metrics.headlines import HEADLINES, Headline
+from analytics.metrics.study import Study
+from analytics.metrics.sums import Figure
+from analytics.tables import tables_of
 from tests.analytics.script import headlines, random_game
 
 GAMES = [random_game(seed).rows() for seed in range(9)]
 
 
-def flagged(frame):
-    """Flags and all judgements against self-labels."""
-    counts = frame.cube("flags", "flag")
-    return counts[..., 1], counts.sum(axis=-1)
-
-
-TOY = Measure(
-    *("eagerness", "judgements that flag", "share", None, "nothing to judge"),
-    n=lambda frame: flagged(frame)[1],
-    value=lambda frame: flagged(frame)[0] / flagged(frame)[1],
+TOY = Headline(
+    "eagerness",
+    "judgements that flag",
+    "share",
+    None,
+    flags,
+    Figure(lambda s: ratio(s.tp + s.fp, judged(s)), judged, "nothing to judge"),
 )
 
 
 @pytest.fixture(autouse=True)
 def added(monkeypatch):
-    monkeypatch.setitem(MEASURES, TOY.name, TOY)
+    monkeypatch.setitem(HEADLINES, TOY.name, TOY)
 
 
 def share(games) -> float:
@@ -41,15 +44,15 @@ def share(games) -> float:
 
 
 def test_a_toy_metric_has_a_value_and_an_interval_from_the_same_sums():
-    row = headlines(columns_of(GAMES), "eagerness")["eagerness"]
+    row = headlines(tables_of(GAMES), "eagerness")["eagerness"]
     assert row["value"] == pytest.approx(share(GAMES))
     assert row["low"] < row["value"] < row["high"]
     assert (row["label"], row["paper_games"], row["undefined_draws"]) == ("judgements that flag", 9, 0)
 
 
 def test_a_toy_metric_is_compared_between_studies_and_between_agents():
-    whole = columns_of(GAMES)
-    found = compare(columns_of(GAMES[:6]), columns_of(GAMES[3:]), permutations=50)
+    whole = tables_of(GAMES)
+    found = compare(tables_of(GAMES[:6]), tables_of(GAMES[3:]), permutations=50)
     row = found["metrics"]["eagerness"]
     assert (row["a"], row["b"]) == (pytest.approx(share(GAMES[:6])), pytest.approx(share(GAMES[3:])))
     assert row["difference"]["value"] == pytest.approx(row["b"] - row["a"])
@@ -58,3 +61,11 @@ def test_a_toy_metric_is_compared_between_studies_and_between_agents():
     assert "eagerness,judgements that flag" in as_csv(found)
     agents = compare_agents(whole, "one", "two", permutations=50)["metrics"]["eagerness"]
     assert agents["n_a"] + agents["n_b"] == headlines(whole, "eagerness")["eagerness"]["n"]
+
+
+def test_a_toy_metric_is_in_the_one_table_over_those_who_have_to_find_out_and_over_all():
+    results = results_of(Study(tables_of(GAMES)))
+    for observers in ("uninformed", "all"):
+        row = results.row("eagerness", observers)
+        assert row.value == pytest.approx(share(GAMES))
+        assert row.low < row.value < row.high

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from analytics.findings import metrics
 from analytics.gather import GameRows
-from analytics.measures import columns_of
+from tests.analytics.arrays import columns_of
 from tests.analytics.script import measured, random_game
 from tests.analytics.synthetic import VILLAGERS, WEREWOLVES
 from tests.simulator import draw_agents, simulate
@@ -25,22 +24,22 @@ GAMES = [random_game(seed).rows() for seed in range(12)]
 def test_an_agents_figures_are_those_of_its_own_rows_and_seats(brain):
     found = measured("agents", columns_of(GAMES))[brain]
 
-    def own(rows: str, seat: str) -> dict:
-        """The tables over only those rows in which one of its seats has a part."""
-        return metrics(
+    def own(rows: str, seat: str, section: str) -> dict:
+        """A section over only those rows in which one of its seats has a part."""
+        return measured(section, columns_of(
             replace(g, **{rows: tuple(r for r in getattr(g, rows) if _agent(g, r, seat) == brain)}) for g in GAMES
-        )
+        ))  # fmt: skip
 
-    acts, caught = own("judgements", "observer"), own("judgements", "target")["table3"]["overall"]
+    acts = own("judgements", "observer", "table3")["overall"]
+    area = own("judgements", "observer", "table4")["suspicion"]["overall"]
+    caught = own("judgements", "target", "table3")["overall"]
+    production = measured("production", columns_of(GAMES))["by_brain"][brain]
     expected = {
-        **{
-            name: (acts["table3"]["overall"][name], acts["table3"]["overall"]["n"])
-            for name in ("accuracy", "balanced_accuracy")
-        },
-        "auc": (acts["headline"]["all"]["auc"], acts["headline"]["all"]["auc_n"]),
+        **{name: (acts[name], acts["n"]) for name in ("accuracy", "balanced_accuracy")},
+        "auc": (area["auc"], area["n"]),
         "caught": (caught["recall"], caught["tp"] + caught["fn"]),
-        "deception_rate": tuple(metrics(GAMES)["production"]["by_brain"][brain][name] for name in ("rate", "n")),
-        "vote_hit": tuple(own("votes", "voter")["votes"]["hits"][name] for name in ("value", "n")),
+        "deception_rate": (production["rate"], production["n"]),
+        "vote_hit": tuple(own("votes", "voter", "votes")["hits"][name] for name in ("value", "n")),
     }
     for name, wolf in (("suspicion_as_wolf", True), ("suspicion_as_villager", False)):
         d = [d for g in GAMES for (_, seat), d in g.suspicion.items()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analytics.gather import gather
-from analytics.measures import columns_of
+from tests.analytics.arrays import columns_of
 from tests.analytics.script import Script, measured, random_game
 from tests.simulator import draw_agents, simulate
 from wolfbus.cli import run
@@ -105,7 +105,7 @@ def test_a_study_played_again_is_judged_twice_if_a_setting_that_changes_no_game_
         assert run(["run", "--quiet", *study]) == 0
 
     def judged_twice(*names: str) -> int:
-        columns = gather([tmp_path / name for name in names], workers=1).columns
+        columns = gather([tmp_path / name for name in names], workers=1).tables
         return measured("bias", columns)["retest"]["n"]
 
     assert (judged_twice("first", "same"), judged_twice("first", "other") > 0) == (0, True)

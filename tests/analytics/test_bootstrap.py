@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from analytics.measures import columns_of
+from tests.analytics.arrays import columns_of
 from tests.analytics.script import drawn_blocks, headlines, measured, random_game, tails
 from tests.analytics.synthetic import decided
 from tests.simulator import draw_agents, simulate
@@ -48,7 +48,7 @@ def fine():
     ids=["every metric", "areas where distinct scores share cells"],
 )
 def test_an_interval_is_of_what_a_loop_over_the_games_of_each_draw_makes(monkeypatch, columns, names, within):
-    monkeypatch.setattr("analytics.measures.bootstrap.DRAWS", 40)
+    monkeypatch.setattr("analytics.metrics.bootstrap.DRAWS", 40)
     found, blocks = headlines(columns, *names), len(columns.ids)
     kept = np.flatnonzero(columns.scored())
     game = columns.judgements["game"][kept]
@@ -86,18 +86,28 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
 
 
 def test_a_rate_of_games_has_one_interval_and_it_is_wilsons_where_games_are_blocks():
-    won = [replace(random_game(seed).rows(), finished=True, winner="villagers") for seed in range(8)]
+    won = [replace(random_game(seed).rows(), finished=True, winner="villagers") for seed in range(16)]
     columns = columns_of(won)
     found = headlines(columns, "villager_wins")["villager_wins"]
-    assert (found["value"], found["low"], found["high"]) == (1.0, pytest.approx(8 / (8 + 1.959964**2)), 1.0)
+    assert (found["value"], found["low"], found["high"]) == (1.0, pytest.approx(16 / (16 + 1.959964**2)), 1.0)
     row = measured("outcomes", columns)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (found["low"], found["high"])
-    # four blocks of two: less is known of what blocks have in common
-    paired = replace(columns, blocks=np.arange(8, dtype="i4") // 2, block_names=tuple("abcd"))
+    # eight blocks of two: less is known of what blocks have in common
+    paired = replace(columns, blocks=np.arange(16, dtype="i4") // 2, block_names=tuple("abcdefgh"))
     wider = headlines(paired, "villager_wins")["villager_wins"]
     assert wider["low"] < found["low"]
     row = measured("outcomes", paired)["winners"]["villagers"]
     assert (row["low"], row["high"]) == (wider["low"], wider["high"])
+
+
+def test_of_fewer_than_eight_blocks_the_games_are_the_units_where_there_are_enough_of_them():
+    columns = columns_of(random_game(seed).rows() for seed in range(14))
+    few = replace(columns, blocks=np.arange(14, dtype="i4") // 2, block_names=tuple("abcdefg"))
+    by_games, by_few = (measured("variability", each) for each in (columns, few))
+    assert by_few["metrics"] == by_games["metrics"]
+    assert (by_few["blocks"], by_few["design_blocks"], by_few["block_kind"]) == (14, 7, "game")
+    enough = replace(columns, blocks=np.minimum(np.arange(14), 7).astype("i4"), block_names=tuple("abcdefgh"))
+    assert measured("variability", enough)["blocks"] == 8
 
 
 def wilson(share, n):

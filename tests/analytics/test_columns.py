@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 import random
+from dataclasses import fields
 
-import numpy as np
 import pytest
 
 from analytics.gather import GameRows, fold
-from analytics.measures import Columns, ColumnsBuilder, columns_of, joined
+from analytics.tables import Tables, TablesBuilder, joined, restored, tables_of
+from tests.analytics.arrays import columns_of
 from tests.analytics.script import named
 from tests.game.driver import play
 from wolfbus.vocabulary import ROLES
@@ -21,16 +22,8 @@ def games() -> list[GameRows]:
     return [named(fold(play(seed=f"columns {n}").events), name) for n, name in enumerate("fbdace")]
 
 
-def same(one: Columns, other: Columns) -> bool:
-    return (
-        (one.ids, one.seeds, one.block_names, one.agents) == (other.ids, other.seeds, other.block_names, other.agents)
-        and np.array_equal(one.blocks, other.blocks)
-        and all(
-            np.array_equal(getattr(one, table)[name], values, equal_nan=values.dtype.kind == "f")
-            for table in ("games", "seats", "statements", "judgements", "votes", "pairs")
-            for name, values in getattr(other, table).items()
-        )
-    )
+def same(one: Tables, other: Tables) -> bool:
+    return all(getattr(one, field.name).equals(getattr(other, field.name)) for field in fields(Tables))
 
 
 def test_every_row_stands_in_the_columns_as_it_is(games):
@@ -55,26 +48,24 @@ def test_every_row_stands_in_the_columns_as_it_is(games):
 
 
 def test_suspicions_before_that_differ_in_the_last_bit_are_ties(games):
-    exact = [row.before for game in games for row in game.judgements]
-    held = columns_of(games).judgements["before"].tolist()
-    assert len(set(held)) == len({round(value, 9) for value in exact}) < len(set(exact))
+    held = [row.before for game in games for row in game.judgements]
+    assert tables_of(games).judgements["before"].n_unique() == len({round(value, 9) for value in held})
 
 
 def test_games_may_come_in_any_order_and_in_any_number_of_parts(games, monkeypatch):
-    whole = columns_of(games)
-    assert whole.seeds == tuple(game.seed for game in sorted(games, key=lambda game: game.game))
+    whole = tables_of(games)
+    assert list(whole.games["seed"]) == [game.seed for game in sorted(games, key=lambda game: game.game)]
     for seed in range(5):
         mixed = random.Random(seed).sample(games, len(games))
-        parts = [columns_of(mixed[start : start + 2]) for start in range(0, len(mixed), 2)]
+        parts = [tables_of(mixed[start : start + 2]) for start in range(0, len(mixed), 2)]
         assert same(joined(pickle.loads(pickle.dumps(parts))), whole)
-    monkeypatch.setattr("analytics.measures.columns._LOOSE", 1)
-    assert same(columns_of(games), whole)
+    assert same(restored(whole.state()), whole)
+    monkeypatch.setattr("analytics.tables._LOOSE", 1)
+    assert same(tables_of(games), whole)
 
 
 def test_blocks_join_games_that_are_resampled_together(games):
-    builder = ColumnsBuilder()
+    builder = TablesBuilder()
     for game in games:
         builder.add(game, "one" if game.game in "ab" else None)
-    columns = builder.columns()
-    names = [columns.block_names[block] for block in columns.blocks]
-    assert names == ["one", "one", "c", "d", "e", "f"]
+    assert list(builder.tables().games["block"]) == ["one", "one", "c", "d", "e", "f"]

@@ -9,10 +9,13 @@ from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
+import polars as pl
 import pytest
 
 from analytics.compare import as_csv, compare, compare_agents, compared_page, render
-from analytics.measures import MEASURES, columns_of
+from analytics.metrics.headlines import HEADLINES
+from analytics.tables import tables_of
+from tests.analytics.arrays import tables_from
 from tests.analytics.script import headlines, measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
@@ -43,7 +46,7 @@ def flags(games):
 
 @pytest.mark.parametrize("told", [None, ""])
 def test_identical_inputs_differ_by_nothing_with_p_1(told):
-    columns = columns_of(game(seed, told=told) for seed in range(12))
+    columns = tables_of(game(seed, told=told) for seed in range(12))
     result = compare(columns, columns, permutations=500)
     assert result["pairing"]["by"] == ("seed" if told is None else None)
     for name, row in result["metrics"].items():
@@ -56,8 +59,23 @@ def test_identical_inputs_differ_by_nothing_with_p_1(told):
                 assert difference["interval_reason"].startswith(("fewer", "undefined", "every draw gives the same"))
 
 
+@pytest.mark.parametrize(("games", "paired", "lowest"), [(4, True, 2 / 2**4), (7, True, 2 / 2**7), (3, False, 2 / 20)])
+def test_what_so_few_games_cannot_tell_whatever_they_show_is_said(games, paired, lowest):
+    ours, others = (simulate(draw_agents(2, 1), games, seed) for seed in (1, 2))
+    seeds = ours.seeds if paired else tuple(f"other-{seed}" for seed in ours.seeds)
+    result = compare(tables_from(ours), tables_from(replace(others, seeds=seeds)), metrics=["accuracy"])
+    assert result["lowest_p"] == pytest.approx(lowest)
+    assert result["metrics"]["accuracy"]["p"] >= lowest
+    said = " ".join(render(result).split())
+    assert "cannot tell which side is better, whatever they show" in said
+    assert f"the smallest p that they can give is {lowest:.4f}" in said
+    assert "below 8 pairs" in said if paired else "below 8 games or blocks on each side" in said
+    enough = [tables_from(simulate(draw_agents(2, 1), 8, seed)) for seed in (1, 2)]
+    assert "cannot tell" not in render(compare(*enough, metrics=["accuracy"]))
+
+
 def test_values_are_those_of_each_side_alone():
-    a, b = columns_of(game(seed) for seed in range(8)), columns_of(game(seed) for seed in range(5, 15))
+    a, b = tables_of(game(seed) for seed in range(8)), tables_of(game(seed) for seed in range(5, 15))
     result = compare(a, b, permutations=200)
     for side, columns in (("a", a), ("b", b)):
         alone = headlines(columns)
@@ -73,18 +91,18 @@ def test_games_are_paired_by_seed_blocks_stay_whole_and_the_others_stay_alone():
     def paired(a, b):
         return [compare(a, b, metrics=["accuracy"])["pairing"][name] for name in names]
 
-    a = columns_of([game(1, "x"), game(2, "y"), game(3, "z", told="")])
-    b = columns_of([game(2, "u"), game(2, "v"), game(4, "w")])
+    a = tables_of([game(1, "x"), game(2, "y"), game(3, "z", told="")])
+    b = tables_of([game(2, "u"), game(2, "v"), game(4, "w")])
     assert paired(a, b) == ["seed", 1, 2, 1, 1, 2]
-    games = columns_of(game(seed, f"g{seed}") for seed in range(4))
-    blocks = replace(games, blocks=np.array([0, 0, 1, 1], "i4"), block_names=("p", "q"))
+    games = tables_of(game(seed, f"g{seed}") for seed in range(4))
+    blocks = replace(games, games=games.games.with_columns(block=pl.Series(["p", "p", "q", "q"])))
     assert paired(blocks, games) == ["seed", 2, 0, 0, 4, 4]
     assert "within 2 blocks of games; 4" in render(compare_agents(blocks, "one", "two", metrics=["auc"]))
-    unlike = columns_of([game(9), game(8)])
+    unlike = tables_of([game(9), game(8)])
     assert "is paired: 4 games of A in 2 blocks against 2 games of B; 6" in render(
         compare(blocks, unlike, metrics=["auc"])
     )
-    alone = columns_of([game(1)])
+    alone = tables_of([game(1)])
     assert "1 pair by seed (1 game of A, 1 of B); 2 rearrangements" in render(compare(alone, alone, metrics=["auc"]))
 
 
@@ -99,8 +117,8 @@ def differences(a, b, rearranged):
 
 def test_a_small_test_equals_every_swap_tried_by_hand():
     one = [game(seed, missing=0.0) for seed in range(6)]
-    of_studies = compare(columns_of(one), columns_of(map(kinder, one)), metrics=["accuracy"])
-    of_agents = compare_agents(columns_of(one), "one", "two", metrics=["accuracy"])
+    of_studies = compare(tables_of(one), tables_of(map(kinder, one)), metrics=["accuracy"])
+    of_agents = compare_agents(tables_of(one), "one", "two", metrics=["accuracy"])
     own = {
         brain: flags(
             replace(g, judgements=tuple(j for j in g.judgements if g.seats[j.observer].agent == brain)) for g in one
@@ -119,7 +137,7 @@ def test_a_small_test_equals_every_swap_tried_by_hand():
 def test_a_small_unpaired_test_equals_every_dealing_tried_by_hand():
     one = [game(seed, told="", missing=0.0) for seed in range(4)]
     other = [kinder(game(seed, told="", missing=0.0)) for seed in range(20, 25)]
-    result = compare(columns_of(one), columns_of(other), metrics=["accuracy"])
+    result = compare(tables_of(one), tables_of(other), metrics=["accuracy"])
     rows, every = flags([*one, *other]), []
     for chosen in combinations(range(9), 4):
         mask = np.isin(np.arange(9), chosen)
@@ -138,7 +156,7 @@ def test_a_planted_difference_is_found_and_nothing_else():
     keener = replace(base, detects=base.detects + 0.6)
     a, b = simulate(base, 60, 1), replace(simulate(keener, 60, 2), seeds=("",) * 60)
     names = ["recall", "vote_hit", "deception_rate", "coverage"]
-    result = compare(a, b, metrics=names, permutations=1000, primary=names)
+    result = compare(tables_from(a), tables_from(b), metrics=names, permutations=1000, primary=names)
     recall = result["metrics"]["recall"]
     assert recall["difference"]["low"] > 0.05
     assert recall["p"] <= recall["p_adjusted"] < 0.05
@@ -152,6 +170,7 @@ def test_p_values_are_uniform_where_there_is_no_difference(paired, studies):
     for seed in range(studies):
         one, other = (simulate(base, 16, at, game_sd=1.0, statements=4, rounds=1) for at in (seed, seed + 1000))
         one = replace(one, seeds=one.seeds if paired else ("",) * 16)
+        one, other = tables_from(one), tables_from(other)
         found.append(compare(one, other, metrics=["recall"], permutations=199)["metrics"]["recall"]["p"])
     # three standard errors of so many uniform numbers
     for share in (0.05, 0.5):
@@ -160,7 +179,7 @@ def test_p_values_are_uniform_where_there_is_no_difference(paired, studies):
 
 
 def test_agents_of_one_study_are_compared_by_what_they_did():
-    columns = columns_of(game(seed) for seed in range(12))
+    columns = tables_of(game(seed) for seed in range(12))
     result, back = (compare_agents(columns, *order, permutations=200) for order in (("one", "two"), ("two", "one")))
     own = measured("agents", columns)
     for side, brain in (("a", "one"), ("b", "two")):
@@ -174,7 +193,7 @@ def test_agents_of_one_study_are_compared_by_what_they_did():
 
 
 def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
-    a, b = columns_of(game(seed) for seed in range(6)), columns_of(game(seed) for seed in range(4, 12))
+    a, b = tables_of(game(seed) for seed in range(6)), tables_of(game(seed) for seed in range(4, 12))
     result = compare(a, b, ("first\x1b[31m", "second"), permutations=200, primary=["accuracy", "auc", "best_detector"])
     told = {name: row["p_adjusted"] for name, row in result["metrics"].items() if not row["exploratory"]}
     assert set(told) == {"accuracy", "auc"}
@@ -201,7 +220,7 @@ def test_only_primary_metrics_are_adjusted_and_all_else_is_called_exploratory():
     ],
 )
 def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
-    result = compare(*[columns_of(game(seed) for seed in range(2))] * 2, metrics=["accuracy"], primary=["accuracy"])
+    result = compare(*[tables_of(game(seed) for seed in range(2))] * 2, metrics=["accuracy"], primary=["accuracy"])
     result["pairing"] |= {"pairs": 2, "unpaired_a": blocks - 2, "unpaired_b": 20}
     row = result["metrics"]["accuracy"]
     row["p_adjusted"] = p
@@ -211,7 +230,7 @@ def test_a_page_calls_clear_what_a_report_would(blocks, p, interval, said):
 
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (1, 1), (1, 0)])
 def test_few_or_no_games_give_reasons(sizes):
-    a, b = (columns_of(game(seed, told="") for seed in range(n)) for n in sizes)
+    a, b = (tables_of(game(seed, told="") for seed in range(n)) for n in sizes)
     result = compare(a, b)
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     for row in result["metrics"].values():
@@ -243,10 +262,10 @@ def test_two_folders_are_compared_in_every_metric_with_a_page(studies, capsys, t
     page = tmp_path / "compare.html"
     code, out, err = told(capsys, studies, "{a}", "{b}", "--json", "-o", str(page))
     result = json.loads(out)
-    assert (code, result["kind"], list(result["metrics"])) == (0, "studies", list(MEASURES))
+    assert (code, result["kind"], list(result["metrics"])) == (0, "studies", list(HEADLINES))
     assert (result["pairing"]["by"], result["pairing"]["pairs"], result["exact"]) == ("seed", 3, True)
     rows = list(csv.DictReader(io.StringIO(told(capsys, studies, "{a}", "{b}", "--csv")[1])))
-    assert [row["metric"] for row in rows] == list(MEASURES)
+    assert [row["metric"] for row in rows] == list(HEADLINES)
     assert float(rows[3]["difference"]) == result["metrics"]["deception_rate"]["difference"]["value"]
     assert "3 pairs by seed" in told(capsys, studies, "{a}", "{b}", "--metric", "accuracy")[1]
     assert f"Page: {page}" in err

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from analytics.findings import findings, metrics
-from analytics.measures import MEASURES
+from analytics.metrics.headlines import HEADLINES
 from analytics.report.report import Report
 from tests.analytics.script import gathered
 
@@ -34,11 +34,11 @@ def test_every_section_and_every_headline_metric_has_an_entry():
     assert findings(NOTHING).keys() - {"format", "version", "files", "studies"} <= sections
     names = Counter(name for line in told("Headline") for name in re.split(", | and ", line))
     assert set(names.values()) == {1}
-    assert {name.partition("/")[0] for name in MEASURES} == set(names)
+    assert {name.partition("/")[0] for name in HEADLINES} == set(names)
 
 
 def test_every_measure_of_table_3_is_told_of():
-    (table3,) = (part for part in METHODS.split("\n### ") if "tables.table3." in part)
+    (table3,) = (part for part in METHODS.split("\n### ") if "selections.table3." in part)
     assert table3.count("\n- **") >= len(set(metrics([])["table3"]["overall"]) - {"n", "tp", "tn", "fp", "fn"})
 
 

@@ -12,7 +12,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from analytics.findings import Metrics, metrics
 from analytics.gather import fold
-from analytics.measures import ColumnsBuilder, columns_of
+from analytics.tables import TablesBuilder
+from tests.analytics.arrays import arrays_of, columns_of
 from tests.analytics.script import headlines, measured, random_game
 from tests.game.driver import play
 from tests.simulator import draw_agents, simulate
@@ -82,13 +83,13 @@ def test_areas_of_single_games_are_exact_however_many_scores_there_are():
 
 
 def test_votes_have_the_same_interval_everywhere_whatever_the_blocks_and_whoever_has_no_votes():
-    played = [replace(fold(play(seed=f"v{seed}").events), game=f"v{seed}") for seed in range(8)]
+    played = [replace(fold(play(seed=f"v{seed}").events), game=f"v{seed}") for seed in range(10)]
     played[3] = replace(played[3], votes=())
-    builder, table = ColumnsBuilder(), Metrics()
+    builder, table = TablesBuilder(), Metrics()
     for at, game in enumerate(played):
-        builder.add(game, f"block {min(at, 5)}")
-        table.add(game, f"block {min(at, 5)}")
-    found, votes = headlines(builder.columns()), table.sections("votes")["votes"]
+        builder.add(game, f"block {min(at, 7)}")
+        table.add(game, f"block {min(at, 7)}")
+    found, votes = headlines(arrays_of(builder.tables())), table.result()["votes"]
     for name, section in (("vote_hit", "hits"), ("vote_follows_suspicion", "own_argmax")):
         for end in ("value", "low", "high"):
             assert found[name][end] == pytest.approx(votes[section][end], abs=1e-12)

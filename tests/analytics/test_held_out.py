@@ -73,20 +73,20 @@ def test_one_label_or_one_outside_some_fold_is_null_with_its_reason(labels):
 @pytest.mark.parametrize(("slope", "intercept"), [(0.3, 0.9), (0.5, -0.8), (2.5, 0.0)])
 def test_recalibration_lowers_the_error_of_miscalibrated_suspicion_on_held_out_games(slope, intercept):
     lowered = 0
-    for seed in range(3):
+    for seed in range(2):
         found = measured("recalibration", (synthetic(*linked(60, 60, slope=slope, intercept=intercept, seed=seed))))
         for kind in ("platt", "isotonic"):
             before, after = found[kind]["before"], found[kind]["after"]
             assert after["brier"] < before["brier"]
             assert after["auc"] == pytest.approx(before["auc"], abs=0.02)
             lowered += after["ece"] < 0.5 * before["ece"]
-    assert lowered >= 5
+    assert lowered >= 3
 
 
 def test_blocks_of_games_count_not_games():
-    s, d, game = linked(20, 30, slope=0.5, intercept=0.5, seed=2)
-    found = measured("recalibration", (synthetic(s, d, game, blocks=np.arange(20) // 5)))
+    s, d, game = linked(7, 80, slope=0.5, intercept=0.5, seed=2)
+    found = measured("recalibration", (synthetic(s, d, game, blocks=np.arange(7) // 2)))
     names = ("platt", "isotonic", "folds", "blocks", "games")
-    assert [found[name] for name in names] == [None, None, 0, 4, 20]
+    assert [found[name] for name in names] == [None, None, 0, 4, 7]
     assert "5 blocks" in found["reason"]
-    assert measured("recalibration", (synthetic(s, d, game, blocks=np.arange(20) // 4)))["folds"] == 5
+    assert measured("recalibration", (synthetic(s, d, game, blocks=np.arange(7))))["folds"] == 5

@@ -11,8 +11,9 @@ from sklearn import metrics as sk
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
-from analytics.findings import Metrics, metrics
-from analytics.measures import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, ColumnsBuilder
+from analytics.findings import metrics
+from analytics.tables import TablesBuilder
+from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE, Columns, arrays_of
 from tests.analytics.script import drawn_blocks, held_by, leaves, measured, random_game, tails
 from tests.analytics.synthetic import confusion
 from wolfbus.vocabulary import ROLES
@@ -26,10 +27,10 @@ BLOCK_OF = {game.game: f"b{at % BLOCKS:02}" for at, game in enumerate(GAMES)}
 
 def in_blocks(games) -> Columns:
     """The games as columns, four pairs of them in one block each, with truths drawn by lot."""
-    builder = ColumnsBuilder()
+    builder = TablesBuilder()
     for game in games:
         builder.add(game, BLOCK_OF[game.game])
-    columns = builder.columns()
+    columns = arrays_of(builder.tables())
     lot = np.random.default_rng(5).choice([NO_CLAIM, TRUE, MISTAKE, LIE], len(columns.statements["d"]))
     return replace(columns, statements={**columns.statements, "truth": lot.astype("i1")})
 
@@ -46,7 +47,7 @@ def whole():
 def few():
     """The intervals of few draws, and how often each block comes in them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analytics.measures.bootstrap.DRAWS", FEW)
+        patch.setattr("analytics.metrics.bootstrap.DRAWS", FEW)
         return measured("intervals", COLUMNS), drawn_blocks(BLOCKS, FEW)
 
 
@@ -56,43 +57,61 @@ def rows_drawn(counts, blocks) -> Iterator[np.ndarray]:
 
 
 def percentiles(values, blocks=BLOCKS, within=1e-9):
-    """The interval of a figure by draw, None where it is undefined; behind the draws may stand what it is of each block
-    alone, which tells how many blocks it rests on."""
-    drawn, alone = values[:FEW], values[FEW:]
-    held = [value for value in drawn if value is not None]
+    """The interval of a figure by draw, None where it is undefined, that so many blocks tell of."""
+    held = [value for value in values if value is not None]
     assert len(held) >= 0.95 * FEW
-    blocks = sum(value is not None for value in alone) if alone else blocks
     return pytest.approx(np.quantile(held, tails(blocks)).tolist(), abs=within)
 
 
+def of_statements(kept, heard=None):
+    """A figure over the statements that are kept: of what each heard of its judges the mean, or of their labels."""
+
+    def sums(game):
+        values = []
+        for said in filter(kept, game.statements):
+            told = [heard(j) for j in game.judgements if heard and j.statement == said.number and j.d is not None]
+            values += [np.mean(told)] if told else [] if heard or said.d is None else [said.d]
+        return sum(values), len(values)
+
+    return sums
+
+
+def of_pairs(observer, target):
+    """A figure over the games that have such pairs: the mean of the game's final D."""
+
+    def sums(game):
+        roles = {name: seat.role for name, seat in game.seats.items()}
+        values = [d for (one, other), d in game.suspicion.items() if (roles[one], roles[other]) == (observer, target)]
+        return (np.mean(values), 1) if values else (0, 0)
+
+    return sums
+
+
 FIGURES = {
-    "table1": [("Villager", "suspicion"), ("overall", "flagged")],
-    "table2": [("Villager", "Villager"), ("Werewolf", "Doctor")],
-    "table5": [("omission", "suspicion"), ("overall", "flagged")],
-    "production": [("by_role", "Seer"), ("by_brain", "one"), ("by_round", "2"), ("by_phase", "vote")],
+    ("table1", "Villager", "suspicion"): of_statements(lambda said: said.role == "Villager", lambda j: j.s),
+    ("table1", "overall", "flagged"): of_statements(lambda said: True, lambda j: j.d),
+    ("table2", "Villager", "Villager"): of_pairs("Villager", "Villager"),
+    ("table2", "Werewolf", "Doctor"): of_pairs("Werewolf", "Doctor"),
+    ("table5", "omission", "suspicion"): of_statements(lambda said: said.d and said.kind == "omission", lambda j: j.s),
+    ("table5", "overall", "flagged"): of_statements(lambda said: said.d is not None, lambda j: j.d),
+    ("production", "by_role", "Seer"): of_statements(lambda said: said.role == "Seer"),
+    ("production", "by_brain", "one"): of_statements(lambda said: said.agent == "one"),
+    ("production", "by_round", "2"): of_statements(lambda said: said.round == 2),
+    ("production", "by_phase", "vote"): of_statements(lambda said: said.phase == "vote"),
 }
-"""Of each table some figures: their row, and their name in it."""
+"""Figures of the tables, each as two sums of a game whose quotient it is."""
 
 
-@pytest.fixture(scope="module")
-def looped(few):
-    """What the paper's tables say in every draw, and then of every block alone."""
-    found = []
-    for row in [*few[1], *np.eye(BLOCKS, dtype=int)]:
-        drawn = Metrics()
-        for game in GAMES:
-            for _ in range(row[COLUMNS.block_names.index(BLOCK_OF[game.game])]):
-                drawn.add(game)
-        found.append(drawn.sections(*FIGURES))
-    return found
-
-
-@pytest.mark.parametrize("table", FIGURES)
-def test_a_table_is_that_of_the_games_drawn(few, looped, table):
-    for row, name in FIGURES[table]:
-        cells = [result[table][row].get(name, {"rate": None}) for result in looped]
-        values = [cell.get("mean", cell.get("rate")) if isinstance(cell, dict) else cell for cell in cells]
-        assert few[0][table][row][name] == percentiles(values), (row, name)
+@pytest.mark.parametrize("path", FIGURES, ids=" ".join)
+def test_a_figure_of_a_table_is_that_of_the_games_drawn(few, path):
+    sums = np.zeros((BLOCKS, 2))
+    for game in GAMES:
+        sums[COLUMNS.block_names.index(BLOCK_OF[game.game])] += FIGURES[path](game)
+    drawn = [above / below if below else None for above, below in few[1] @ sums]
+    told = measured(path[0], COLUMNS)[path[1]][path[2]]
+    value = next((told[name] for name in ("mean", "rate") if name in told), told) if isinstance(told, dict) else told
+    assert value == pytest.approx(sums[:, 0].sum() / sums[:, 1].sum())
+    assert few[0][path[0]][path[1]][path[2]] == percentiles(drawn, int((sums[:, 1] > 0).sum()))
 
 
 def scored(score="s"):
@@ -200,11 +219,11 @@ def test_the_intervals_hold_the_values_that_they_are_of(whole):
 
 
 def test_what_only_a_few_of_many_games_hold_has_no_interval_and_an_agent_may_be_called_overall():
-    builder = ColumnsBuilder()
+    builder = TablesBuilder()
     for at, game in enumerate(GAMES):
         # the names of agents in three games are their own
         named = {name: "overall" for name, seat in game.seats.items() if seat.agent == "one"}
         builder.add(held_by(game, dict.fromkeys(game.seats, "rare") if at < 3 else named))
-    found = measured("intervals", builder.columns())["production"]["by_brain"]
+    found = measured("intervals", arrays_of(builder.tables()))["production"]["by_brain"]
     assert found["rare"] is None
     assert found["overall"] is not None

@@ -10,7 +10,7 @@ import pytest
 
 from analytics.findings import findings
 from analytics.gather import StudySource
-from analytics.measures import columns_of
+from tests.analytics.arrays import columns_of
 from tests.analytics.script import gathered, headlines, measured, random_game
 from tests.simulator import draw_agents, simulate
 from tests.simulator.coverage import many
@@ -43,7 +43,8 @@ def bold(columns) -> set[str]:
 def test_what_is_there_is_found_and_what_is_not_is_not():
     agents = draw_agents(4, 3, spread=0.0, role_spread=0.0)
     agents.detects[0] += 2.0
-    found = measured("primary", simulate(agents, 80, 3))
+    honest = tuple(0.95 if role == "Werewolf" else 0.1 for role in ROLES)
+    found = measured("primary", simulate(agents, 80, 3, deceptive=honest))
     rows = found["metrics"]
     assert list(rows) == list(USUAL)
     assert {name: rows[name]["verdict"] for name in ("balanced_accuracy", "truth_balanced_accuracy")} == {

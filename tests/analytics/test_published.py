@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -17,6 +16,7 @@ from analytics.gather import Criteria, each_game
 from analytics.report.report import Report
 from tests.analytics.script import gathered
 from tests.analytics.synthetic import confusion
+from tests.published_log import PUBLISHED
 from wolfbus.vocabulary import ROLES
 
 REPORT = Report({}, gathered([]))
@@ -128,12 +128,6 @@ def test_a_contradiction_is_told_once_with_the_numbers_that_were_worked_out_here
     assert all(number in found[1] for number in but)
 
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
-
-
-LOGGED = pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published log is not here")
-
-
 def table3(*, as_recorded):
     ((_, rows),) = each_game([PUBLISHED], Criteria(as_recorded=as_recorded))
     return metrics([rows])["table3"]["overall"]
@@ -161,7 +155,7 @@ def by_hand():
     return found
 
 
-@LOGGED
+@pytest.mark.published_log
 def test_table_3_of_the_published_log_in_both_readings():
     recorded, again = table3(as_recorded=True), table3(as_recorded=False)
     # every flag and label is a filler that says truthful

@@ -137,8 +137,8 @@ def test_a_difference_is_paired_within_the_game_and_why_werewolves_never_stand_o
 
 def test_play_need_not_load_what_only_reports_need():
     code = (
-        "import sys, analytics.fold, analytics.findings, analytics.report.report\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
+        "import sys, analytics.fold, wolfbus.cli.play, wolfbus.cli.report\n"
+        "heavy = {'numpy', 'polars', 'scipy', 'sklearn', 'matplotlib', 'markupsafe', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

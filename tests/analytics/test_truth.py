@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, matthews_corrcoef
 
-from analytics.measures import LIE, MISTAKE, NO_CLAIM, TRUE
+from tests.analytics.arrays import LIE, MISTAKE, NO_CLAIM, TRUE
 from tests.analytics.script import measured
 from tests.simulator import draw_agents, simulate
 
@@ -58,7 +58,7 @@ def test_it_equals_a_loop_over_statements_and_scikit_learn():
     flags, false, label = [], [], []
     for row, d in zip(columns.judgements["statement"], columns.judgements["d"], strict=True):
         t, own = columns.statements["truth"][row], columns.statements["d"][row]
-        if d != -1 and t in {TRUE, LIE} and own != -1:
+        if d != -1 and t in {TRUE, LIE, MISTAKE} and own != -1:
             flags.append(int(d))
             false.append(int(t == LIE))
             label.append(int(own))

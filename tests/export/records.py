@@ -15,7 +15,7 @@ from analytics.gather import each_game
 from tests.game.driver import Given, Missing, Question, play
 from wolfbus.messages.calls import ModelCall, Segment, segment_hash
 from wolfbus.messages.content import AccusationClaim, Ballot, InspectionClaim, Judgement, Label, RoleClaim, Speech
-from wolfbus.messages.events import AnyEvent, Asked, Opened
+from wolfbus.messages.events import AnyEvent, Asked, Fork, Opened, Statement
 from wolfbus.record.line import Recorded, seal
 
 HOSTILE = (
@@ -176,6 +176,23 @@ def study(folder: Path, names: Sequence[str], block: str = "b1") -> None:
     (folder / "study.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
+def annotate(record: Path) -> None:
+    """Have a reader model say something of every statement of a record of a study."""
+    lines = [json.loads(line) for line in record.read_bytes().splitlines()]
+    spoken = [line for line in lines if line["type"] == "statement"]
+    said = [
+        {"game": record.stem, "statement": number, "head": lines[-1]["hash"], "hash": line["hash"], "deceptive": 0.25}
+        for number, line in enumerate(spoken, 1)
+    ]
+    said[0] |= {"kind": "omission", "stances": {spoken[0]["speaker"]: "for"}}
+    said[-1] |= {"werewolf": 0.5, "werewolf_masked": 0.125}
+    header = {"format": "wolfbus-annotations", "version": 1, "sort": "reader", "created": "", "wolfbus": "0.1.0"}
+    folder = record.parents[1] / "annotations"
+    folder.mkdir()
+    text = "".join(json.dumps(line) + "\n" for line in (header, *said))
+    (folder / "small.jsonl").write_text(text, encoding="utf-8")
+
+
 def rows_of(file: Path) -> list[dict[str, Any]]:
     """The rows of a Parquet file by column."""
     return pq.read_table(file).to_pylist()
@@ -188,3 +205,24 @@ def figures_of(folder: Path) -> dict[str, Any]:
         if rows is not None:
             metrics.add(rows)
     return metrics.result()
+
+
+def forked(events: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """Return a game as if it had been forked at its first statement, whose draws were the same."""
+    opened = events[0]
+    first = next(event for event in events if isinstance(event, Statement))
+    assert isinstance(opened, Opened)
+    fork = Fork(
+        parent="plain",
+        event=9,
+        head="0" * 64,
+        statement=first.statement,
+        seat=first.speaker,
+        round=first.round,
+        kind="omission",
+        batch=9999,
+        arm="keep",
+        k=1,
+        seed="s",
+    )
+    return [opened.model_copy(update={"fork": fork}), *events[1:]]

@@ -137,7 +137,7 @@ def test_other_parameters_move_suspicion_and_fill_in_what_is_missing(records, ta
         assert (filled[row["judgement_id"]]["flagged"], filled[row["judgement_id"]]["suspicion"]) == (False, 0.5)
         assert filled[row["judgement_id"]]["outcome"] == row["outcome"] != "accepted"
     assert all(
-        row["after"] == row["suspicion"]
+        row["after"] == pytest.approx(row["suspicion"], abs=1e-12)
         for row in other["judgements"]
         if row["outcome"] == "accepted" and row["suspicion"] is not None
     )

@@ -12,20 +12,17 @@ from typing import Any, Final
 from tests.golden.played import STUDIES, unpacked
 from tests.golden.running import plain, wolfbus
 
-MAP: Final = "findings/map.json"
-"""A recalibration that was saved."""
 UNPINNED: Final = ("results.csv", "croissant.json")
 """Hold figures that the findings hold too, or a hash of such, which is another on another processor."""
 
 
-def values(folder: Path, _redis_url: str) -> dict[str, str]:
-    """Report on every study in all forms, one of them as a page too, and one as a map."""
+def values(folder: Path) -> dict[str, str]:
+    """Report on every study in all forms, one of them as a page too."""
     found: dict[str, str] = {}
     for name in STUDIES:
         unpacked(name, folder)
         forms = ("--findings", "f.json", "--md", "f.md", "--csv", f"{name}-csv")
-        saved = ("--save-map", "map.json") if name == "scripted" else ()
-        said = wolfbus(folder, "report", name, *forms, *saved, "--workers", "1")
+        said = wolfbus(folder, "report", name, *forms, "--workers", "1")
         assert said.code == 0, said.err
         found[f"findings/{name}.json"] = leaves((folder / "f.json").read_text("utf-8"))
         found[f"findings/{name}.md"] = plain((folder / "f.md").read_text("utf-8"))
@@ -35,7 +32,6 @@ def values(folder: Path, _redis_url: str) -> dict[str, str]:
             kept = found[f"findings/{name}/{path.name}"] = plain(path.read_bytes().decode())
             if path.suffix == ".json":
                 found[f"findings/{name}/{path.name}"] = leaves(kept)
-    found[MAP] = plain((folder / "map.json").read_text("utf-8"))
     said = wolfbus(folder, "report", "models", "--html", "page.html")
     assert said.code == 0, said.err
     found["findings/models.html.txt"] = words_of((folder / "page.html").read_text("utf-8"))

@@ -8,10 +8,14 @@ from typing import Final
 
 from tests.golden import digests, findings, terminal, wire
 
-GROUPS: Final[dict[str, Callable[[Path, str], dict[str, str]]]] = {
-    "digests": digests.values,
+ALONE: Final[dict[str, Callable[[Path], dict[str, str]]]] = {
     "findings": findings.values,
     "terminal": terminal.values,
+}
+"""Groups by name: from an empty folder to values by name."""
+ON_REDIS: Final[dict[str, Callable[[Path, str], dict[str, str]]]] = {
+    "digests": digests.values,
     "wire": wire.values,
 }
-"""By name: from an empty folder and the address of an empty Redis to values by name."""
+"""The same of groups that need a server: from an empty folder and the address of an empty Redis."""
+GROUPS: Final = (*ALONE, *ON_REDIS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
 from pathlib import Path
 
 from tests.golden import store
-from tests.golden.groups import GROUPS
+from tests.golden.groups import ALONE, GROUPS, ON_REDIS
 from wolfbus.testing.redis_server import RedisServer
 
 
@@ -26,12 +27,15 @@ def main() -> int:
             parser.error(f"no value {told.show}")
         sys.stdout.write(value)
         return 0
-    with RedisServer() as server:
-        for group in told.groups or GROUPS:
-            server.command("FLUSHALL")
-            with tempfile.TemporaryDirectory() as folder:
-                changed = store.write(group, GROUPS[group](Path(folder), server.url))
-            print(f"{group}: {'changed' if changed else 'as it was'}", *changed, sep="\n")
+    for group in told.groups or GROUPS:
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            if group in ALONE:
+                values = ALONE[group](folder)
+            else:
+                values = ON_REDIS[group](folder, stack.enter_context(RedisServer()).url)
+            changed = store.write(group, values)
+        print(f"{group}: {'changed' if changed else 'as it was'}", *changed, sep="\n")
     return 0
 
 

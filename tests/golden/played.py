@@ -15,7 +15,7 @@ from typing import Final
 
 from tests.golden.digests import CARELESS, VARIANTS
 from tests.golden.running import wolfbus
-from wolfbus.testing.model_server import ModelProcess
+from wolfbus.testing.model_server import ModelServer
 
 RECORDS: Final = Path(__file__).with_name("records")
 SHORT: Final = "debate_turns = 3\nmax_rounds = 3\n"
@@ -46,7 +46,9 @@ url = "URL"
 def unpacked(name: str, folder: Path) -> Path:
     """Unpack the study of that name into `folder`, and return its own folder there."""
     with tarfile.open(RECORDS / f"{name}.tar.xz") as packed:
-        packed.extractall(folder, filter="data")
+        # the argument of that name is newer than Python 3.11; where it is not known this says nothing
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(folder)
     return folder / name
 
 
@@ -64,7 +66,7 @@ def _mixed(folder: Path) -> None:
 
 
 def _models(folder: Path) -> None:
-    with ModelProcess(seed=5, ugly=0.25, errors=0.03, latency=0.0, models=("big-1", "small-1")) as double:
+    with ModelServer(seed=5, ugly=0.25, errors=0.03) as double:
         (folder / "rules.toml").write_text(MODELS.replace("URL", double.url))
         _run(folder, "models", "--games", "4", "--players", "llm:big*4,llm:small*4", "--seed", "models")
 

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.golden import findings, store
 from tests.golden.digests import VARIANTS
 from tests.golden.played import unpacked
 from tests.golden.running import shown
@@ -23,7 +22,7 @@ PUBLISHED: Final = ROOT / "tests/paper_log/data"
 COMPARED: Final = ("--metric", "accuracy", "--metric", "auc", "--metric", "vote_hit", "--permutations", "200")
 
 
-def values(folder: Path, redis_url: str) -> dict[str, str]:
+def values(folder: Path) -> dict[str, str]:
     """Run every command where it makes sense."""
     for name in ("scripted", "mixed", "models"):
         unpacked(name, folder)
@@ -39,14 +38,12 @@ def values(folder: Path, redis_url: str) -> dict[str, str]:
         "replay-models": ("replay", MODELS),
         "replay-models-json": ("replay", MODELS, "--json"),
         "replay-criteria": ("replay", HASTY, "--alpha", "0.5", "--prior", "0.4", "--include-defaulted"),
-        "replay-map": ("replay", OTHER, "--map", "map.json"),
         "replay-speed": ("replay", HASTY, "--speed", "1000000", "--plain"),
         "replay-until": ("replay", HASTY, "--until", "120"),
         "replay-until-as": ("replay", HASTY, "--until", "120", "--as", seat),
         "replay-as": ("replay", HASTY, "--as", seat),
         "replay-calls": ("replay", MODELS, "--calls"),
         "replay-prompt": ("replay", MODELS, "--prompt", str(call)),
-        "replay-to-bus": ("replay", OTHER, "--to-bus", redis_url),
         "replay-torn": ("replay", "torn.ndjson"),
         "replay-forged": ("replay", "forged.ndjson"),
         "replay-published": ("replay", "small-events.ndjson"),
@@ -70,7 +67,6 @@ def values(folder: Path, redis_url: str) -> dict[str, str]:
         "run": ("run", "--games", "3", "--players", "scripted*6,random*2", "--seed", "3", "--out", "three", "--plain"),
         "version": ("--version",),
     }
-    (folder / "map.json").write_text(store.read(findings.MAP) or "")
     return {f"terminal/{name}.txt": _shown(folder, words) for name, words in told.items()}
 
 

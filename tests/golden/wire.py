@@ -1,4 +1,6 @@
-"""Every message of a session on Redis: one game between a moderator, a player of eight seats and analytics."""
+"""Every message of a session on Redis: one game between a moderator, a player of eight seats and analytics; and what is
+said where a record is published again.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,11 @@ from typing import Any, Final
 import msgpack
 from redis import Redis
 
+from tests.golden.played import unpacked
 from tests.golden.running import shown, wolfbus
 from wolfbus import __version__
 
+RECORD: Final = "scripted/records/study-bb220112-00002.ndjson"
 RULES: Final = "max_rounds = 2\ndebate_turns = 2\n"
 SERVICES: Final = (
     ("moderator", "--games", "1", "--seed", "7", "--config", "rules.toml", "--archive"),
@@ -43,7 +47,7 @@ class Message:
 
 
 def values(folder: Path, redis_url: str) -> dict[str, str]:
-    """Play the session, and return its streams and what `wolfbus status` says afterwards."""
+    """Play the session, and return its streams, and what `wolfbus status` and `replay --to-bus` say afterwards."""
     (folder / "rules.toml").write_text(RULES)
     streams = _session(folder, redis_url)
     found = {}
@@ -55,6 +59,8 @@ def values(folder: Path, redis_url: str) -> dict[str, str]:
     page = re.sub(r"Memory .*", "Memory  N", re.sub(r"\d+ (s|min) ago +\d+ (s|min) ago .*", "N s ago", page))
     found["wire/status.txt"] = re.sub(r" +", " ", page)
     assert wolfbus(folder, "status", "--bus", redis_url, "--house", "nobody").code == 1
+    unpacked("scripted", folder)
+    found["wire/replay-to-bus.txt"] = shown(folder, "replay", RECORD, "--to-bus", redis_url)
     return found
 
 

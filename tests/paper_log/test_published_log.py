@@ -1,20 +1,18 @@
-"""The log that the paper's authors published; it is not in this repository, and where it is absent this is skipped."""
+"""The log that the paper's authors published."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.published_log import PUBLISHED
 from wolfbus.messages.content import Judgement, Label
 from wolfbus.record.published_log import PaperAnalysis, PaperLog, is_paper_log, meta_beside, read_paper_log
 from wolfbus.record.reader import open_lines
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
-
-pytestmark = pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published log is not here")
+pytestmark = pytest.mark.published_log
 
 
 @pytest.fixture(scope="module")

@@ -243,3 +243,18 @@ def test_an_exile_that_names_a_dead_player_or_nobody_there_is_changes_nothing() 
     for name in (b"Pavel", b"Zora"):
         day = read_paper_log([*LINES[:21], exile % name], META).days[-1]
         assert (day.named, day.exiled) == (name.decode(), None)
+
+
+def test_the_label_in_the_reply_that_makes_a_statement_stands_beside_the_one_that_was_asked_afterwards(
+    log: PaperLog,
+) -> None:
+    asked_later = [each.own_analysis and each.own_analysis.label(as_recorded=False) for each in log.statements]
+    admitted = [label and label.deceptive for label in asked_later]
+    assert [*zip((each.intended for each in log.statements), admitted, strict=True)] == [
+        (False, False),
+        (True, True),
+        # nobody analysed it; and of a vote's reason the reply was not kept
+        (False, None),
+        (None, False),
+        (False, False),
+    ]

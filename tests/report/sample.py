@@ -68,7 +68,8 @@ def undefined(value: Any) -> Any:
 def sections(findings_: dict[str, Any], read: Gathered):
     """The sections of a report."""
     context = Report({}, read).context
-    return {section.key: section for section in (section_(findings_, context) for section_ in ORDER)}
+    every = (section_(findings_, context) for section_ in ORDER)
+    return {section.key: section for section in every if section.blocks}
 
 
 def blocks(findings_: dict[str, Any], read: Gathered, kind: type) -> dict[str, Any]:

@@ -131,10 +131,14 @@ def test_hostile_names_are_text_on_one_line_and_stay_apart():
 
 def test_a_forest_has_a_line_for_whoever_has_an_estimate_and_says_its_interval():
     agents = {"e": agent(None, 0.1), "f": agent(0.3, 0.1, half=None), "g": agent(None, None)}
-    svg = drawn({"abilities": {"role": {"agents": agents}}})["answer-figure"]
+    areas = {"f": {"role_auc": {"value": 0.62, "low": None, "high": None}}}
+    svg = drawn({"abilities": {"role": {"agents": agents}}, "agents": areas})["answer-figure"]
     assert [text for text in texts(svg) if text in agents] == ["f", "e"]
     assert texts(svg).count("undefined") == 1
-    assert "f: sensitivity (detects) +0.30, concealment (is not detected) +0.10" in described(svg)
+    # a point without an interval would be taken for one that says something
+    assert {"0.620, no interval", "+0.10, no interval"} <= set(texts(svg))
+    assert svg.count("a4.5 4.5") == 2, "a circle is two arcs, and there is one"
+    assert "f: detects 0.620, conceals +0.10" in described(svg)
     assert drawn({"abilities": {"role": {"agents": {"g": agents["g"]}}}})["answer-figure"] == ""
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from analytics.gather import Gathered
 from analytics.report.report import Report
-from tests.analytics.script import gathered, tables_of
+from tests.analytics.script import gathered, paper_tables_of
 from tests.report import sample
 
 GAMES = sample.games(3)
@@ -19,7 +19,7 @@ STATEMENTS = sum(len(game.statements) for game in GAMES)
 
 
 def page(read: Gathered = READ, **options) -> str:
-    return Report({**sample.findings(), **tables_of(read)}, read).html(**options)
+    return Report({**sample.findings(), **paper_tables_of(read)}, read).html(**options)
 
 
 @cache
@@ -40,7 +40,7 @@ def judged_as(flag: bool | None, label: bool | None) -> set[str]:
 def selected(query: str) -> int:
     """How many statements are selected, by a look at every one of its judgements."""
     query_, count = dict(parse_qsl(query)), 0
-    agents = {name: str(place) for place, name in enumerate(READ.columns.agents)}
+    agents = {name: str(place) for place, name in enumerate(READ.tables.agents)}
     for place, game in enumerate(GAMES, 1):
         for row in game.statements:
             label = {None: None, True: "deceptive", False: "truthful"}[row.d]
@@ -71,7 +71,7 @@ def test_every_link_of_the_page_means_what_a_look_at_each_statement_finds():
 
 
 def test_links_of_counts_mean_as_many_statements_and_say_so_in_words():
-    tables = tables_of(READ)
+    tables = paper_tables_of(READ)
     counts = {f"role={role}": row["statements"] for role, row in tables["table1"].items() if role != "overall"}
     counts |= {f"role={role}&label=deceptive": tables["table1"][role]["deceptive"] for role in ("Seer", "Werewolf")}
     counts |= {

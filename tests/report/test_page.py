@@ -11,7 +11,7 @@ import pytest
 
 from analytics.gather import FileNote, Gathered, StudySource
 from analytics.report.report import Report
-from tests.analytics.script import gathered, tables_of
+from tests.analytics.script import gathered, paper_tables_of
 from tests.report import sample
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Opened:
 
 def written(path: Path, read: Gathered, agents: tuple[str, ...]) -> Path:
     """Write a report whose index holds these games."""
-    path.write_text(Report({**sample.findings(agents), **tables_of(read)}, read).html(), "utf-8")
+    path.write_text(Report({**sample.findings(agents), **paper_tables_of(read)}, read).html(), "utf-8")
     return path
 
 
@@ -210,7 +210,7 @@ def test_nothing_overflows_the_window(opened, width: int, scheme: str):
     seen = opened(viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     ground = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
+    assert ground == {"light": "rgb(250, 248, 244)", "dark": "rgb(22, 23, 27)"}[scheme]
     assert seen.messages == []
 
 
@@ -262,9 +262,9 @@ _WORDS = "document.body.innerText.split(/\\s+/).length"
 def test_the_first_screen_is_short_and_all_that_is_folded_is_not_long_and_fits(opened, usual: Path):
     page = opened(usual, viewport={"width": 1280, "height": 800}).page
     assert page.evaluate(_WORDS) < 500
-    assert page.locator("#answer table thead th").count() == 6
+    assert page.locator("#answer table thead th").count() == 7
     page.locator("#unfold").click()
-    assert page.evaluate(_WORDS) < 5_500
+    assert page.evaluate(_WORDS) < 6_000
     unfold(page)
     frames = "[...document.querySelectorAll('.frame')].filter(f => f.scrollWidth > f.clientWidth)"
     assert page.evaluate(f"{frames}.map(f => f.parentElement.id)") == []

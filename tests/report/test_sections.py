@@ -19,7 +19,6 @@ from tests.report.sample import line, sections, tables
 from wolfbus.document import TableBlock
 
 READ = gathered(sample.games())
-KEYS = (*sections({}, gathered([])), "cite")
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def findings():
 
 def markdown(findings, read=READ) -> dict[str, str]:
     written = re.split(r"^(?=## )", Report(findings, read).markdown(), flags=re.MULTILINE)[1:]
-    return dict(zip(KEYS, written, strict=True))
+    return dict(zip((*sections(findings, read), "cite"), written, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,14 @@ def test_what_is_left_out_lacking_or_contradicts_itself_is_told(findings):
     lacking = {"low": None, "high": None, "interval_reason": "one game"}
     findings["events"]["seer"]["before"] = {**sample.estimate(), **lacking}
     findings["votes"]["own_argmax"]["unjudged"] = 7
-    findings["claims"]["by_kind"]["role"]["given"] |= {"n": 6, "true": 3, "lie": 2, "mistake": 1, "uncheckable": 0}
+    findings["claims"]["by_kind"]["role"]["given"] |= {
+        "n": 6,
+        "true": 3,
+        "lie": 2,
+        "mistake": 1,
+        "insincere": 0,
+        "uncheckable": 0,
+    }
     (first, *_) = (row for name, row in findings["variability"]["metrics"].items() if "/" not in name)
     first |= {**sample.estimate(), "unit": "share", "paper_mean": 0.5, "paper_half": 0.05}
     written, tables_made = markdown(findings), tables(findings, READ)
@@ -85,7 +91,7 @@ def test_what_is_left_out_lacking_or_contradicts_itself_is_told(findings):
         findings["votes"]["hits_by_round"]
     )
     counts = line(tables_made["claims"], "Role, attached, and heard in the words")
-    assert [cell.text for cell in counts] == ["6", "3", "2", "1", "0"]
+    assert [cell.text for cell in counts] == ["6", "3", "2", "1", "0", "0"]
     assert tables_made["claims"].rows[-1].head.text == "All"
     # a headline shows our interval and the paper's way
     pooled, _, spread = tables_made["headlines"].rows[0].cells
@@ -94,15 +100,18 @@ def test_what_is_left_out_lacking_or_contradicts_itself_is_told(findings):
 
 VERDICTS = {
     "balanced_accuracy": (
-        *("tell deceptive", "take truthful"),
-        *("do not clearly tell deceptive", "whether observers tell dec"),
+        *("Observers tell statements that their speakers call deceptive", "flag what speakers call truthful more"),
+        *("do not clearly tell what speakers call deceptive", "whether observers tell what speakers call"),
     ),
     "suspicion_gap": ("Suspicion separates", "points away", "does not clearly separate", "whether suspicion separates"),
     "vote_hit_lift": (
         *("Votes find Werewolves more", "Votes find Werewolves less"),
         *("do not clearly find", "whether votes find"),
     ),
-    "truth_balanced_accuracy": ("tell false", "take true", "do not clearly tell false", "whether observers tell false"),
+    "truth_balanced_accuracy": (
+        *("Observers tell lies", "for the lies"),
+        *("do not clearly tell lies", "whether observers tell lies"),
+    ),
 }
 
 
@@ -139,24 +148,26 @@ def test_few_blocks_are_a_caveat(findings, blocks, kind, written):
 
 def test_the_answer_names_the_best_agent_only_where_the_test_says_so(findings):
     ability, tested = findings["abilities"]["role"], findings["primary"]["metrics"]["best_detector"]
-    ability["agents"]["llm:big"]["sensitivity"] = sample.estimate(0.5)
+    findings["agents"]["llm:big"]["role_auc"] = sample.estimate(0.71)
 
     def answered() -> str:
         return markdown(findings)["answer"]
 
     assert "**" not in answered().splitlines()[2], "nothing is bold where nobody leads"
     tested |= {"agent": "llm:big", "verdict": "above"}
-    assert "big **detects best** (d′ +0.50); nobody clearly conceals best" in answered()
+    assert "big **detects best** (AUC of suspicion 0.710); nobody clearly conceals best" in answered()
     tested["verdict"] = "few"
     assert "nobody clearly detects best (too few games)" in answered()
     tested |= {"agent": None, "verdict": "undefined"}
     assert "nobody clearly detects best (no two of them can be held against each other)" in answered()
+    tested["difference"]["reason"] = "not identified in this design: its judgements cannot tell who detects well"
+    assert "nobody clearly detects best (not identified in this design:" in answered()
     ability["components"] = 2
     assert "fall into 2 groups that never met" in answered()
     assert "detects best" not in answered()
 
 
-def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_script_is(findings):
+def test_the_first_screen_has_seven_columns_and_three_caveats_and_says_what_a_script_is(findings):
     findings["settings"]["include_defaulted"] = [False, True]
     findings["outcomes"]["mixed_protocols"] = True
 
@@ -164,7 +175,7 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
         return Report(findings, gathered(sample.games(1, agents))).context.names
 
     written = markdown(findings, gathered(sample.games(1, ("scripted", "llm:big"))))["answer"]
-    assert len(tables(findings, READ)["answer-table"].columns) == 6
+    assert len(tables(findings, READ)["answer-table"].columns) == 7
     assert "scripted is a script, not a model" in written
     assert written.count("**Warning:**") == 3
     servers = ("llm:big", "llm:big@http://host/v1", "scripted")
@@ -172,13 +183,31 @@ def test_the_first_screen_has_six_columns_and_three_caveats_and_says_what_a_scri
     assert names("exec:bot", "llm:maker/big@http://host/v1") == ("bot", "big")
 
 
+def test_the_first_screen_tells_no_d_prime_without_an_interval_and_of_few_games_not_who_is_before_whom(findings):
+    lacking = {**sample.estimate(), "low": None, "high": None, "interval_reason": "one game"}
+    for row in findings["abilities"]["role"]["agents"].values():
+        row |= {"sensitivity": lacking, "criterion": lacking}
+    names = [column.name for column in tables(findings, READ)["answer-table"].columns]
+    for row in tables(findings, READ)["answer-table"].rows:
+        cell = row.cells[names.index("The same by flags: d′ / criterion") - 1]
+        assert (cell.text, cell.reason) == ("– / –", "one game")
+    findings["primary"]["metrics"]["best_detector"] |= {
+        "agent": sample.AGENTS[0],
+        "second": sample.AGENTS[1],
+        "verdict": "few",
+    }
+    assert (
+        "big before small in AUC of suspicion against the role: too few games to tell" in markdown(findings)["primary"]
+    )
+
+
 def test_a_declared_metric_that_has_no_baseline_is_not_called_undefined(findings):
     tested = findings["primary"]["metrics"]["balanced_accuracy"]
     findings["primary"]["metrics"] = {"recall": tested | {"label": "recall", "baseline": None, "verdict": "undefined"}}
-    assert "| Recall is not tested |" in markdown(findings)["primary"]
+    assert "| Recall (not tested) |" in markdown(findings)["primary"]
     findings["primary"]["metrics"]["recall"] |= {"value": None, "difference": sample.estimate(None)}
     written = markdown(findings)["primary"]
-    assert "| Recall is undefined |" in written
+    assert "| Recall (undefined) |" in written
     assert "– undefined: no game has it." in written
     assert "undefined: undefined" not in written
 
@@ -289,7 +318,7 @@ def test_a_mean_of_figure_1_has_an_interval_from_five_games_on(findings, games, 
 MANIFEST = {
     "study": "study-0123abcd",
     "name": "Big & small {100 %}",
-    "seed": "7",
+    "seed_sha256": "00ff",
     "wolfbus": "0.1.0",
     "created": "2026-11-21",
     "git": {"commit": "abc123", "dirty": True},
@@ -308,7 +337,9 @@ def test_a_study_is_cited_with_version_commit_and_seed_and_games_of_none_by_thei
     assert written.startswith("@misc{wolf2025,")
     assert "@misc{study-0123abcd," in written
     assert r"Big \& small \{100 \%\}" in written
-    assert "98 games played to their end; seed 7; wolfbus 0.1.0; commit abc123 with changes" in written
+    assert (
+        "98 games played to their end; SHA-256 of its seed 00ff; wolfbus 0.1.0; commit abc123 with changes" in written
+    )
     assert "year = {2026}" in written
     assert written.count("{") == written.count("}")
     first, second = (cited(games=sample.games(n)) for n in (1, 2))

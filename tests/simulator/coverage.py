@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pytest
 
-from analytics.measures import MEASURES, Sheet, Study, variability
+from analytics.metrics.beyond import variability
+from analytics.metrics.headlines import headline_rows
+from analytics.metrics.study import Study
+from analytics.results import Results
+from tests.analytics.arrays import tables_from
+from tests.analytics.script import headlines
 from tests.simulator.judgements import Agents, simulate
 
 ENDLESS = 80
@@ -31,11 +36,11 @@ def of_headlines(agents: Agents, games: int, studies: int, names: Iterable[str],
     names = list(names)
 
     def rows(games: int, seed: int) -> Mapping[str, Mapping]:
-        return variability(Study(simulate(agents, games, seed, **setting)), names)["metrics"]
+        return headlines(simulate(agents, games, seed, **setting), *names)
 
-    true = Sheet(Study(simulate(agents, max(1_500, ENDLESS * games), 0, **setting))).pooled(
-        [MEASURES[name] for name in names]
-    )
+    endless = Study(tables_from(simulate(agents, max(1_500, ENDLESS * games), 0, **setting)), with_intervals=False)
+    results = Results(headline_rows(endless, names))
+    true = {name: row["value"] for name, row in variability(endless, results, names)["metrics"].items()}
     found = (rows(games, seed) for seed in range(1, studies + 1))
     return coverage(({name: (row["low"], row["high"]) for name, row in each.items()} for each in found), true)
 

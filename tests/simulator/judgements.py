@@ -2,13 +2,14 @@
 
 A statement is deceptive or truthful, and every other seat of the game flags it or not:
 
-    logit P(flag | deceptive) = hit + detects(observer) - conceals(speaker) + roles + u(statement) + v(game) + w(pair)
-    logit P(flag | truthful) = alarm + false_alarm(observer) + suspected(speaker) + roles + u + v + w
+    P(flag | deceptive) = Φ(hit + detects(observer) - conceals(speaker) + roles + u(statement) + v(game) + w(pair))
+    P(flag | truthful) = Φ(alarm + false_alarm(observer) + suspected(speaker) + roles + u + v + w)
 
 with u, v and w normal, of standard deviations `statement_sd`, `game_sd` (0 unless asked for) and `pair_sd` (an
 observer's leaning towards one speaker through one game, 0 unless asked for). The last two make judgements of one game
 depend on each other: that is what an interval that takes judgements for independent gets wrong. `deceives_sd` lets the
-share of deceptive statements differ between games, too.
+share of deceptive statements differ between games, too. Over all statements, games and pairs, a rate is Φ of the
+same over √(1 + the variances of u, v and w) (`Setting.scale`).
 
 Nobody dies in these games: statements go round by lot, all others judge, and everybody votes once a round by lot.
 """
@@ -18,8 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import ndtr
 
-from analytics.measures import DTYPES, LIE, NO_CLAIM, TRUE, Columns
+from tests.analytics.arrays import LIE, NO_CLAIM, TRUE, Columns, filled
 from wolfbus.vocabulary import ROLES
 
 SEATS = ("Villager", "Villager", "Villager", "Villager", "Werewolf", "Werewolf", "Seer", "Doctor")
@@ -29,7 +31,7 @@ SEATS = ("Villager", "Villager", "Villager", "Villager", "Werewolf", "Werewolf",
 @dataclass(frozen=True)
 class Agents:
     """What is to be found again; one number an agent in the first four, one a role (in the order of `ROLES`) in the
-    others, all in logits and each with sum 0.
+    others, all in d′ and each with sum 0.
 
     Attributes:
         detects: how much readier than the average agent it is to flag a deceptive statement.
@@ -61,8 +63,8 @@ class Setting:
     """How the games are played.
 
     Attributes:
-        hit: logit of a flag on a deceptive statement, for average agents.
-        alarm: logit of a flag on a truthful one.
+        hit: z of a flag on a deceptive statement, for average agents.
+        alarm: z of a flag on a truthful one.
         deceptive: share of deceptive statements, by role in the order of `ROLES`.
         statements: statements in a game.
         rounds: over which they are spread.
@@ -75,12 +77,12 @@ class Setting:
         seating: weights with which agents are seated; equal unless given.
     """
 
-    hit: float = 0.4
-    alarm: float = -0.8
+    hit: float = 0.25
+    alarm: float = -0.5
     deceptive: tuple[float, ...] = tuple({"Werewolf": 0.75}.get(role, 0.35) for role in ROLES)
     statements: int = 24
     rounds: int = 3
-    statement_sd: float = 0.8
+    statement_sd: float = 0.5
     game_sd: float = 0.0
     pair_sd: float = 0.0
     deceives_sd: float = 0.0
@@ -88,8 +90,13 @@ class Setting:
     confesses: float | tuple[float, ...] = 1.0
     seating: tuple[float, ...] | None = None
 
+    @property
+    def scale(self) -> float:
+        """What makes d′ over all statements, games and pairs of d′ within them."""
+        return float(1 / np.sqrt(1 + self.statement_sd**2 + self.game_sd**2 + self.pair_sd**2))
 
-def draw_agents(count: int, seed: int, spread: float = 0.8, role_spread: float = 0.4) -> Agents:
+
+def draw_agents(count: int, seed: int, spread: float = 0.5, role_spread: float = 0.25) -> Agents:
     """Return agents whose parameters are normal with these standard deviations, brought to sum 0."""
     rng = np.random.default_rng([seed, 1])
 
@@ -141,7 +148,6 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         role=role,
         agent=agent,
         d=label,
-        c=0.9,
         kind=np.where(label, 5, 0),
         length=np.random.default_rng([seed, 3]).integers(5, 60, total),
         checksum=np.arange(total, dtype="i8") + seed * 1_000_000,
@@ -153,12 +159,12 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
     observer = (speaker[k] + np.tile(np.arange(1, seats), total)) % seats
     observer = np.sort(observer.reshape(total, seats - 1), axis=1).ravel()
     who = sides(roles, seated, game[k], observer=observer, target=speaker[k])
-    logit = chances(agents, setting, deceptive[k], who)
-    logit += rng.normal(0.0, 1.0, total)[k] * setting.statement_sd
-    logit += rng.normal(0.0, 1.0, games)[game[k]] * setting.game_sd
-    logit += rng.normal(0.0, 1.0, (games, seats, seats))[game[k], observer, speaker[k]] * setting.pair_sd
-    flag = rng.random(len(k)) < _inverse_logit(logit)
-    suspicion = np.round(_inverse_logit(logit + rng.normal(0.0, 0.5, len(k)) + np.where(flag, 0.7, -0.7)), 2)
+    z = means(agents, setting, deceptive[k], who)
+    z += rng.normal(0.0, 1.0, total)[k] * setting.statement_sd
+    z += rng.normal(0.0, 1.0, games)[game[k]] * setting.game_sd
+    z += rng.normal(0.0, 1.0, (games, seats, seats))[game[k], observer, speaker[k]] * setting.pair_sd
+    flag = rng.random(len(k)) < ndtr(z)
+    suspicion = np.round(ndtr(z + rng.normal(0.0, 0.3, len(k)) + np.where(flag, 0.4, -0.4)), 2)
     before, pairs = _smoothed(game[k], observer, speaker[k], suspicion)
     judgements = filled(
         "judgements",
@@ -169,8 +175,6 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         **who,
         d=flag,
         s=suspicion,
-        c=0.5,
-        kind=np.where(flag, 5, 0),
         before=before,
     )
     ids = tuple(f"sim-{at:05d}" for at in range(games))
@@ -184,9 +188,7 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
             *("games", games),
             finished=1,
             winner=rng.integers(1, 3, games),
-            rounds=setting.rounds,
             seats=seats,
-            ending=-1,
             turns=per_game,
             votings=setting.rounds,
         ),
@@ -200,9 +202,8 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
         ),
         statements=statements,
         judgements=judgements,
-        processes=("house",),
         names=tuple(f"Name {place}" for place in range(seats)),
-        **{name: filled(name, 0) for name in ("claims", "nights", "rounds", "votings")},
+        rounds=filled("rounds", 0),
         votes=_votes(rng, roles, seated, setting.rounds),
         pairs=filled(
             *("pairs", len(pairs[0])),
@@ -211,12 +212,6 @@ def simulate(agents: Agents, games: int, seed: int, setting: Setting | None = No
             d=pairs[3],
         ),
     )
-
-
-def filled(table: str, rows: int, **columns) -> dict[str, np.ndarray]:
-    """Return a table of so many rows: a column is an array or one value for all, and 0 unless given."""
-    assert columns.keys() <= DTYPES[table].keys()
-    return {name: np.broadcast_to(columns.get(name, 0), rows).astype(dtype) for name, dtype in DTYPES[table].items()}
 
 
 def sides(roles: np.ndarray, seated: np.ndarray, game: np.ndarray, **seats: np.ndarray) -> dict[str, np.ndarray]:
@@ -228,8 +223,8 @@ def sides(roles: np.ndarray, seated: np.ndarray, game: np.ndarray, **seats: np.n
     }
 
 
-def chances(agents: Agents, setting: Setting, deceptive: np.ndarray, who: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the logit of a flag for each row of judgements, without the normal effects."""
+def means(agents: Agents, setting: Setting, deceptive: np.ndarray, who: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the z of a flag for each row of judgements, without the normal effects."""
     observer, speaker, roles = who["observer_agent"], who["target_agent"], (who["observer_role"], who["target_role"])
     hit = setting.hit + agents.detects[observer] - agents.conceals[speaker]
     hit = hit + agents.observer_roles[roles[0]] - agents.speaker_roles[roles[1]]

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from analytics import Result, look
 from analytics.figures.tables import Panel, forest
-from analytics.measures.primary import LEADS
+from analytics.metrics.abilities import DETECTION, NOT_IDENTIFIED
+from analytics.metrics.primary import LEADS
+from analytics.metrics.skill import SIDES
 from analytics.report.caveats import SHOWN, caveats, missing_answers, verdict
 from analytics.report.context import Context, drawing, estimate_cell, metric, over_all
 from analytics.report.entries import IndexedGame, StatementEntry
@@ -29,17 +31,20 @@ from wolfbus.document import (
     plain,
     warning,
 )
-from wolfbus.formats import between, count, in_unit, listed, percent, quantity, words
+from wolfbus.formats import between, count, in_unit, listed, percent, quantity
+from wolfbus.printable import words
 from wolfbus.roles import FACTS
 
 _DOES: Final = {"best_detector": "detects", "best_deceiver": "conceals"}
+_SCALE: Final = {DETECTION: ("AUC of suspicion", "score"), "concealment": ("d′", "logit")}
 _NAMED: Final = 6
 """Agents that a headline names."""
 
 
 def answer(findings: Result, context: Context) -> Section:
-    """Return the answer, the agents on both abilities, and what goes before believing them."""
+    """Return the answer, how well agents detect and conceal, and what goes before believing them."""
     abilities = look(findings, "abilities", "role") or {}
+    areas = look(findings, "agents") or {}
     caption = phrase("answer/figure")
     if _groups(findings) > 1:
         caption += f" {phrase('answer/figure_apart')}"
@@ -50,7 +55,7 @@ def answer(findings: Result, context: Context) -> Section:
         *map(warning, islice(caveats(findings, context), SHOWN)),
         drawing(
             "answer-figure",
-            partial(abilities_figure, abilities, context),
+            partial(abilities_figure, abilities, areas, context),
             caption,
             abilities,
             empty,
@@ -82,13 +87,18 @@ def sentence(findings: Result, context: Context) -> Iterator[Part]:
         leader = look(findings, "primary", "metrics", question, "agent")
         result = verdict(findings, question)
         if result == "above" and leader is not None:
-            ability = look(findings, "abilities", "role", "agents", leader, LEADS[question]) or {}
+            where = ("agents",) if LEADS[question] == DETECTION else ("abilities", "role", "agents")
+            ability = look(findings, *where, leader, LEADS[question]) or {}
             yield context.agent_link(leader)
             yield " "
             yield Strong(f"{does} best")
-            yield f" (d′ {in_unit(ability.get('value'), 'logit')})"
+            scale, unit = _SCALE[LEADS[question]]
+            yield f" ({scale} {in_unit(ability.get('value'), unit)})"
         else:
-            why = result if result in {"few", "exploratory"} else "unranked" if leader is None else "close"
+            why: str = result if result in {"few", "exploratory"} else "unranked" if leader is None else "close"
+            reason = look(findings, "primary", "metrics", question, "difference", "reason")
+            if str(reason).startswith(NOT_IDENTIFIED.partition(":")[0]):
+                why = "not_identified"
             words = phrase(f"answer/{why if len(context.agents) > 1 else 'one_agent'}")
             yield phrase("answer/nobody", does=does, why=words)
     yield "."
@@ -99,56 +109,81 @@ def _groups(findings: Result) -> int:
     return look(findings, "abilities", "role", "components") or 1
 
 
-def abilities_figure(abilities: Result, context: Context) -> str | None:
-    """Return both abilities of every agent as a figure."""
+def abilities_figure(abilities: Result, areas: Result, context: Context) -> str | None:
+    """Return how well every agent detects and conceals as a figure.
+
+    Args:
+        abilities: of agents, on the ground of the role.
+        areas: by agent, its AUC among what else it did.
+        context: the report's.
+    """
     rows: dict[str, Any] = abilities.get("agents") or {}
     places = {name: row.get("component") or 0 for name, row in rows.items()}
-    ranked = sorted(rows, key=lambda name: (places[name], -(look(rows[name], "sensitivity", "value") or 0.0), name))
+    area = {name: look(areas, name, DETECTION) for name in rows}
+    ranked = sorted(rows, key=lambda name: (places[name], -((area[name] or {}).get("value") or 0.0), name))
     several = (abilities.get("components") or 1) > 1
     names = {name: f"{places[name] + 1}: {context.name(name)}" if several else context.name(name) for name in ranked}
+    detection = {names[name]: area[name] for name in ranked}
+    concealment = {names[name]: rows[name].get("concealment") for name in ranked}
     panels = [
-        Panel(heading, axis, "logit", {names[name]: rows[name].get(ability) for name in ranked}, ink)
-        for ability, heading, axis, ink in (
-            ("sensitivity", "Sensitivity (detects)", "d′; 0: tells nothing apart", "pass"),
-            ("concealment", "Concealment (is not detected)", "d′; 0: the average agent", "flag"),
-        )
+        Panel("Detects", "AUC of suspicion; 0.5: chance", "score", detection, "pass", 0.5),
+        Panel("Conceals", "d′; 0: the average agent", "logit", concealment, "flag"),
     ]
-    return forest("abilities", "Agents by sensitivity and concealment", panels)
+    return forest("abilities", "Agents by how well they detect and conceal", panels)
 
 
 def agents(findings: Result, context: Context) -> TableBlock:
-    """Return one line of each agent: games, wins, detection, lies told and confessed."""
+    """Return one line of each agent: games, wins or skill of winning, detection, lies told as a Werewolf and
+    confessed. In mixed teams a side's wins are its team's, so the skill model takes their place.
+    """
     truths, nothing = look(findings, "truth", "by_agent") or {}, {"value": None, "n": 0, "reason": "it said nothing"}
-    silent = {"lie_rate": nothing, "confession_rate": nothing} if truths else {}
+    silent = {"wolf_lie_rate": nothing, "confession_rate": nothing} if truths else {}
+    modelled = look(findings, "abilities", "role", "agents") or {}
     rows = {
         name: {
             "games": look(findings, "agents", name, "games"),
-            "both": _wins(look(findings, "agents", name, "wins") or {}),
-            "sensitivity": look(findings, "abilities", "role", "agents", name, "sensitivity"),
+            "both": _both([look(findings, "agents", name, "wins", side) for side in ("werewolves", "villagers")]),
+            "skill": _both([look(findings, "skill", "agents", name, side, "skill") for side in SIDES], "logit"),
+            DETECTION: look(findings, "agents", name, DETECTION),
+            "flags": _both([_bounded(look(modelled, name, what)) for what in ("sensitivity", "criterion")], "logit"),
             **truths.get(name, silent),
         }
         for name in context.agents
     }
-    return table("answer/answer-table", findings, context, rows=rows)
+    mixed = bool(look(findings, "outcomes", "mixed_teams"))
+    without = ["Wins as Werewolf / village" if mixed else "Skill as Werewolf / village"]
+    return table("answer/answer-table", findings, context, rows=rows, without=without)
 
 
-def _wins(by_side: Mapping[str, Any]) -> Cell:
-    """Return the wins with both sides in one cell."""
-    wins = [estimate_cell(by_side.get(side)) for side in ("werewolves", "villagers")]
+def _bounded(estimate: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return an estimate, undefined where it has a value without an interval: nobody could tell how much it says."""
+    if estimate is None or estimate.get("value") is None or estimate.get("low") is not None:
+        return estimate
+    return {**estimate, "value": None, "reason": estimate.get("interval_reason")}
+
+
+def _both(estimates: Sequence[Mapping[str, Any] | None], unit: str = "share") -> Cell:
+    """Return two estimates in one cell, with the interval of each."""
+    cells = [estimate_cell(one, unit) for one in estimates]
     return Cell(
-        " / ".join(cell.text for cell in wins),
-        " / ".join(cell.under.partition(" · ")[0] for cell in wins),
-        reason=None if any(cell.reason is None for cell in wins) else wins[0].reason,
+        " / ".join(cell.text for cell in cells),
+        " / ".join(cell.under.partition(" · ")[0] for cell in cells),
+        reason=None if any(cell.reason is None for cell in cells) else cells[0].reason,
     )
 
 
 def _links(context: Context) -> Prose:
     """Return where to see a game, whether the records hold, and how to cite."""
     example = (LinkText("What a game looked like", "example"), " · ") if context.indexed.games else ()
-    records, whole = len(context.files), len(context.files) - len(context.problems)
+    logs = sum(note.published for note in context.files)
+    records, whole = len(context.files) - logs, len(context.files) - logs
+    whole -= sum(not note.published for note in context.problems)
     # one over other records, or over some that are missing, would be taken for theirs; what was run names each
     hashes = [f", study hash {check.hash[:12]}…" for check in context.checks if check.hash and check.whole == records]
     extent = phrase("answer/records", whole=count(whole), records=quantity(records, "record"), hash="".join(hashes[:1]))
+    if logs:
+        unsealed = phrase("answer/logs", logs=quantity(logs, "published log"))
+        extent = f"{extent}; {unsealed}" if records else f": {unsealed}"
     return plain(*example, LinkText("How to cite", "cite"), extent, " · ", LinkText("What was run", "design"))
 
 
@@ -284,7 +319,7 @@ def example(game: IndexedGame, context: Context) -> Section:
         suspected = sorted(entries, key=_suspicion, reverse=True)[:_PER_ROUND]
         lines += [_statement(entry) for entry in sorted(suspected, key=lambda entry: entry.row.number)]
     course = f"{quantity(rows.rounds, 'round')} and {quantity(len(game.entries), 'statement')}"
-    ending = f"{winner} after {course}. The most suspected:"
+    ending = f"{winner} after {course}. Most suspected by those who could not know:"
     return Section(
         "example",
         "What a game looked like",
@@ -298,18 +333,22 @@ def example(game: IndexedGame, context: Context) -> Section:
 
 
 def _suspicion(entry: StatementEntry) -> float:
-    suspicions = [judgement.row.s for judgement in entry.judgements if judgement.row.s is not None]
+    """Return the mean suspicion of those who could not know the speaker's role."""
+    rows = (judgement.row for judgement in entry.judgements)
+    suspicions = [row.s for row in rows if row.s is not None and not row.informed]
     return sum(suspicions) / len(suspicions) if suspicions else 0.0
 
 
 def _statement(entry: StatementEntry) -> tuple[Part, ...]:
     row = entry.row
-    judged = [judgement for judgement in entry.judgements if judgement.row.d is not None]
-    flags = sum(bool(judgement.row.d) for judgement in judged)
+    # a partner's flag, or that of a Seer who inspected the speaker, finds nothing out
+    rows = (judgement.row for judgement in entry.judgements)
+    judged = [row for row in rows if row.d is not None and not row.informed]
+    flags = sum(bool(row.d) for row in judged)
     label = entry.label or "not labelled"
     lie = "; a lie by its claims" if entry.truth == "lie" else ""
     return (
         f"Round {row.round}, {words(row.speaker, _SEAT)} ({row.role}): ",
         LinkText(f"“{words(row.text or '', _TEXT)}”", entry.anchor),
-        f" Its own label: {label}{lie}; {flags} of {len(judged)} flag it.",
+        f" Its own label: {label}{lie}; {flags} of {len(judged)} who could not know flag it.",
     )

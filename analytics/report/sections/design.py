@@ -12,14 +12,15 @@ from analytics.report.context import Context, path_of, shorten_name
 from analytics.report.specs import Line, phrase, table
 from wolfbus.config import GameConfig
 from wolfbus.document import Block, Bullets, Cell, Section, TableBlock, plain, warning
-from wolfbus.formats import UNDEFINED, count, listed, quantity, visible
+from wolfbus.formats import UNDEFINED, count, listed, quantity
+from wolfbus.printable import visible
 
 if TYPE_CHECKING:
     # heavy, and a single game\'s ending has no use for them
     from analytics.gather import FileNote
     from analytics.gather.reading import StudyCheck
 
-_FACTS: Final = ("name", "study", "seed", "created", "updated", "budget_usd", "prompts", "wolfbus", "python")
+_FACTS: Final = ("name", "study", "seed_sha256", "created", "updated", "budget_usd", "prompts", "wolfbus", "python")
 _LONGEST: Final = 300
 _PAIRS: Final = 60
 _FAILED: Final = 200

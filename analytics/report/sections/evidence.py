@@ -13,12 +13,17 @@ from math import inf
 from typing import Any, Final
 
 from analytics import Result, look
-from analytics.measures.primary import LEADS, TELLING
+from analytics.metrics.abilities import DETECTION
+from analytics.metrics.bootstrap import TELLING
+from analytics.metrics.monitor import ANNOTATED
+from analytics.metrics.primary import LEADS
 from analytics.report.context import Context, estimate_cell, value_cell
 from analytics.report.specs import Line, phrase, specs, table
 from wolfbus.document import Block, Cell, Heading, Section, TableBlock, plain
-from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
+from wolfbus.formats import UNDEFINED, count, in_unit, percent, quantity
 
+_CLEAR: Final = {"above": "clear", "few": "too few games to tell"}
+"""What a verdict lets say of who is before whom."""
 _NAMES: Final = 8
 """Names that are shown: those that meet most more, or less, suspicion."""
 
@@ -48,8 +53,9 @@ def _tested(name: str, row: Mapping[str, Any], context: Context) -> Line:
         "p_adjusted": row.get("p_adjusted"),
     }
     if name in LEADS and first:
-        who = f"{context.name(first)} before {context.name(str(row.get('second')))} in {LEADS[name]}"
-        sentence = f"{who}: {'clear' if verdict == 'above' else 'not clear'}"
+        what = {DETECTION: "AUC of suspicion against the role"}.get(LEADS[name], LEADS[name])
+        who = f"{context.name(first)} before {context.name(str(row.get('second')))} in {what}"
+        sentence = f"{who}: {_CLEAR.get(verdict, 'not clear')}"
     else:
         words = specs("evidence").verdicts
         sentence = words.get(name, {}).get(verdict) or words["any"][verdict].format(label=_label(name, row))
@@ -60,10 +66,16 @@ def variability(findings: Result, context: Context) -> Section:
     """Return the table of headlines."""
     headlines = findings.get("variability") or {}
     metrics, blocks = headlines.get("metrics") or {}, headlines.get("blocks") or 0
-    lines = (_headline(name, metric, context) for name, metric in metrics.items() if "/" not in name)
+    lines = (
+        _headline(name, metric, context)
+        for name, metric in metrics.items()
+        if "/" not in name and (name not in ANNOTATED or metric.get("n"))
+    )
     kind = "blocks of the design" if headlines.get("block_kind") == "block" else "games"
     draws = count(headlines.get("draws") or 0)
     notes = [phrase("evidence/intervals", draws=draws, blocks=count(blocks), kind=kind)]
+    if (by_design := headlines.get("design_blocks") or blocks) < blocks and headlines.get("block_kind") == "game":
+        notes.append(phrase("evidence/single_games", blocks=quantity(by_design, "block")))
     if 0 < blocks < TELLING:
         notes.append(phrase("evidence/few", telling=TELLING, kind=kind))
     block = table("evidence/headlines", findings, context, lines=lines, notes=notes)
@@ -118,13 +130,13 @@ def _names(findings: Result, context: Context) -> TableBlock:
 
 
 _GROUNDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
-    "role": ("Werewolves against the others", {}),
+    "role": ("what Werewolves say against what others say", {}),
     "truth": (
-        "lies against true statements",
+        "lies against all other statements with a checkable claim",
         {"hits": "by={agent}&judged=flagged&truth=lie", "truth": "lie"},
     ),
     "label": (
-        "self-labels",
+        "what speakers call deceptive against what they call truthful",
         {"hits": "by={agent}&judged=tp", "alarms": "by={agent}&judged=fp", "label": "deceptive"},
     ),
 }
@@ -161,11 +173,6 @@ def _abilities(findings: Result, context: Context, abilities: Mapping[str, Any],
 
 def _remarks(abilities: Mapping[str, Any], *, several: bool) -> Iterator[str]:
     yield phrase("agents/model", draws=count(abilities.get("draws") or 0))
-    if (spread := abilities.get("statement_sd")) is not None:
-        yield phrase("agents/spread", spread=number(spread, 2))
-    if mistakes := abilities.get("mistakes_left_out"):
-        noun = "statement that is a mistake", "statements that are mistakes"
-        yield phrase("agents/mistakes", mistakes=quantity(mistakes, *noun))
     if several:
         yield phrase("agents/apart")
 

@@ -12,7 +12,8 @@ from analytics.reference import Definition, contradictions, definitions
 from analytics.report.context import Context
 from analytics.report.specs import phrase, specs
 from wolfbus.document import Block, Heading, LinkText, Listing, Part, Prose, Section, Strong, TermList, plain
-from wolfbus.formats import listed, visible
+from wolfbus.formats import listed
+from wolfbus.printable import visible
 
 
 def methods(_: Result, __: Context) -> Section:
@@ -121,7 +122,7 @@ def _study(study: Mapping[str, Any], context: Context) -> str:
     facts = [
         f"study {study.get('study')}",
         "" if ended is None else f"{ended} games played to their end",
-        f"seed {study.get('seed')}",
+        f"SHA-256 of its seed {study['seed_sha256']}" if study.get("seed_sha256") else "",
         f"wolfbus {study.get('wolfbus') or context.version}",
         f"commit {git['commit']}{' with changes' if git.get('dirty') else ''}" if git.get("commit") else "",
         f"prompts {study['prompts']}" if study.get("prompts") else "",

@@ -17,15 +17,16 @@ from analytics import Result, look
 from analytics.figures import curves
 from analytics.figures.curves import SCORE_WORDS, reliability, roc
 from analytics.figures.tables import confusion, production_by_role, suspicion_heatmap, win_shares
-from analytics.measures.bootstrap import mean_interval
+from analytics.metrics.bootstrap import mean_interval
 from analytics.report.context import Context, Selection, drawing, metric, over_all, value_cell
 from analytics.report.specs import Line, phrase, table
+from wolfbus.claims import kind_named
 from wolfbus.document import Block, Cell, Heading, Section, TableBlock, note, plain
 from wolfbus.formats import UNDEFINED, count, in_unit, number, percent, quantity
 from wolfbus.vocabulary import ROLES, Verdict
 
 if TYPE_CHECKING:
-    from analytics.measures.headlines import Score
+    from analytics.metrics.scores import Score
 
 _SPLITS: Final[Mapping[str, Mapping[str, Any]]] = {
     "role": {"split_name": "Role", "of": "the speaker's role", "by": "role", "paper": "base_rate"},
@@ -230,10 +231,15 @@ def truth(findings: Result, context: Context) -> Section:
     if mistakes.get("flagged") is not None:
         flagged = percent(mistakes["flagged"])
         notes.append(phrase("truth/mistakes", judgements=quantity(mistakes["n"], "judgement"), flagged=flagged))
+    asked_along = sum(look(findings, "outcomes", "labels", name) or 0 for name in ("with", "both"))
+    times = [table("truth/label-times", findings, context, by=by) for by in ("role", "agent")] if asked_along else []
     return Section("truth", "Truth: lies told, admitted, detected", (
         plain(phrase("truth/intro")),
         table("truth/truth", findings, context, by="role"),
         table("truth/truth", findings, context, by="agent"),
+        table("truth/stances", findings, context, by="role"),
+        table("truth/stances", findings, context, by="agent"),
+        *times,
         table("truth/truth-detection", findings, context, more=lines, notes=notes),
         _claims(findings, context),
     ))  # fmt: skip
@@ -246,7 +252,7 @@ def _claims(findings: Result, context: Context) -> TableBlock:
 
 def _of_kinds(kinds: Mapping[str, Any]) -> Iterator[Line]:
     rows = {
-        f"{kind.capitalize()}, {words}": look(row, source) or {}
+        f"{kind_named(kind).label}, {words}": look(row, source) or {}
         for kind, row in kinds.items()
         for source, words in _SOURCES.items()
     }
@@ -304,7 +310,7 @@ def _points(findings: Result, context: Context, data: Result, name: str, caption
 def _point(point: Result | None, role: str, round_: int) -> Cell:
     if point is None or point["mean"] is None:
         return Cell(UNDEFINED, reason="no game has a living pair with a judgement in this round")
-    within = mean_interval(point["mean"], point["sem"], point["n"])
+    within = mean_interval(point["mean"], point["sem"], point["n"])[:2]
     link = Selection(role=role, round=round_, judged="judged")
     return value_cell(point["mean"], n=point["n"], within=within, link=link)
 

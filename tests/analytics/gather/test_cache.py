@@ -14,9 +14,9 @@ import pytest
 
 import wolfbus
 from analytics.gather import Criteria, Gathered, gather
-from analytics.measures import ColumnsBuilder
+from analytics.tables import TablesBuilder
 from moderator.engine.reexecution import Verifier
-from tests.analytics.script import tables_of
+from tests.analytics.script import replies_of
 from tests.analytics.test_columns import same
 from wolfbus.cli import run
 from wolfbus.errors import RecordError
@@ -25,7 +25,7 @@ FOLDER = ".wolfbus"
 
 
 def equal(one: Gathered, other: Gathered) -> bool:
-    return same(one.columns, other.columns) and one.files == other.files and tables_of(one) == tables_of(other)
+    return same(one.tables, other.tables) and one.files == other.files and replies_of(one) == replies_of(other)
 
 
 def cache_times(folder: Path) -> dict[str, int]:
@@ -160,27 +160,27 @@ def test_where_nothing_can_be_kept_everything_goes_on(folder: Path, monkeypatch:
         elsewhere.mkdir()
         (folder / FOLDER).symlink_to(elsewhere)
     elif obstacle == "no secret":
-        monkeypatch.setattr("analytics.gather.cache._secret", lambda: None)
+        monkeypatch.setattr("wolfbus.cache.user_secret", lambda: None)
     else:
 
         def full(*_arguments, **_options):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("analytics.gather.cache.write_whole", full)
+        monkeypatch.setattr("wolfbus.cache.write_whole", full)
     assert equal(gather([folder], cached=True), gather([folder]))
     assert not list(folder.with_name("elsewhere").glob("*"))
 
 
 def test_a_file_that_grows_while_it_is_read_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    add = ColumnsBuilder.add
+    add = TablesBuilder.add
 
-    def growing(builder: ColumnsBuilder, *arguments, **options):
+    def growing(builder: TablesBuilder, *arguments, **options):
         add(builder, *arguments, **options)
         with (folder / "2.ndjson").open("ab") as file:
             file.write(b"more")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ColumnsBuilder, "add", growing)
+        patched.setattr(TablesBuilder, "add", growing)
         gather([folder], cached=True)
     assert not (folder / FOLDER).exists()
     assert equal(gather([folder], cached=True), gather([folder]))

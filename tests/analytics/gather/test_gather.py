@@ -13,15 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from analytics.findings import Metrics
 from analytics.gather import Criteria, each_game, find, gather
-from analytics.measures import columns_of
+from analytics.tables import tables_of
 from moderator.engine.reexecution import Verifier
-from tests.analytics.script import tables_of
+from tests.analytics.script import measured, replies_of
 from tests.analytics.test_columns import same
+from tests.published_log import PUBLISHED
 from wolfbus.errors import RecordError, WolfError
-
-PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "wolf-20250810-192402-events.ndjson"
 
 
 def into_study(folder: Path, **members: object) -> dict[str, str]:
@@ -47,8 +45,8 @@ def test_a_folder_gives_the_same_with_one_process_and_with_two_that_re_execute_i
     one = gather([played], workers=1)
     monkeypatch.setattr("analytics.gather.BATCH", 1)
     two = gather([played], Criteria(prover=Verifier), workers=2)
-    assert tables_of(one) == tables_of(two)
-    assert same(one.columns, two.columns)
+    assert same(one.tables, two.tables)
+    assert replies_of(one) == replies_of(two)
     assert [note.path for note in one.files] == [str(played / f"{seed}.ndjson") for seed in (1, 2, 3, 4)]
     assert one.problems == ()
     assert ([note.proven for note in one.files], [note.proven for note in two.files]) == ([None] * 4, [True] * 4)
@@ -63,11 +61,13 @@ def test_a_process_that_is_killed_while_it_reads_is_told_in_one_line(played: Pat
 
 
 def test_a_packed_file_is_read_like_any_other(folder: Path):
-    expected = tables_of(gather([folder]))
+    expected = gather([folder])
     for path in list(folder.iterdir()):
         (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    assert tables_of(gather([folder])) == expected
+    packed = gather([folder])
+    assert same(packed.tables, expected.tables)
+    assert replies_of(packed) == replies_of(expected)
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_damaged_record_is_counted_as_far_as_it_holds_and_named(folder: Path, 
     (note,) = gathered.problems
     assert (note.path, note.events, note.counted) == (str(path), events, True)
     assert re.fullmatch(problem, note.problem)
-    assert tables_of(gathered)["outcomes"]["unfinished"] == 1
+    assert measured("outcomes", gathered.tables)["unfinished"] == 1
 
 
 def test_one_game_in_two_files_counts_once(folder: Path):
     shutil.copy(folder / "1.ndjson", folder / "again.ndjson")
     gathered = gather([folder])
-    assert len(gathered.columns.ids) == 4
+    assert len(gathered.tables.ids) == 4
     (note,) = gathered.problems
     assert not note.counted
     assert note.problem == f"game {note.game} stands in {folder / '1.ndjson'}, too; it is read from there"
@@ -102,13 +102,14 @@ def test_one_game_in_two_files_counts_once(folder: Path):
 
 
 def test_of_two_files_of_a_game_the_whole_one_is_read(folder: Path):
-    expected = tables_of(gather([folder]))
+    expected = gather([folder])
     shutil.copy(folder / "1.ndjson", folder / "whole.ndjson")
     lines = (folder / "1.ndjson").read_bytes().splitlines(keepends=True)
     for damaged in (lines[:100], [*lines[:50], lines[51]], [*lines[:-1], lines[-1][:-9]]):
         (folder / "1.ndjson").write_bytes(b"".join(damaged))
         gathered = gather([folder])
-        assert tables_of(gathered) == expected
+        assert same(gathered.tables, expected.tables)
+        assert replies_of(gathered) == replies_of(expected)
         (note,) = gathered.problems
         assert (note.path, note.counted) == (str(folder / "1.ndjson"), False)
         assert [path.path for path, _ in each_game([folder])] == sorted(path.path for path in gathered.files)
@@ -142,7 +143,7 @@ def test_a_pipe_is_not_waited_for(folder: Path):
     os.mkfifo(folder / "study.json")
     (note,) = gather([folder]).problems
     assert (note.path, note.problem) == (str(folder / "pipe.ndjson"), "no regular file; it is passed over")
-    with pytest.raises(RecordError, match=r"pipe\.ndjson: a pipe or a device; save what comes out of it in a file"):
+    with pytest.raises(RecordError, match=r"pipe\.ndjson: not a file but a pipe; save what comes out of it in a file"):
         gather([folder / "pipe.ndjson"])
 
 
@@ -174,9 +175,9 @@ def test_a_study_has_blocks_and_its_journal_is_no_game(folder: Path):
     gathered = gather([folder])
     assert gathered.problems == ()
     assert [study.manifest for study in gathered.studies] == [manifest]
-    names = [gathered.columns.block_names[block] for block in gathered.columns.blocks]
+    names = gathered.tables.games["block"].to_list()
     expected = {game["game"]: game["block"] for game in games}
-    assert names == [expected[name] for name in gathered.columns.ids]
+    assert names == [expected[name] for name in gathered.tables.ids]
     manifest_of(folder, games=games, version=9)
     with pytest.raises(RecordError, match=r"study\.json: version 9 of a study; this wolfbus reads version 1"):
         find([folder])
@@ -185,13 +186,14 @@ def test_a_study_has_blocks_and_its_journal_is_no_game(folder: Path):
         find([folder])
 
 
-@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published log is not here")
+@pytest.mark.published_log
 def test_a_published_log_is_a_game_in_either_reading():
     read = gather([PUBLISHED])
     stored = gather([PUBLISHED], Criteria(as_recorded=True))
     assert read.problems == stored.problems == ()
-    assert tables_of(read)["labels"]["defaulted"] == 0
-    assert tables_of(stored)["labels"]["defaulted"] == tables_of(stored)["labels"]["total"]
+    assert measured("labels", read.tables)["defaulted"] == 0
+    labels = measured("labels", stored.tables)
+    assert labels["defaulted"] == labels["total"]
 
 
 def test_a_record_that_a_study_has_lost_is_named(folder: Path):
@@ -216,11 +218,7 @@ def test_streaming_the_games_gives_the_rows_that_are_gathered_and_the_words_that
     assert all(texts)
     with_texts = gather([played], with_words=len(texts))
     assert with_texts.games == again
-    assert same(with_texts.columns, columns_of(again.values()))
-    metrics = Metrics()
-    for rows in again.values():
-        metrics.add(rows)
-    assert metrics.result() == tables_of(with_texts)
+    assert same(with_texts.tables, tables_of(again.values()))
     of_all_but_the_last = len(texts) - len(list(again.values())[-1].statements)
     for limit in (0, of_all_but_the_last, len(texts) - 1):
         assert gather([played], with_words=limit).games == {}

@@ -1,0 +1,105 @@
+"""How games end and how long they are (paper 5.2; metrics: outcomes)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from analytics.metrics.formulas import quotient
+from analytics.metrics.study import Scope, Study
+from analytics.metrics.sums import Figure, Sums, sums_of
+from analytics.results import NOBODY, ResultRow, group_text
+from analytics.rows import PROTOCOLS
+from wolfbus.vocabulary import ASSESSMENT_TIMES, LABEL_TIMES
+
+LENGTHS: Final = ("nights", "debate_turns", "voting_rounds", "statements", "judgements")
+"""What is counted in every game."""
+
+
+def wins(scope: Scope) -> Iterator[Sums]:
+    """Yield finished games by who won; of an agent, its seats in them: of those that are no Werewolves the ones that
+    won, of its Werewolves likewise, and of all its seats those in games that nobody won.
+    """
+    games = scope.study.tables.games.with_row_index("game").filter("finished")
+    if scope.agent is None:
+        yield sums_of(
+            games,
+            scope.study.games,
+            villagers=pl.col("winner") == "villagers",
+            villagers_n=1.0,
+            werewolves=pl.col("winner") == "werewolves",
+            werewolves_n=1.0,
+            nobody=pl.col("winner").is_null(),
+            nobody_n=1.0,
+        )
+        return
+    of_games = games.select(pl.col("game").cast(pl.Int32), "winner")
+    seats = scope.of(scope.study.tables.seats, "agent").join(of_games, on="game", maintain_order="left")
+    wolf = pl.col("role") == "Werewolf"
+    yield sums_of(
+        seats,
+        scope.study.games,
+        villagers=~wolf & (pl.col("winner") == "villagers"),
+        villagers_n=~wolf,
+        werewolves=wolf & (pl.col("winner") == "werewolves"),
+        werewolves_n=wolf,
+        nobody=pl.col("winner").is_null(),
+        nobody_n=1.0,
+    )
+
+
+def won_by(winner: str) -> Figure:
+    """Return the share of games that somebody won."""
+    return Figure(
+        quotient(winner, f"{winner}_n"),
+        lambda s: getattr(s, f"{winner}_n"),
+        "no game is finished",
+        is_rate_of_games=True,
+    )
+
+
+def game_rows(study: Study) -> Iterator[ResultRow]:
+    """Yield how many games there are, how they ended, and their lengths.
+
+    Shares and per-game means are over finished games: a game that was cut off has no outcome and no length yet. Totals
+    are over all. A turn of debate in which nothing was said is a turn but no statement; judgements are those that
+    count.
+    """
+    games = study.tables.games
+    finished = games["finished"]
+    yield _count("games", study.games)
+    yield _count("finished_games", int(finished.sum()))
+    for protocol in PROTOCOLS:
+        yield _count("games", int((games["protocol"].cast(pl.String) == protocol).sum()), protocol=protocol)
+    for column, values in (("label", LABEL_TIMES), ("assess", ASSESSMENT_TIMES)):
+        for value in values:
+            yield _count("games", int((games[column].cast(pl.String) == value).sum()), **{column: value})
+    yield _count("games", int((~games["feedback"]).sum()), feedback="no")
+    endings = games.filter("finished")["reason"].drop_nulls().cast(pl.String).to_list()
+    for ending in sorted(set(endings)):
+        yield _count("games", endings.count(ending), ending=ending)
+    counted = games.with_columns(
+        statements=_per_game(study.tables.statements, study.games),
+        judgements=_per_game(study.judged, study.games),
+    )
+    for name in LENGTHS:
+        lengths = [int(length) for length in counted.filter("finished")[name]]
+        n, total = len(lengths), sum(lengths)
+        # whole numbers until the last division: the spread of equal lengths is exactly 0
+        scaled = n * sum(length**2 for length in lengths) - total**2
+        yield ResultRow(f"{name}_per_game", "all", NOBODY, total / n if n else None, n=n)
+        yield ResultRow(f"{name}_sd", "all", NOBODY, math.sqrt(scaled / (n * (n - 1))) if n > 1 else None, n=n)
+        yield _count(f"{name}_total", int(counted[name].sum()))
+
+
+def _per_game(frame: pl.DataFrame, games: int) -> pl.Series:
+    counts = frame["game"].value_counts(name="rows")
+    places = pl.DataFrame({"game": range(games)}, {"game": pl.Int32})
+    return places.join(counts, on="game", how="left", maintain_order="left")["rows"].fill_null(0).cast(pl.Int64)
+
+
+def _count(metric: str, value: int, **group: str) -> ResultRow:
+    return ResultRow(metric, group_text(group), NOBODY, value)

@@ -1,0 +1,96 @@
+"""How many games a study needs: against the textbook where it applies, and the verdict rule where it does not."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from analytics.metrics import planning
+from analytics.metrics.planning import Pilot
+from tests.golden.running import wolfbus
+from wolfbus.errors import ConfigError
+
+
+def pilot(metrics: int = 1, blocks: int = 400, games_per_block: float = 1.0) -> Pilot:
+    """Blocks that differ as normal numbers do, with mean 0 and standard deviation 1."""
+    drawn = np.random.default_rng(5).standard_normal((metrics, blocks))
+    deviations = drawn - drawn.mean(axis=1, keepdims=True)
+    return Pilot("auc", "probability", deviations / deviations.std(axis=1, keepdims=True), games_per_block)
+
+
+def needed(told: Pilot, difference: float) -> int:
+    return min(blocks for blocks, power in told.curve(difference) if power >= 0.8)
+
+
+def test_one_metric_needs_about_the_blocks_that_a_test_of_a_normal_mean_needs():
+    textbook = ((norm.ppf(0.99) + norm.ppf(0.8)) / 0.4) ** 2
+    assert needed(pilot(), 0.4) == pytest.approx(textbook, rel=0.2)
+
+
+def test_smaller_differences_more_metrics_and_either_direction():
+    assert needed(pilot(), 0.8) < needed(pilot(), 0.4) < needed(pilot(6), 0.4)
+    assert needed(pilot(), -0.4) == pytest.approx(needed(pilot(), 0.4), rel=0.2)
+
+
+def test_what_so_many_games_find_is_the_difference_that_needs_them():
+    blocks = needed(pilot(3), 0.5)
+    assert pilot(3).smallest(blocks) == pytest.approx(0.5, rel=0.1)
+
+
+def test_blocks_that_cannot_be_told_apart_from_their_mirror_have_no_power():
+    assert pilot().power(6, 100.0) == 0
+    assert pilot().smallest(6) is None
+
+
+def test_no_difference_is_hardly_ever_stated():
+    assert pilot(6).power(40, 1e-9) < 0.03
+
+
+def test_a_pilot_whose_blocks_are_all_alike_is_refused(monkeypatch):
+    monkeypatch.setattr(planning, "metrics_by_block", lambda _study, _chosen: ({}, {"auc": np.full(16, 0.3)}))
+    with pytest.raises(ConfigError, match="all its blocks are alike"):
+        planning.pilot_of(SimpleNamespace(blocks=16, games=16), "auc", [])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planned")
+    words = "run --players scripted*4,random*4 --design mirrored --games 16 --seed 2 --out pilot --quiet"
+    assert wolfbus(folder, *words.split()).code == 0
+    return folder
+
+
+def test_a_pilot_tells_games_a_curve_and_what_so_many_games_would_find(folder):
+    asked = ("plan", "--from", "pilot", "--metric", "vote_hit_lift", "--json")
+    told = json.loads(wolfbus(folder, *asked, "--difference", "0.2").out)
+    games = [point["games"] for point in told["curve"]]
+    assert games == sorted(games)
+    assert told["games"] % 2 == 0
+    assert next(point["power"] for point in told["curve"] if point["games"] == told["games"]) >= 0.8
+    found = json.loads(wolfbus(folder, *asked, "--games", str(told["games"])).out)["difference"]
+    assert found == pytest.approx(0.2, rel=0.2)
+    said = wolfbus(folder, *asked[:-1], "--difference", "0.2").out
+    assert said.splitlines()[-1].endswith("+20.0 points in 80% of studies")
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ("--metric auc", "give --difference D or --games N"),
+        ("--metric auc --difference 0", "--difference 0.0: give a number other than 0"),
+        ("--metric aux --difference 1", "--metric aux: there is no such metric; there are "),
+        (
+            "--metric werewolf_wins --difference 1",
+            "--metric werewolf_wins: it cannot be planned by this pilot: it has no",
+        ),
+        ("--metric auc --difference nan", "nan"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line(folder, words, fault):
+    said = wolfbus(folder, "plan", "--from", "pilot", *words.split())
+    assert said.code == 2
+    assert fault in said.err.splitlines()[-1]

@@ -1,0 +1,99 @@
+"""What a study cannot show is said from the study itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from scipy.stats import norm
+
+from analytics.report.report import Report
+from tests.analytics.script import gathered
+from tests.report import sample
+from wolfbus.cli import run
+from wolfbus.document import section_markdown
+
+LOG = Path(__file__).parents[1] / "paper_log" / "data" / "small-events.ndjson"
+
+
+def limits(findings, context=None) -> str:
+    report = Report(findings, context or gathered(sample.games(1)))
+    (section,) = [each for each in report._sections(report.context) if each.key == "limitations"]
+    return " ".join(section_markdown(section).split())
+
+
+def test_the_smallest_difference_is_that_of_four_studies_in_five():
+    findings = sample.findings()
+    metrics = findings["primary"]["metrics"]
+    for row in metrics.values():
+        row["difference"] = sample.estimate(None)
+    assert "How small a difference these games could show is unknown" in limits(findings)
+    metrics["suspicion_gap"]["difference"] = {**sample.estimate(0.1, 0.0), "low": 0.002, "high": 0.198}
+    # a standard error of 5 points: four studies in five of the size told are beyond 2.33 of them
+    size = (norm.ppf(0.99) + norm.ppf(0.8)) * 0.05
+    assert norm.sf(norm.ppf(0.99) - size / 0.05) == pytest.approx(0.8)
+    assert f"+{100 * size:.1f} points" in limits(findings)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({"after": 6, "with": 0}, "asked for after the words, in a request of its own"),
+        ({"with": 6}, "in the very reply that holds the words"),
+        ({"both": 6}, "Of 40 statements called deceptive as they were made, 25.0 % (95 % interval 12.0–40.0 %) were"),
+        ({"after": 2, "with": 4}, "after the words in 2 games and in the reply that holds them in 4 games"),
+    ],
+)
+def test_when_labels_were_asked_for_is_told(times, said):
+    findings = sample.findings()
+    findings["outcomes"]["labels"] = times
+    findings["truth"]["overall"]["confession_gap"] = {"value": 0.25, "low": 0.12, "high": 0.4, "n": 40}
+    assert said in limits(findings)
+    assert "Agreement with people: none measured" in limits(findings)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ({"live": 6}, "was not tested here: there are no games without"),
+        ({"after": 6}, "being asked cannot have changed how these games were played"),
+        ({"none": 6}, "Nobody was asked for labels and judgements"),
+        ({"live": 3, "after": 3}, "as statements were made in 3 games and when the game was over in 3 games"),
+    ],
+)
+def test_whether_asking_can_have_changed_the_games_is_told(times, said):
+    findings = sample.findings()
+    findings["outcomes"]["assessments"] = times
+    assert said in limits(findings)
+
+
+def test_scripts_are_called_no_models_and_models_are_only_names():
+    findings = sample.findings(("scripted", "llm:big"))
+    read = gathered(sample.games(1, ("scripted", "llm:big")))
+    study = SimpleNamespace(
+        manifest={
+            "name": "one",
+            "created": "2026-11-20T10:00:00Z",
+            "updated": "2026-11-22T10:00:00Z",
+            "prompts": "wolfbus 3",
+            "models": {"big": {"model": "big-1"}},
+        }
+    )
+    report = Report(findings, read)
+    object.__setattr__(report.context, "studies", (study.manifest,))
+    (section,) = [each for each in report._sections(report.context) if each.key == "limitations"]
+    text = " ".join(section_markdown(section).split())
+    assert "Scripts (scripted) are no models" in text
+    assert "(wolfbus 3), played between 2026-11-20 and 2026-11-22" in text
+    assert "(big-1)" in text
+
+
+def test_a_published_log_is_never_called_sealed(tmp_path: Path, capsys):
+    output = tmp_path / "report.md"
+    assert run(["report", str(LOG), "--md", str(output)]) == 0
+    text = " ".join(output.read_text("utf-8").split())
+    first = text[: text.index("## What can be said")]
+    assert "without seals" in first
+    assert "sealed" not in first
+    assert "Published logs have no seals: nothing proves" in text
