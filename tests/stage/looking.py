@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-GROUPS = ("serious", "critical")
 
-
-def serious(page: Page) -> list[str]:
-    """Return what axe-core finds to be a serious or critical obstacle for somebody."""
+def findings(page: Page) -> list[str]:
+    """Return what axe-core finds to be an obstacle for somebody, however small."""
     from axe_playwright_python.sync_playwright import Axe
 
     return [
         f"{violation['id']}: {violation['nodes'][0]['html'][:300]} {violation['nodes'][0]['failureSummary']}"
         for violation in Axe().run(page).response["violations"]
-        if violation["impact"] in GROUPS
     ]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from tests.stage.served import Events, fetched
 
+THOUGHT = "THOUGHT-of-a-person"
 JUDGEMENT = {"deceptive": True, "suspicion": 0.7, "confidence": 0.6, "kind": "omission", "reasoning": "a feeling"}
 
 
@@ -36,6 +37,7 @@ class Person(threading.Thread):
         kinds: kinds of what it answered.
         refused: answers that were refused.
         last: the data of its page, fetched after the end.
+        consent: what it agreed to.
     """
 
     def __init__(self, link: str) -> None:
@@ -43,6 +45,7 @@ class Person(threading.Thread):
         parts = urlsplit(link)
         self.url, self.token = f"{parts.scheme}://{parts.netloc}", parts.fragment
         self.raw = b""
+        self.consent = ""
         self.kinds: set[str] = set()
         self.refused: list[Any] = []
         self.last: dict[str, Any] = {}
@@ -54,6 +57,10 @@ class Person(threading.Thread):
 
     def sit(self) -> tuple[int, dict, bytes]:
         answer = self.post("/seat/sit", {"token": self.token})
+        if answer[0] == 200:
+            # nothing is used up before somebody agrees
+            self.consent = json.loads(answer[2])["consent"]
+            answer = self.post("/seat/sit", {"token": self.token, "agreed": self.consent})
         if answer[0] == 200:
             self.place = f"/seat/{json.loads(answer[2])['seat']}"
             self.cookie = answer[1]["Set-Cookie"].partition(";")[0]
@@ -107,7 +114,8 @@ class Person(threading.Thread):
     def answer(self, asks: list[dict[str, Any]]) -> None:
         # the last first: any order will do
         for ask in reversed(asks):
-            status, _, body = self.post(f"{self.place}/answer", {"id": ask["id"], "content": content_for(ask)})
+            message = {"id": ask["id"], "content": content_for(ask), "thought": THOUGHT}
+            status, _, body = self.post(f"{self.place}/answer", message)
             if status == 200:
                 self.kinds.add(ask["kind"])
             elif status != 409:

@@ -90,7 +90,7 @@ def fetched(url: str, path: str, method: str = "GET", body: Any = None, **header
     parts = urlsplit(url)
     sent = None if body is None else json.dumps(body).encode()
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    with contextlib.closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)) as connection:
+    with contextlib.closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)) as connection:
         connection.request(method, path, sent, fields)
         with connection.getresponse() as response:
             return response.status, dict(response.getheaders()), response.read()
@@ -134,7 +134,7 @@ class Events:
 
     def __init__(self, url: str, path: str, **headers: str) -> None:
         parts = urlsplit(url)
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
         self._connection.request(
             "GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()}
         )

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from itertools import permutations
+from statistics import fmean
 
 import pytest
 
-from tests.cli_views.games import SEEDS, lively
+from analytics.gather import fold
+from tests.cli_views.games import SEEDS, lively, mean_suspicion, names_in, suspicion_of
+from tests.game.living import left_in
+from tests.golden.played import unpacked
 from tests.stage.served import sealed
+from wolfbus.departure import departure
 from wolfbus.messages.events import Opened, Stopped
 from wolfbus.record.line import Recorded
+from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage import GameFeed, all_viewers
-from wolfbus.state import GameState
+from wolfbus.truth import GameFacts
 
 EVERYTHING, PUBLIC = "everything", "public"
 SECRET = re.compile(r"secret-of-(\w+)|whisper-of-(\w+)|(?:thought|prompt|reply|model)-of-(\w+)")
@@ -73,21 +81,18 @@ def test_a_beat_has_the_same_number_for_everybody_and_tells_the_same_words(seed)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_suspicion_in_a_beat_is_that_of_the_record_wherever_a_vote_or_a_night_has_come_to_its_end(seed):
     game = lively(seed)
-    feed, state, compared = GameFeed(EVERYTHING), GameState(), 0
+    names, feed, compared = names_in(game), GameFeed(EVERYTHING), 0
     for recorded in game:
-        state.feed(recorded.event)
         for beat in feed.feed(recorded):
             if beat.kind not in {"exile", "night", "ended"}:
                 continue
             compared += 1
-            assert beat.suspicion == tuple(
-                tuple(state.suspicion.pairs().get((observer, target)) for target in state.seats)
-                for observer in state.seats
-            )
-            assert [seat.suspected for seat in beat.seats] == [state.suspicion_of(name) for name in state.seats]
-            assert [seat.left for seat in beat.seats] == [
-                state.left[name].how if name in state.left else None for name in state.seats
-            ]
+            suspicion, left = suspicion_of(game, recorded.n), left_in(game, recorded.n)
+            rows = [tuple(suspicion.get((observer, target)) for target in names) for observer in names]
+            assert beat.suspicion == tuple(row if any(value is not None for value in row) else None for row in rows)
+            expected = [mean_suspicion(game, name, recorded.n) for name in names]
+            assert [seat.suspected for seat in beat.seats] == pytest.approx(expected)
+            assert [seat.left for seat in beat.seats] == [left.get(name, (None, 0))[0] for name in names]
     assert compared > 3
 
 
@@ -101,10 +106,92 @@ def test_every_judgement_of_the_record_stands_in_its_statement_s_beat_with_what_
     judgements = set()
     for beat in page_of(game, EVERYTHING)["beats"]:
         spoken = beat.get("spoken", {})
+        if spoken:
+            found_out = [judgement for judgement in spoken["judgements"] if judgement["listener"] == "finds_out"]
+            usable = [judgement for judgement in found_out if "suspicion" in judgement]
+            assert spoken["judged"] == len(usable)
+            assert spoken["flagged"] == sum(judgement["deceptive"] for judgement in usable)
+            if usable:
+                assert spoken["mean"] == pytest.approx(sum(j["suspicion"] for j in usable) / len(usable), abs=1e-4)
+            else:
+                assert "mean" not in spoken
+            assert spoken["label"]["outcome"] == "accepted"
         for judgement in spoken.get("judgements", ()):
             judgements.add((spoken["statement"], judgement["seat"]))
             assert ("suspicion" in judgement) == (judgement["outcome"] == "accepted") == ("after" in judgement)
     assert judgements == judged
+
+
+def test_who_had_to_find_out_is_on_the_page_who_could_not_know_is_in_the_metrics(tmp_path):
+    unpacked("scripted", tmp_path)
+    counts: Counter[str] = Counter()
+    for path in sorted((tmp_path / "scripted").rglob("*.ndjson*"))[:6]:
+        game = tuple(read_record(open_lines(path)))
+        judged = {(row.statement, row.observer): row.informed for row in fold(line.event for line in game).judgements}
+        for beat in page_of(game, EVERYTHING)["beats"]:
+            spoken = beat.get("spoken", {})
+            called = {claim["target"] for claim in spoken.get("claims", ()) if claim.get("role") == "Werewolf"}
+            for judgement in spoken.get("judgements", ()):
+                informed = judged.pop((spoken["statement"], judgement["seat"]))
+                expected = "knew" if informed else "accused" if judgement["seat"] in called else "finds_out"
+                assert judgement["listener"] == expected
+                counts[expected] += 1
+        assert not judged
+    assert min(counts[listener] for listener in ("knew", "accused", "finds_out")) > 0
+    for viewer in viewers(game)[1:]:
+        assert "listener" not in json.dumps(page_of(game, viewer)), "it would tell who is a Werewolf"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_curve_is_the_suspicion_of_werewolves_minus_that_of_others_by_those_who_could_not_know(seed):
+    game = lively(seed)
+    roles = {seat.name: seat.role for seat in opened(game).seats}
+    feed, facts, curve = GameFeed(EVERYTHING), GameFacts(roles), []
+    for recorded in game:
+        event = recorded.event
+        if event.type == "inspection":
+            facts.inspect(event.round, event.seat, event.target, event.role)
+        elif departed := departure(event):
+            facts.leave(departed.seat, departed.how)
+        for beat in feed.feed(recorded):
+            if beat.kind not in {"exile", "night"}:
+                continue
+            suspicion = suspicion_of(game, recorded.n)
+            by_side: dict[bool, list[float]] = {True: [], False: []}
+            for observer, target in permutations(facts.living, 2):
+                if not facts.informed(observer, target):
+                    by_side[roles[target] == "Werewolf"].append(suspicion.get((observer, target), 0.5))
+            if not by_side[True] or not by_side[False]:
+                assert beat.gap is None, "who is left knows all"
+                continue
+            assert beat.gap == pytest.approx(fmean(by_side[True]) - fmean(by_side[False]))
+            curve.append(beat.gap)
+    assert len(curve) > 3
+    beats = page_of(game, EVERYTHING)["beats"]
+    assert "gap" not in beats[-1], "who has come to the end suspects nobody any more"
+    assert "gap" not in json.dumps(page_of(game, PUBLIC))
+
+
+def test_moments_come_from_the_turns_of_the_curve_and_a_game_that_is_over_has_a_story():
+    for seed in SEEDS:
+        page = page_of(lively(seed), EVERYTHING)
+        beats, turns = page["beats"], [each for each in page["moments"] if each["kind"].startswith("suspicion_")]
+        assert 0 < len(turns) <= 4
+        for turn in turns:
+            step = beats[turn["beat"]]["gap"] - beats[turn["beat"] - 1]["gap"]
+            assert (step > 0) == (turn["kind"] == "suspicion_rises")
+            assert beats[turn["beat"]]["spoken"]["speaker"] == turn["seat"]
+        story = page["story"]
+        assert story["headline"].count(";") <= 1
+        assert story["beats"] == sorted(story["beats"], key=lambda part: part["beat"])
+        assert 1 <= len(story["beats"]) <= 3
+        for lie in story.get("lies", ()):
+            judged = beats[lie["beat"]]["spoken"]["judgements"]
+            found_out = {each["seat"]: each.get("deceptive") for each in judged if each["listener"] == "finds_out"}
+            assert set(lie.get("believed", ())) == {name for name, flag in found_out.items() if flag is False}
+            assert set(lie.get("doubted", ())) == {name for name, flag in found_out.items() if flag}
+        assert "story" not in page_of(lively(seed)[:-1], EVERYTHING)
+        assert "story" not in page_of(lively(seed), PUBLIC)
 
 
 def test_eyes_see_their_own_secrets_and_their_partners_whispers_only():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.golden.running import wolfbus
-from tests.stage.looking import serious
-from tests.stage.served import data
+from tests.stage.looking import findings as obstacles
+from tests.stage.served import data, fetched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
@@ -25,7 +25,7 @@ def study_of(games, name: str) -> str:
 def test_games_are_found_by_words_and_opened_at_their_best_moment(watched, stage):
     seen = watched(f"{stage}/", ".games")
     page = seen.page
-    assert serious(page) == []
+    assert obstacles(page) == []
     page.get_by_label("Search").fill("seven")
     page.get_by_text("many", exact=True).wait_for(state="detached")
     page.get_by_role("link", name="Kira falsely claims to be the Seer").click()
@@ -33,29 +33,53 @@ def test_games_are_found_by_words_and_opened_at_their_best_moment(watched, stage
     assert seen.at() == "day 2, turn 1: Kira speaks"
 
 
-def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stage, games):
-    seen = watched(f"{stage}/s/{study_of(games, 'models')}", ".board")
+def test_games_are_filtered_and_put_in_order_with_the_reader_s_own_first(watched, stage):
+    seen = watched(f"{stage}/", ".games")
+    page, rows = seen.page, seen.page.locator(".games tbody tr")
+    page.locator(".games .curve").first.wait_for()
+    assert [heading.inner_text() for heading in page.locator("h2").all()] == ["STUDIES", "GAMES", "GAMES OF STUDIES"]
+    assert page.locator("section", has=page.get_by_text("seven", exact=True)).locator("tbody tr").count() == 2
+
+    def asked_for(**values: str) -> list[str]:
+        query = "&".join(f"{name}={value}" for name, value in values.items())
+        return [game["id"] for game in data(stage, f"/library.json?{query}")["games"]]
+
+    everything = asked_for()
+    assert set(everything[:2]) == {"seven", "many"}, "what belongs to no study comes first"
+    page.get_by_label("Won by").select_option("villagers")
+    page.get_by_text("seven", exact=True).wait_for(state="detached")
+    assert rows.count() == len(asked_for(winner="villagers")) < len(everything)
+    page.get_by_label("Won by").select_option("")
+    page.get_by_label("Played by").select_option("scripted")
+    page.get_by_text("seven", exact=True).wait_for()
+    assert set(asked_for(model="scripted")) < set(everything)
+    assert asked_for(since="2999-01-01") == []
+    own = [game["started"] for game in data(stage, "/library.json?order=oldest")["games"] if "study" not in game]
+    assert own == sorted(own)
+    lies = [game["lies"] for game in data(stage, "/library.json?order=lies&lies=on")["games"] if "study" in game]
+    assert lies == sorted(lies, reverse=True)
+    assert 0 not in lies
+    assert fetched(stage, "/library.json?since=yesterday")[0] == 400
+
+
+def test_a_study_opens_with_the_report_s_first_screen_and_leads_to_the_games_behind_it(watched, stage, games):
+    study = study_of(games, "models")
+    seen = watched(f"{stage}/s/{study}", ".board")
     page = seen.page
-    assert serious(page) == []
-    assert page.locator(".board svg.forest").count() == 8
+    assert obstacles(page) == []
+    measured = data(stage, f"/s/{study}/measured.json")
+    sentence = "".join(part if isinstance(part, str) else part["text"] for part in measured["answer"][0]["parts"])
+    assert page.locator(".headline").inner_text() == sentence
+    warnings = [block for block in measured["answer"] if block.get("tone") == "warning"]
+    assert page.locator(".problem").count() == len(warnings) > 0
     row = page.get_by_role("row").filter(has_text="llm:big").first
-    findings = data(stage, f"/s/{study_of(games, 'models')}.json")["findings"]
-    chance = findings["votes"]["hits"]["chance"]
-    share = findings["agents"]["llm:big"]["vote_hit"]["value"]
-    drawn = row.locator("td").last.locator("svg.forest")
-    at_chance, at_share = (float(drawn.locator(f"line.{kind}").get_attribute("x1")) for kind in ("zero", "value"))
-    # the best of all, and chance below all: six hundredths of their distance are left beside either
-    assert at_share - at_chance == pytest.approx(200 / 1.12, abs=0.1)
-    assert share > chance > 0
-    detects = row.get_by_role("cell").first.locator("b")
-    of_roles = detects.inner_text()
-    page.get_by_role("button", name="Statements called deceptive").click()
-    assert detects.inner_text() != of_roles
-    page.get_by_role("button", name="Hides lies").click()
-    assert page.locator("th[aria-sort=descending]").inner_text().startswith("Hides lies")
+    detects = measured["findings"]["agents"]["llm:big"]["role_auc"]
+    assert row.get_by_role("cell").first.locator("b").inner_text() == f"{detects['value']:.3f}"
+    page.get_by_role("button", name="Conceals").click()
+    assert page.locator("th[aria-sort=descending]").inner_text().startswith("Conceals")
     page.get_by_label("Won by").select_option("villagers")
     assert page.locator(".squares a").count() == 1
-    behind = row.get_by_role("cell").first.get_by_role("link", name="n 136").get_attribute("href")
+    behind = row.get_by_role("cell").first.get_by_role("link", name=f"n {detects['n']}").get_attribute("href")
     page.locator(".squares a").click()
     page.locator(".beat").first.wait_for()
     page.goto(f"{stage}{behind}")
@@ -64,21 +88,60 @@ def test_a_study_leads_from_its_leaderboard_to_the_games_behind_it(watched, stag
     assert page.locator("ol.statements > li:not([hidden])").count() > 0
 
 
+def test_a_place_is_told_only_of_an_agent_that_stands_apart_from_all_others(watched, stage, games):
+    seen = watched(f"{stage}/s/{study_of(games, 'models')}", ".board")
+    intervals: list[tuple[float, float]] = []
+
+    def moved(route: Route) -> None:
+        response = route.fetch()
+        data = response.json()
+        for (low, high), row in zip(intervals, data["findings"]["agents"].values(), strict=True):
+            row["role_auc"] |= {"value": (low + high) / 2, "low": low, "high": high}
+        route.fulfill(response=response, body=json.dumps(data))
+
+    seen.page.route("**/measured.json", moved)
+    for intervals[:], places in (
+        ([(0.4, 0.6), (0.55, 0.7)], []),
+        ([(0.4, 0.5), (0.55, 0.7)], ["place 1", "place 2"]),
+    ):
+        seen.page.reload()
+        seen.page.locator(".board").wait_for()
+        told = seen.page.locator(".board th small").all_inner_texts()
+        assert [words for words in told if words.startswith("place")] == places
+
+
+@pytest.mark.parametrize("where", ["server", "file"])
+def test_every_number_of_a_study_is_explained_by_three_of_its_statements(watched, stage, games, tmp_path, where):
+    address = f"{stage}/s/{study_of(games, 'models')}"
+    if where == "file":
+        assert wolfbus(games, "page", "models", "-o", str(tmp_path / "study.html")).code == 0
+        address = f"file://{tmp_path}/study.html"
+    seen = watched(address, ".numbers")
+    assert seen.page.locator(".numbers li").count() == 2, "its models tell no lies"
+    seen.page.get_by_role("button", name="What is this? Detects").click()
+    box = seen.page.get_by_role("dialog")
+    box.locator(".examples a").nth(2).wait_for()
+    assert obstacles(seen.page) == []
+    said = box.locator(".examples a").first.inner_text().strip("“”")
+    box.locator(".examples a").first.click()
+    seen.page.locator(".now").wait_for()
+    assert seen.page.locator(".now .text").first.inner_text() == said
+
+
 def test_what_is_next_to_nothing_looks_it_and_every_number_of_a_picture_is_whole(watched, stage, games):
     seen = watched(f"{stage}/s/{study_of(games, 'models')}", ".board")
 
     def lessened(route: Route) -> None:
         response = route.fetch()
         data = response.json()
-        for agents in data["findings"]["abilities"].values():
-            for place, abilities in enumerate(agents.get("agents", {}).values()):
-                abilities["concealment"] = {"value": 0.0007 - place / 1000, "n": 9}
+        for place, abilities in enumerate(data["findings"]["abilities"]["role"]["agents"].values()):
+            abilities["concealment"] = {"value": 0.0007 - place / 1000, "n": 9}
         route.fulfill(response=response, body=json.dumps(data))
 
-    seen.page.route("**/s/*.json", lessened)
+    seen.page.route("**/measured.json", lessened)
     seen.page.reload()
     seen.page.locator(".plot").first.wait_for()
-    assert "-0.00" not in seen.page.locator(".board").inner_text()
+    assert not re.search("[-−]0.00", seen.page.locator(".board").inner_text())
     assert (
         seen.page.evaluate("Math.min(...[...document.querySelectorAll('.plot text')].map((t) => t.getBBox().x))") >= 0
     )
@@ -87,7 +150,7 @@ def test_what_is_next_to_nothing_looks_it_and_every_number_of_a_picture_is_whole
 def test_two_studies_are_compared(watched, stage, games):
     address = f"{stage}/c?a={study_of(games, 'models')}&b={study_of(games, 'scripted')}"
     seen = watched(address, ".rows", **PHONE)
-    assert serious(seen.page) == []
+    assert obstacles(seen.page) == []
     assert not seen.overflows()
     assert (
         "n 64" in seen.page.get_by_role("row").filter(has_text="called deceptive by their speakers").first.inner_text()
@@ -103,7 +166,7 @@ def test_two_studies_are_compared(watched, stage, games):
 def test_rules_words_and_the_weight_of_a_judgement_can_be_learnt(watched, stage):
     seen = watched(f"{stage}/learn", ".round", **PHONE)
     page = seen.page
-    assert serious(page) == []
+    assert obstacles(page) == []
     assert not seen.overflows()
     slider = page.get_by_label("weight of a new judgement")
     assert slider.get_attribute("aria-valuetext") == "0.7"
@@ -131,7 +194,7 @@ def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch
     assert all(re.match(r"Game \d: (Villagers|Werewolves|Nobody), ", title) for title in titles), titles
     seen.page.locator(".squares a").first.click()
     seen.page.locator(".beat").first.wait_for()
-    seen.press("ArrowRight")
+    seen.press("Home", "ArrowRight")
     assert seen.place() == 1
     seen.page.set_viewport_size(PHONE["viewport"])
     assert not seen.overflows()
@@ -139,3 +202,15 @@ def test_a_study_in_a_file_holds_its_games(watched, games, tmp_path, monkeypatch
     seen.page.locator(".board").wait_for()
     assert not seen.overflows()
     assert {url.split("#")[0] for url in seen.requested} == {address}
+
+
+def test_a_library_without_spoilers_tells_no_outcome_and_opens_games_without_what_comes(watched, stage):
+    seen = watched(f"{stage}/?hide=1", ".games")
+    text = seen.page.locator("body").inner_text()
+    for word in ("Werewolves", "Villagers", "claims", "Lies", "Rounds"):
+        assert word not in text, word
+    assert obstacles(seen.page) == []
+    seen.page.get_by_role("row", name="seven").get_by_role("link").click()
+    seen.page.locator(".beat").first.wait_for()
+    assert "/g/seven?hide=1" in seen.page.url
+    assert seen.page.locator(".headline").count() == 0

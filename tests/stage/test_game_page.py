@@ -6,14 +6,19 @@ import json
 import re
 import shlex
 import statistics
+import struct
+import tomllib
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.golden.running import wolfbus
-from tests.stage.looking import serious
+from tests.stage.looking import findings
+from tests.stage.served import viewed
 
+STATIC = Path(__file__).parents[2] / "wolfbus" / "stage" / "static"
 HOSTILE = (
     "<script>window.hacked = 1</script><img src=x onerror='window.hacked=1'> \u202egnp.evil\u2066 "
     "\x1b[2J\x1b[31m ${window.hacked=1} </p></article>"
@@ -97,15 +102,151 @@ def test_the_eyes_asked_for_last_are_lent_however_late_those_before_come(watched
     assert seen.page.get_by_label("See as").input_value() == "everything"
 
 
-def test_roles_can_be_hidden_until_the_end(watched, stage):
-    seen = watched(f"{stage}/g/seven#n=16")
-    seen.press("h")
-    text = seen.page.locator("body").inner_text()
-    for word in ("Werewolf ", "◆", "fabrication", "A false report", "falsely"):
-        assert word not in text, word
-    assert seen.page.locator(".now .dot").count() == 5
-    seen.press("End")
+SPOILERS = (
+    "Werewolf ",
+    "◆",
+    "fabrication",
+    "A false report",
+    "falsely",
+    "win",
+    "calls it a lie",
+    "believed by",
+    "of 29",
+)
+
+
+def spoilers(page: Any) -> list[str]:
+    text = page.locator("body").inner_text()
+    return [word for word in SPOILERS if word in text]
+
+
+@pytest.mark.parametrize("how", ["link", "key", "file"])
+def test_nothing_of_what_comes_is_told_before_the_end_where_somebody_wants_none(watched, stage, games, tmp_path, how):
+    address = f"{stage}/g/seven"
+    if how == "file":
+        written = wolfbus(games, "page", "seven.ndjson", "--spoiler-free", "-o", str(tmp_path / "page.html"))
+        assert written.code == 0, written.err
+        address = f"file://{tmp_path}/page.html"
+    seen = watched(address + ("?hide=1" if how == "link" else ""))
+    if how == "key":
+        seen.press("h")
+    for place in range(29):
+        assert seen.place() == place
+        assert spoilers(seen.page) == []
+        assert seen.page.locator(".dot, .value, .meter, .curve, .chip, [name=as]").count() == 0
+        assert int(seen.page.get_by_label("place in the game").get_attribute("max")) == place + 1
+        seen.press("ArrowRight", "End")
     assert seen.page.locator(".now .cast small", has_text="Werewolf").count() == 2
+    assert "none of the 3 who had to find out doubts it" in seen.page.locator(".now .headline").inner_text()
+    seen.press("ArrowLeft", "ArrowLeft")
+    assert seen.page.locator(".curve").count() == 1, "who has come to the end may look back at everything"
+
+
+def test_the_first_and_the_last_frame_tell_the_story_with_a_picture_to_share(watched, stage):
+    seen = watched(f"{stage}/g/seven")
+    first = seen.page.locator(".now")
+    assert first.locator(".headline").inner_text() == (
+        "Kira, a Werewolf, claims to be the Seer and reports Leon a Werewolf; none of the 3 who had to find out doubts "
+        "it, and the Werewolves win."
+    )
+    assert first.locator(".plot-beats li").count() == 3
+    assert "believed by" in first.locator(".lies").inner_text()
+    first.get_by_role("button", name="Watch from the lie").click()
+    assert seen.place() == 15
+    seen.press("End")
+    assert findings(seen.page) == []
+    seen.page.locator(".now").get_by_role("button", name="Save a picture").click()
+    assert findings(seen.page) == []
+    with seen.page.expect_download() as got:
+        seen.page.get_by_role("button", name="Save as PNG").click()
+    assert sized(got.value.path().read_bytes()) == (1200, 630)
+
+
+def sized(png: bytes) -> tuple[int, ...]:
+    assert png.startswith(b"\x89PNG")
+    return struct.unpack(">2I", png[16:24])
+
+
+@pytest.mark.usefixtures("browser_on_path")
+def test_the_command_line_writes_the_picture(games, tmp_path):
+    drawn = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", str(tmp_path / "seven.png"))
+    assert drawn.code == 0, drawn.err
+    assert sized((tmp_path / "seven.png").read_bytes()) == (1200, 630)
+
+
+def test_the_command_line_says_in_a_line_what_the_picture_lacks(games, tmp_path):
+    lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
+    (tmp_path / "begun.ndjson").write_bytes(b"".join(lines[:50]))
+    begun = wolfbus(tmp_path, "page", "begun.ndjson", "--picture")
+    assert begun.code == 2
+    assert "has not ended" in begun.err
+    (tmp_path / "bin").mkdir()
+    lacking = wolfbus(games, "page", "seven.ndjson", "--picture", "-o", "x.png", PATH=str(tmp_path / "bin"))
+    assert lacking.code == 2
+    assert "--picture needs Chromium" in lacking.err
+    assert not (games / "x.png").exists()
+
+
+def test_the_timeline_is_the_curve_with_lies_and_deaths_on_it_and_leads_to_the_place(watched, stage):
+    seen = watched(f"{stage}/g/seven")
+    curve = seen.page.locator(".curve")
+    assert len((curve.locator("polyline").get_attribute("points") or "").split()) == 29
+    box = curve.bounding_box()
+    curve.click(position={"x": box["width"] * 10 / 29, "y": 40}, force=True)
+    assert seen.place() == 10
+    assert seen.page.locator(".marks .lie").count() == 2
+    assert seen.page.locator(".marks .death, .marks .exile").count() == 4
+
+
+def test_a_hall_is_asked_before_it_sees_what_the_table_thought_and_knows_no_more_than_the_table(watched, stage):
+    seen = watched(f"{stage}/g/seven?hall=1#n=16")
+    heard = seen.page.locator(".now .heard")
+    assert not heard.is_visible()
+    assert spoilers(seen.page) == []
+    assert findings(seen.page) == []
+    seen.press("b", "b", "l")
+    assert re.search(r"Believe it b 2\s+A lie l 1", seen.page.locator(".hands").inner_text())
+    seen.press("ArrowRight")
+    assert seen.place() == 16
+    assert heard.is_visible()
+    assert heard.locator(".dot").count() == 5
+    assert spoilers(seen.page) == [], "who could know, and what it is, tells the end"
+    assert seen.page.locator(".hands").inner_text() == "The hall: 2 believe it, 1 call it a lie"
+    assert seen.page.locator(".now .text").first.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") >= 28
+    seen.press("ArrowRight")
+    assert seen.place() == 17
+    assert not heard.is_visible()
+    while seen.place() < 29:
+        seen.press("ArrowRight")
+    assert seen.page.locator(".hands").inner_text() == "The hall called 0 of 1 lie a lie, and 0 of 0 other statements."
+    assert seen.page.locator(".now .headline").is_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (640, 400)])
+def test_the_transcript_keeps_its_height_on_a_phone_either_way_and_at_twice_the_size(watched, stage, width, height):
+    seen = watched(f"{stage}/g/seven#n=16", viewport={"width": width, "height": height})
+    assert seen.page.evaluate("document.querySelector('.log').clientHeight / innerHeight") >= 0.4
+    assert not seen.overflows()
+    assert findings(seen.page) == []
+
+
+def test_a_person_s_colour_is_no_side_s_and_pages_and_report_have_one_palette_and_one_scale_of_type(watched, stage):
+    seen = watched(f"{stage}/g/seven")
+    fills = "nodes => nodes.map((node) => getComputedStyle(node).fill)"
+    strokes = "nodes => nodes.map((node) => getComputedStyle(node).stroke)"
+    everybody, wolves = ".player .face path", ".player .face.wolf path"
+    assert len(set(seen.page.locator(everybody).evaluate_all(fills))) == 8
+    assert seen.page.locator(wolves).count() == 2
+    assert set(seen.page.locator(wolves).evaluate_all(strokes)) == {"rgb(176, 63, 0)"}
+    palette = (STATIC / "palette.css").read_text("utf-8")
+    sheets = [STATIC / "page.css", STATIC / "sheets.css", STATIC.parents[2] / "analytics" / "report" / "page.css"]
+    for sheet in sheets:
+        text = sheet.read_text("utf-8")
+        assert not re.findall(r"font(?:-size)?:[^;{]*\d(?:rem|px)", text), sheet.name
+    roles = tomllib.loads((STATIC.parents[1] / "roles.toml").read_text("utf-8"))
+    for role, name in {"Werewolf": "flag", "Villager": "trust", "Seer": "seer", "Doctor": "doctor"}.items():
+        figure = roles[role]["figure"]
+        assert f"--{name}: light-dark({figure['light']}, {figure['dark']});" in palette
 
 
 def test_a_number_leads_to_the_statements_that_made_it(watched, stage):
@@ -161,12 +302,12 @@ def test_the_seal_says_what_it_does_not_prove(watched, stage):
     seen.page.get_by_role("button", name="sealed").click()
     assert "nor that the moderator was honest" in seen.page.get_by_role("dialog").inner_text()
     seen.press("Escape")
-    seen.page.get_by_role("button", name="Share").click()
+    seen.page.get_by_role("button", name="Share", exact=True).click()
     with seen.page.expect_download() as got:
         seen.page.get_by_role("link", name="Download the record").click()
     assert got.value.suggested_filename == "seven.ndjson"
     seen.press("Escape", "End", "ArrowLeft", "ArrowLeft", "ArrowLeft")
-    seen.page.get_by_role("button", name="Share").click()
+    seen.page.get_by_role("button", name="Share", exact=True).click()
     with seen.page.expect_download() as got:
         seen.page.get_by_role("button", name="Picture of this statement").click()
     assert got.value.path().read_bytes().startswith(b"\x89PNG")
@@ -181,7 +322,7 @@ def test_everybody_can_use_it(watched, stage, screen):
         color_scheme="dark" if screen == "dark" else "light",
         has_touch=screen == "phone",
     )
-    assert serious(seen.page) == []
+    assert findings(seen.page) == []
     if screen == "phone":
         assert not seen.overflows()
         assert not seen.page.locator(".heat").is_visible()
@@ -193,7 +334,7 @@ def test_everybody_can_use_it(watched, stage, screen):
         assert seen.place() == 16
         assert not seen.overflows()
     seen.press("End", "Home")
-    assert serious(seen.page) == []
+    assert findings(seen.page) == []
 
 
 def test_printed_it_holds_the_whole_game(watched, stage):
@@ -308,13 +449,19 @@ def test_hostile_words_stay_words(watched, stage):
     assert not seen.overflows()
 
 
-def test_a_damaged_record_says_where_it_breaks_and_an_unknown_game_that_it_is_none(browser, watched, stage, games):
+def test_a_damaged_record_says_where_it_breaks(watched, games, tmp_path):
     lines = (games / "seven.ndjson").read_bytes().splitlines(keepends=True)
-    (games / "broken.ndjson").write_bytes(b"".join([*lines[:200], lines[200].replace(b"0.", b"1.", 1), *lines[201:]]))
-    seen = watched(f"{stage}/g/broken", ".problem")
-    assert "line 201" in seen.page.locator(".problem").inner_text()
-    assert seen.page.locator(".beat").count() == 1
-    assert seen.page.get_by_role("button", name="not sealed").count() == 1
+    (tmp_path / "broken.ndjson").write_bytes(
+        b"".join([*lines[:200], lines[200].replace(b"0.", b"1.", 1), *lines[201:]])
+    )
+    with viewed(tmp_path) as url:
+        seen = watched(f"{url}/g/broken", ".problem")
+        assert "line 201" in seen.page.locator(".problem").inner_text()
+        assert seen.page.locator(".beat").count() == 1
+        assert seen.page.get_by_role("button", name="not sealed").count() == 1
+
+
+def test_an_unknown_game_is_told_to_be_none_and_leads_to_those_there_are(browser, stage):
     page = browser.new_page()
     page.goto(f"{stage}/g/nothing")
     assert "no game of that name" in page.locator(".problem").inner_text()

@@ -83,7 +83,7 @@ def test_many_watch_a_house_by_one_connection_and_all_see_its_games_to_the_end(m
         moderated.step(moderated.commits[1:])
         moderated.say(GameClosed(game=GAME, number=1, outcome="ended", lines=len(RECORDS), hash=RECORDS[-1].hash))
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
         assert len(redis_server.command("CLIENT", "LIST").splitlines()) == connected
         assert {json.dumps(watched) for watched in beats} == {json.dumps(beats[0])}
         page = data(stage.url, f"/g/{GAME}/data.json")
@@ -144,7 +144,7 @@ def test_a_game_that_is_over_stays_on_the_page_when_its_house_takes_it_away():
         page = data(stage.url, f"/g/{GAME}/data.json")
         assert page["over"]
         assert bus.expire(HOUSE, GAME, 0)
-        assert lost.wait(10)
+        assert lost.wait(60)
         assert data(stage.url, f"/g/{GAME}/data.json") == page
         assert data(stage.url, "/library.json")["live"] == []
 
@@ -165,7 +165,7 @@ def test_a_bus_that_lost_its_news_doubles_no_game_and_what_it_lost_of_others_is_
         begun.clear()
         redis_server.command("DEL", news)
         moderated.say(opened)
-        assert begun.wait(10)
+        assert begun.wait(60)
         assert [live_game["game"] for live_game in data(stage.url, "/library.json")["live"]] == [GAME]
         assert [name for name, _, _ in lines][-1] == "gone"
         moderated.step(moderated.commits[2:])

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.stage.looking import serious
+from tests.stage.looking import findings
 from tests.stage.served import sealed, server
 from tests.stage.test_seats import Table
 from tests.stage.watching import watch
@@ -22,15 +22,30 @@ CLICKING = """() => {
         for (const form of document.querySelectorAll("form.ask:not([data-tried])")) {
             form.dataset.tried = 1;
             kinds.add(form.className.split(" ").at(-1));
-            if (form.elements.text) form.elements.text.value = "I am here.";
-            if (form.elements.suspicion) form.elements.suspicion.value = 80;
-            if (form.elements.bid) form.elements.bid.value = 9;
-            (form.querySelector(".targets button") ?? form.querySelector("button.go")).click();
+            const go = form.querySelector(".targets button") ?? form.querySelector("button.go");
+            if (go.disabled !== go.matches(".go")) kinds.add("could be sent untouched");
+            const answers = { text: "I am here.", suspicion: 80, bid: 9, kind: "none", confidence: 70 };
+            for (const [name, value] of Object.entries(answers)) {
+                const input = form.elements[name];
+                if (!input || (name === "kind" && form.elements.suspicion)) continue;
+                input.value = value;
+                input.dispatchEvent(new Event("input", { bubbles: true }));
+            }
+            go.click();
         }
     };
     new MutationObserver(answer).observe(document, { childList: true, subtree: true });
     answer();
 }"""
+
+
+TRANSCRIPT = "document.querySelector('.log').clientHeight / innerHeight"
+
+
+def sit(page) -> None:
+    """Agree, sit down, and put the role card away."""
+    page.get_by_role("button", name="I agree, and sit down").click()
+    page.locator("form.ask, .idle, .top h1").first.wait_for()
 
 
 def refuse(status: int, words: str, route) -> None:
@@ -59,7 +74,7 @@ def test_a_game_that_goes_on_is_followed_to_its_end_through_a_restart_of_the_ser
     page.get_by_text("The connection is lost").wait_for()
     with server(tmp_path, port=port):
         put(tmp_path, LINES[200:])
-        page.get_by_role("button", name="LIVE").wait_for(state="detached", timeout=20_000)
+        page.get_by_role("button", name="LIVE").wait_for(state="detached", timeout=60_000)
         assert page.get_by_text("The connection is lost").count() == 0
         assert seen.place() == stays, "who looks at something is not torn away"
         seen.press("End")
@@ -77,7 +92,7 @@ def test_a_game_that_the_server_shows_no_longer_is_not_called_live(browser, tmp_
         page.get_by_role("button", name="LIVE").wait_for()
     (tmp_path / "live.ndjson").unlink()
     with server(tmp_path, port=urlsplit(first.url).port):
-        page.get_by_text("The server shows this no longer").wait_for(timeout=20_000)
+        page.get_by_text("The server shows this no longer").wait_for(timeout=60_000)
         assert page.get_by_role("button", name="LIVE").count() == 0
     page.context.close()
 
@@ -99,25 +114,43 @@ def test_a_game_that_nobody_goes_on_with_is_not_called_live_until_somebody_does(
 @pytest.mark.timeout(120)
 def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
     with Table(tmp_path, 2) as table:
-        links = [table.links.get(timeout=20) for _ in range(2)]
-        phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-        people = [watch(browser, links[0], "form.ask, .idle", **phone), watch(browser, links[1], "form.ask, .idle")]
+        links = [table.links.get(timeout=60) for _ in range(2)]
+        sizes = ({"width": 390, "height": 844}, {"width": 844, "height": 390})
+        phones = [{"viewport": size, "has_touch": True, "is_mobile": True} for size in sizes]
+        people = [watch(browser, link, ".consent", **phone) for link, phone in zip(links, phones, strict=True)]
         for person in people:
+            assert "is kept in the record" in person.page.locator(".agreed").inner_text()
+            assert findings(person.page) == []
+            sit(person.page)
+        for person in people:
+            card = person.page.get_by_role("dialog", name="Your role")
+            card.wait_for()
+            assert "You win with" in card.inner_text()
+            assert card.get_by_role("link", name="Learn").count() == 1
+            assert findings(person.page) == []
+            card.get_by_role("button", name="Close").click()
             assert "#" not in person.page.url, "the token is used up and gone from the address"
         people[0].page.locator("form.ask").first.wait_for()
         assert "Day 0" not in people[0].page.locator(".top").inner_text()
-        assert serious(people[0].page) == []
-        assert not people[0].overflows()
+        for person in people:
+            assert findings(person.page) == []
+            assert not person.overflows()
+            assert person.page.evaluate(TRANSCRIPT) >= 0.4
+            person.page.get_by_role("button", name="Your role").click()
+            person.press("Escape")
         people[0].page.reload()
         people[0].page.locator("form.ask").first.wait_for()
         for person in people:
             person.page.evaluate(CLICKING)
         for person in people:
             person.page.get_by_text("Thank you for playing").wait_for(timeout=60_000)
-            assert {"bid", "assess_other", "vote"} <= set(person.page.evaluate("[...kinds]"))
+            kinds = set(person.page.evaluate("[...kinds]"))
+            assert {"bid", "assess_other", "vote"} <= kinds
+            assert "could be sent untouched" not in kinds
+            assert person.page.evaluate(TRANSCRIPT) >= 0.4
             person.page.get_by_role("button", name="See everything").click()
-            person.page.locator(".players small", has_text="Werewolf").nth(1).wait_for()
-        assert table.is_over.wait(20)
+            person.page.locator(".players small", has_text="Werewolf").nth(1).wait_for(state="attached")
+        assert table.is_over.wait(60)
         for person in people:
             person.close()
         page = browser.new_page()
@@ -128,21 +161,26 @@ def test_two_people_play_a_whole_game_at_their_pages(browser, tmp_path):
 
 def test_an_answer_that_is_refused_is_told_and_can_be_mended(browser, tmp_path):
     with Table(tmp_path, 1) as table:
-        seen = watch(browser, table.links.get(timeout=20), "form.ask")
-        page = seen.page
+        page = watch(browser, table.links.get(timeout=60), ".consent").page
+        sit(page)
+        page.get_by_role("button", name="Close").click()
+        page.locator("form.ask").first.wait_for()
         for status, words in ((422, "a bid is a whole number from 0 to 10"), (409, "its time is over")):
             page.unroute_all()
             page.route("**/answer", partial(refuse, status, words))
-            page.locator("form.ask .go").first.click()
+            if page.locator("form.bid").count():
+                page.locator("form.ask input[type=range]").first.press("ArrowRight")
+            page.locator("form.ask nav button").first.click()
             page.get_by_role("alert").filter(has_text=words[1:]).wait_for()
-            assert page.locator("form.ask .go").first.is_enabled() == (status == 422)
+            assert page.locator("form.ask nav button").first.is_enabled() == (status == 422)
         page.context.close()
 
 
 def test_who_sits_at_a_page_is_told_that_time_is_up_and_that_the_game_was_broken_off(browser, tmp_path):
     with Table(tmp_path, 1) as table:
-        seen = watch(browser, table.links.get(timeout=20), "form.ask")
-        page = seen.page
+        page = watch(browser, table.links.get(timeout=60), ".consent").page
+        sit(page)
+        page.locator("form.ask").first.wait_for(state="attached")
         page.evaluate("() => { const now = Date.now(); Date.now = () => now + 3_600_000 }")
         page.get_by_text("Time is up; any answer").first.wait_for()
         table.process.send_signal(signal.SIGINT)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import gzip
 import json
 import queue
 import re
@@ -13,8 +15,11 @@ import threading
 from pathlib import Path
 from typing import IO, Self
 
-from tests.stage.person import Person
+import pytest
+
+from tests.stage.person import THOUGHT, Person
 from tests.stage.served import Events, fetched
+from wolfbus.cli import run
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage import GameFeed
 from wolfbus.stage.serving import People
@@ -28,7 +33,7 @@ class Table(contextlib.ExitStack):
 
     game = "persons"
 
-    def __init__(self, out: Path, people: int) -> None:
+    def __init__(self, out: Path, people: int, *words: str) -> None:
         super().__init__()
         self.path = out / f"{self.game}.ndjson"
         self.links: queue.Queue[str] = queue.Queue()
@@ -36,7 +41,7 @@ class Table(contextlib.ExitStack):
         self.persons: list[Person] = []
         options = {"players": f"human*{people},{OTHERS}*{8 - people}", "seed": 3, "game": self.game, "out": out}
         options |= {"port": 0, "patience": "60s"}
-        self.words = ["play", "--view", *(f"--{name}={value}" for name, value in options.items())]
+        self.words = ["play", "--view", *words, *(f"--{name}={value}" for name, value in options.items())]
 
     def __enter__(self) -> Self:
         self.callback(self.part)
@@ -53,7 +58,7 @@ class Table(contextlib.ExitStack):
     def read(self, stderr: IO[str]) -> None:
         """Read the links to seats, and when the game is over."""
         for line in stderr:
-            if link := re.match(r"wolfbus: \S+ plays at (\S+)\n", line):
+            if link := re.match(r"wolfbus: .* (http\S+/seat#\S+)\n", line):
                 self.links.put(link[1])
             elif "stays until Ctrl-C" in line:
                 self.is_over.set()
@@ -65,10 +70,10 @@ class Table(contextlib.ExitStack):
     def part(self) -> None:
         for person in self.persons:
             if person.ident is not None:
-                person.join(20)
+                person.join(60)
 
     def person(self) -> Person:
-        self.persons.append(Person(self.links.get(timeout=20)))
+        self.persons.append(Person(self.links.get(timeout=60)))
         return self.persons[-1]
 
 
@@ -82,7 +87,7 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             assert "SameSite=Strict" in headers["Set-Cookie"]
 
         # a link is good once; a stranger, a foreign cookie and another site get one sentence
-        assert json.loads(one.sit()[2])["error"].startswith("this link leads to no seat")
+        assert json.loads(one.sit()[2])["error"].startswith("this link was used already")
         assert fetched(one.url, f"{one.place}/data.json")[0] == 403
         for cookie in (one.cookie, f"wolfbus-seat-{other.place.rpartition('/')[2]}=\xff"):
             assert fetched(one.url, f"{other.place}/data.json", Cookie=cookie)[0] == 403
@@ -111,7 +116,7 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             assert person.failure is None
             assert not person.is_alive()
             assert not person.refused
-        assert table.is_over.wait(20)
+        assert table.is_over.wait(60)
 
         records = list(read_record(open_lines(table.path)))
         roles = {seat.name: seat.role for seat in records[0].event.seats}
@@ -133,6 +138,85 @@ def test_two_people_play_a_whole_game_and_each_sees_only_its_own_seat(tmp_path):
             # the end: now everything may be seen
             assert person.last["watch"] == ["public", "everything"]
             assert json.loads(person.get("/data.json?as=everything")[2])["viewer"] == "everything"
+
+
+@pytest.mark.parametrize("words", [(), ("--private-thoughts",)])
+def test_what_a_person_agreed_to_is_in_the_record_and_its_thoughts_are_shown_or_not_as_it_says(tmp_path, words):
+    with Table(tmp_path, 1, *words) as table:
+        person = table.person()
+        asked = json.loads(person.post("/seat/sit", {"token": person.token, "agreed": "anything"})[2])
+        assert set(asked) == {"consent", "me", "game"}, "nobody sits who did not agree to this very sentence"
+        assert person.sit()[0] == 200
+        person.start()
+        person.join(60)
+        assert table.is_over.wait(60)
+        records = list(read_record(open_lines(table.path)))
+        me = person.last["me"]
+        answered = [entry.event for entry in records if entry.event.type == "answered" and entry.event.seat == me]
+        first = next(place for place, event in enumerate(answered) if event.outcome == "accepted")
+        assert answered[first].consent.words == person.consent == asked["consent"]
+        assert all(event.consent is None for event in answered if event.batch > answered[first].batch + 2)
+        assert THOUGHT in {event.thought for event in answered}, "the record holds it"
+
+        url = person.url
+        shown = b"".join(
+            fetched(url, f"/g/{table.game}/{path}")[2]
+            for path in ("data.json", f"data.json?as=seat:{me}", "events", "page.html")
+        )
+        shown += b"".join(gzip.decompress(base64.b64decode(data)) for data in re.findall(rb">(H4sI[^<]*)<", shown))
+        record = fetched(url, f"/g/{table.game}/record.ndjson")
+        assert run(["export", "csv", str(table.path), "--out", str(tmp_path / "out")]) == 0
+        exported = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+        assert run(["page", str(table.path), "-o", str(tmp_path / "page.html")]) == 0
+        for text in (shown, exported, person.get("/data.json?as=everything")[2]):
+            assert (THOUGHT.encode() in text) == (not words)
+        assert record[0] == (403 if words else 200)
+
+
+def test_no_clock_runs_before_everybody_sits(tmp_path):
+    with Table(tmp_path, 2) as table:
+        one, other = (table.person() for _ in range(2))
+        one.sit()
+        page = json.loads(one.get("/data.json")[2])
+        assert page["asks"] == []
+        assert page["beats"] == []
+        other.sit()
+        for person in (one, other):
+            person.start()
+        for person in (one, other):
+            person.join(60)
+            assert person.failure is None
+            assert not person.refused
+
+
+def test_a_used_link_that_is_opened_again_is_issued_anew_to_who_runs_the_game_and_moves_the_seat(tmp_path):
+    with Table(tmp_path, 2) as table:
+        one, other = (table.person() for _ in range(2))
+        one.sit()
+        with Events(one.url, f"{one.place}/events", Cookie=one.cookie) as before:
+            events = iter(before)
+            next(events)
+            for _ in range(3):
+                refusal = one.post("/seat/sit", {"token": one.token})
+                assert refusal[0] == 403
+                assert table.links.qsize() <= 1, "one at a time"
+                assert "http" not in json.loads(refusal[2])["error"]
+            assert len(json.loads(fetched(one.url, "/library.json")[2])["seats"]) == 1, "nobody waits for this one"
+            again = table.person()
+            assert again.token != one.token
+            assert again.sit()[0] == 200
+            assert again.place == one.place
+            name, _, news = next(events)
+            assert (name, "another browser" in news["words"]) == ("gone", True)
+        assert one.get("/data.json")[0] == 403
+        assert one.post(f"{one.place}/answer", {"id": "x", "content": None})[0] == 403
+        other.sit()
+        for person in (again, other):
+            person.start()
+        for person in (again, other):
+            person.join(60)
+            assert person.failure is None
+            assert not person.refused
 
 
 def without_time(beats: list[dict]) -> list[dict]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
+import shutil
+import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -13,6 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.stage.served import Events, data, fetched, leave, names, sealed, server, slowed
+from wolfbus.cli import run
 
 RECORDS, LINES = sealed()
 SECRET = re.compile(rb"(?:secret|whisper|prompt|reply|model|raw)-of-\w+")
@@ -197,10 +202,10 @@ def test_a_file_whose_name_is_not_utf_8_hides_no_game_and_is_shown_itself(runs):
     for _ in ("anew", "from the index"):
         with server(runs) as stage:
             listed = {game["id"] for game in data(stage.url, "/library.json")["games"]}
-            assert listed == {"whole", r"caf\xe9~\xff"}
-            page = data(stage.url, r"/g/caf%5Cxe9~%5Cxff/data.json")
+            assert listed == {"whole", "caf=e9~=ff"}
+            page = data(stage.url, "/g/caf=e9~=ff/data.json")
             assert page["line"] == len(LINES)
-            for link, saved in (("record", "%FF.ndjson"), ("page", "caf%5Cxe9~%5Cxff.html")):
+            for link, saved in (("record", "%FF.ndjson"), ("page", "caf%3De9~%3Dff.html")):
                 status, headers, _ = fetched(stage.url, page["links"][link])
                 assert (status, headers["Content-Disposition"].partition("''")[2]) == (200, saved)
     with server(folder) as stage:
@@ -243,13 +248,13 @@ def test_a_file_of_any_name_is_served_and_saved_under_it(runs):
     (runs / "whole.ndjson").rename(runs / f"{name}.ndjson")
     with server(runs) as stage:
         (game,) = data(stage.url, "/library.json")["games"]
-        assert game["id"] == name
-        links = data(stage.url, f"/g/{quote(name)}/data.json?as={names()[0]}")["links"]
+        assert game["id"] == name.replace("=", "=3d")
+        links = data(stage.url, f"/g/{quote(game['id'])}/data.json?as={names()[0]}")["links"]
         assert links["page"].endswith(f"page.html?as=seat%3A{names()[0]}")
-        for link, ending in ((links["record"], "ndjson"), (links["page"], "html")):
+        for link, saved in ((links["record"], f"{name}.ndjson"), (links["page"], f"{game['id']}.html")):
             status, headers, _ = fetched(stage.url, link)
             assert (status, "X-Set" in headers) == (200, False)
-            assert headers["Content-Disposition"] == f"attachment; filename*=UTF-8''{quote(name)}.{ending}"
+            assert headers["Content-Disposition"] == f"attachment; filename*=UTF-8''{quote(saved)}"
 
 
 def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):
@@ -261,7 +266,7 @@ def test_a_model_call_is_shown_with_its_prompt_in_pieces(runs):
     assert (call["round"], call["phase"], call["turn"]) == (1, "debate", 1)
 
 
-def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs):
+def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs, monkeypatch):
     with server(runs) as stage:
         (game,) = data(stage.url, "/library.json?q=all%20OF%20you")["games"]
         assert data(stage.url, "/library.json?q=nobody+said+this")["games"] == []
@@ -270,10 +275,151 @@ def test_a_library_finds_games_by_what_was_said_and_reads_a_record_once(runs):
     assert game["id"] == "whole"
     assert game["names"] == list(names())
     assert game["state"] == "ended"
-    # another file, but nothing that shows from outside
-    record = runs / "whole.ndjson"
-    before = record.stat()
-    record.write_bytes(b"x" * before.st_size)
-    os.utime(record, ns=(before.st_atime_ns, before.st_mtime_ns))
+    monkeypatch.delattr("wolfbus.stage.library.summary_of")
     with server(runs) as stage:
         assert data(stage.url, "/library.json")["games"] == [game]
+
+
+NAMES = [
+    *("a~b", "a/b", "a/records/b", "records/a/b", "records/b", "b", "a~/b", "a/~b", "~~b", "~b", "a~~b", "a=7eb"),
+    *("a=7e/b", "records~b", "records/records/b", "b.ndjson", "b=gz", os.fsdecode(b"\xff"), "\\xff", "=ff"),
+]
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Path:
+    """Games whose names and folders are easily taken for one another, each of its own length, plain and compressed."""
+    for number, name in enumerate(NAMES, 1):
+        path = tmp_path / f"{name}.ndjson"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.write_bytes(b"".join(LINES[:number]))
+        except OSError:
+            pytest.skip("a file system whose names are Unicode")
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(b"".join(LINES[: len(NAMES) + number])))
+    return tmp_path
+
+
+def test_no_two_records_have_one_address(named):
+    with server(named) as stage:
+        listed = [game["id"] for game in data(stage.url, "/library.json")["games"]]
+        assert len(listed) == len(set(listed)) == 2 * len(NAMES)
+        shown = [data(stage.url, f"/g/{quote(game)}/data.json")["line"] for game in listed]
+        assert sorted(shown) == list(range(1, 2 * len(NAMES) + 1))
+
+
+def test_a_game_of_a_study_is_found_without_the_name_of_its_folder_where_no_other_is_called_so(runs):
+    (runs / "first" / "records").mkdir(parents=True)
+    put(runs, LINES[:20], "first/records/1")
+    with server(runs) as stage:
+        for name in ("first~~1", "first~1", "1"):
+            assert data(stage.url, f"/g/{name}/data.json")["line"] == 20
+    put(runs, LINES[:30], "first/1")
+    with server(runs) as stage:
+        assert [data(stage.url, f"/g/{name}/data.json")["line"] for name in ("first~~1", "first~1")] == [20, 30]
+        assert fetched(stage.url, "/g/1/data.json")[0] == 404
+
+
+def test_a_copy_of_a_study_has_an_address_of_its_own(games, tmp_path):
+    for name in ("one", "two"):
+        shutil.copytree(games / "scripted", tmp_path / name)
+    with server(tmp_path) as stage:
+        studies = [study["id"] for study in data(stage.url, "/library.json")["studies"]]
+        assert studies == [studies[0], f"{studies[0]}~two"]
+
+
+def listed(root: Path) -> list:
+    """What a server that has just been started tells of the games below a folder."""
+    with server(root) as stage:
+        return data(stage.url, "/library.json")["games"]
+
+
+def kept(root: Path) -> Path:
+    """The file in which a library keeps what it knows."""
+    return root / ".wolfbus" / "library"
+
+
+def test_what_a_library_keeps_was_read_by_this_user_and_anything_else_is_read_again(
+    runs, tmp_path_factory, monkeypatch
+):
+    true = listed(runs)
+    whole = kept(runs).read_bytes()
+    # forged as an index of earlier versions, and of others
+    status = (runs / "whole.ndjson").stat()
+    stamp = [status.st_size, status.st_mtime_ns]
+    forged = {"v": 1, "games": {"whole": {"stamp": stamp, "summary": {**true[0], "winner": "nobody"}}}}
+    (runs / ".index.json").write_text(json.dumps(forged))
+    changed = whole.replace(b'"winner": "villagers"', b'"winner": "werewolf "').replace(b'"ended"', b'"edned"')
+    assert changed != whole
+    for content in (changed, whole[:-1], b"", b"{}", b"\xff" * 100):
+        kept(runs).write_bytes(content)
+        assert listed(runs) == true
+        assert kept(runs).read_bytes() == whole
+    # by somebody else, who has another secret
+    monkeypatch.setattr("wolfbus.cache.user_secret", lambda: b"another" * 4 + b"user")
+    assert listed(runs) == true
+    sealed_by_another = kept(runs).read_bytes()
+    assert sealed_by_another != whole
+    monkeypatch.undo()
+    assert listed(runs) == true
+    assert kept(runs).read_bytes() == whole
+
+
+def test_a_record_that_was_changed_to_one_of_the_same_size_and_time_is_read_again(runs):
+    path = runs / "whole.ndjson"
+    (before,), status = listed(runs), path.stat()
+    assert before["state"] == "ended"
+    path.write_bytes(path.read_bytes().replace(b'"type":"ended"', b'"type":"edned"'))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (status.st_size, status.st_mtime_ns)
+    (after,) = listed(runs)
+    assert after["state"] == "open"
+    assert "hash does not match" in after["error"]
+
+
+def test_a_library_that_cannot_keep_anything_tells_the_same(runs, monkeypatch):
+    true = listed(runs)
+    for none in (lambda: None, lambda: b"x" * 32):
+        shutil.rmtree(runs / ".wolfbus", ignore_errors=True)
+        (runs / ".wolfbus").symlink_to("nowhere")
+        monkeypatch.setattr("wolfbus.cache.user_secret", none)
+        assert listed(runs) == true
+        (runs / ".wolfbus").unlink()
+
+
+def test_a_record_that_grows_without_line_ends_is_given_up_at_the_limit_of_all_readers(runs, monkeypatch, capsys):
+    monkeypatch.setattr("wolfbus.record.reader.LINE_LIMIT", 2 << 20)
+    put(runs, LINES[:10])
+    refusal = "line 11: longer than 2 MiB"
+    with server(runs) as stage:
+        for pieces in range(3):
+            page = data(stage.url, "/g/live/data.json")
+            assert (page["line"], page["problems"]) == (10, []), f"after {pieces} MiB"
+            put(runs, [b"x" * (1 << 20)])
+        page = data(stage.url, "/g/live/data.json")
+        assert (page["line"], page["problems"], page["over"]) == (10, [refusal], True)
+    record = str(runs / "live.ndjson")
+    for words in (["page", record, "-o", str(runs / "page.html")], ["replay", record], ["verify", record]):
+        assert run(words) == 1
+        out, err = capsys.readouterr()
+        assert refusal in out + err
+
+
+def test_a_server_ends_while_a_file_that_goes_on_for_ever_is_read(runs, monkeypatch):
+    reading, ending = threading.Event(), threading.Event()
+
+    def endless(*_: object) -> Iterator[bytes]:
+        while True:
+            yield b""
+
+    def take(*_: object) -> object:
+        reading.set()
+        assert ending.wait(60)
+        return RECORDS[0]
+
+    monkeypatch.setattr("wolfbus.record.reader.LineReader.read", endless)
+    monkeypatch.setattr("wolfbus.record.reader.RecordReader.read_line", take)
+    with ThreadPoolExecutor() as browsers, server(runs) as stage:
+        browsers.submit(fetched, stage.url, "/g/whole/data.json")
+        assert reading.wait(60)
+        ending.set()

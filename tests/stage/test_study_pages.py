@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -62,8 +66,10 @@ def test_claims_that_are_heard_in_words_alone_have_the_moderator_s_verdicts(tmp_
         for claim in [scored.claim]
     }
     assert {key: verdict for key, verdict in from_speaker.items() if key in moderator} == moderator
-    assert from_words == {key: moderator[key] for key in from_words}
-    assert {claim for _, claim, *_ in from_words} == {"role", "inspection"}
+    # a stance is heard in words, and the moderator is told of none
+    assert {key: moderator.get(key, verdict) for key, verdict in from_words.items()} == from_words
+    assert {claim for _, claim, *_ in from_words.keys() & moderator.keys()} == {"role", "inspection"}
+    assert {claim for _, claim, *_ in from_words.keys() - moderator.keys()} == {"stance"}
 
 
 def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
@@ -72,7 +78,7 @@ def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
         a, b = listed["studies"]
         assert (a["name"], a["games"], a["ended"]) == ("a", 2, 2)
         study = data(url, f"/s/{a['id']}.json")
-        assert study["findings"]["outcomes"]
+        assert measured(url, a["id"])["findings"]["agents"]
         assert [game["number"] for game in study["games"]] == [1, 2]
         for game in study["games"]:
             page = data(url, f"/g/{game['id']}/data.json")
@@ -86,14 +92,76 @@ def test_a_study_s_page_has_findings_and_the_games_behind_them(runs):
         assert {game["study"] for game in listed["games"]} == {a["id"], b["id"]}
 
 
+def measured(url: str, study: str) -> Any:
+    """Ask for a study's numbers until they are there."""
+    while (answer := fetched(url, f"/s/{study}/measured.json"))[0] == 202:
+        assert json.loads(answer[2]).keys() == {"read", "of"}
+    assert answer[0] == 200, answer[2]
+    return json.loads(answer[2])
+
+
+def test_a_study_s_page_stands_before_its_numbers_which_are_those_that_a_report_kept(runs, tmp_path):
+    shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
+    go_on = threading.Event()
+
+    def slow(*arguments: Any, tell: Callable[[int, int], None], **how: Any) -> Any:
+        tell(1_000_000, 3_000_000)
+        assert go_on.wait(60)
+        return gather(*arguments, tell=tell, **how)
+
+    with viewed(tmp_path) as url, mock.patch("analytics.gather.gather", slow):
+        study = data(url, "/library.json")["studies"][0]["id"]
+        page = data(url, f"/s/{study}.json?seconds=0")
+        assert (page["ended"], len(page["games"])) == (2, 2)
+        for _ in range(2):
+            status, _, body = fetched(url, f"/s/{study}/measured.json")
+            assert (status, json.loads(body)) == (202, {"read": 1_000_000, "of": 3_000_000})
+        go_on.set()
+        assert measured(url, study)["answer"]
+    assert run(["report", str(tmp_path / "b")]) == 0
+    with (
+        viewed(tmp_path) as url,
+        mock.patch("analytics.findings.findings", side_effect=AssertionError("computed anew")),
+    ):
+        for listed in data(url, "/library.json")["studies"]:
+            assert measured(url, listed["id"])["numbers"]
+
+
+def test_a_number_s_arithmetic_comes_to_the_number_and_its_statements_are_three(runs):
+    with viewed(runs) as url:
+        study = data(url, "/library.json")["studies"][0]["id"]
+        numbers = measured(url, study)["numbers"]
+    assert [number["title"] for number in numbers] == ["Detects", "Flags right", "Lies told", "Lies confessed"]
+    for number in numbers:
+        terms, _, value = number["sum"].rpartition(": ")[2].rpartition(" = ")
+        result = eval(re.sub(r"[a-zA-Z]+|,", "", terms))
+        share = "%" in number["value"]
+        assert value == number["value"]
+        assert number["value"] == (f"{100 * result:.1f}\u00a0%" if share else f"{result:.3f}")
+        said = [(example["game"], example["statement"]) for example in number["examples"]]
+        assert len(set(said)) == len(said) == 3
+
+
+def test_games_that_nobody_has_read_yet_are_listed_at_once_with_what_their_study_noted(runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "a", ignore=shutil.ignore_patterns(".wolfbus"))
+    with viewed(tmp_path) as url:
+        study = data(url, "/library.json?seconds=0")["studies"][0]["id"]
+        noted = data(url, f"/s/{study}.json?seconds=0")["games"]
+        assert {game["state"] for game in noted} == {"new"}
+        read = data(url, f"/s/{study}.json")["games"]
+        assert [game["winner"] for game in noted] == [game["winner"] for game in read]
+        assert all(game["curve"] for game in read)
+        assert fetched(url, f"/s/{study}.json?seconds=soon")[0] == 400
+
+
 def test_spectators_are_told_nothing_of_a_study_that_goes_on(runs, tmp_path):
     shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
     manifest = tmp_path / "a" / "study.json"
     written = json.loads(manifest.read_bytes())
     with viewed(tmp_path, "--public") as url:
         a, b = (study["id"] for study in data(url, "/library.json")["studies"])
-        addresses = (f"/s/{a}.json", f"/s/{a}/report.html", f"/c.json?a={b}&b={a}")
-        assert [fetched(url, path)[0] for path in addresses] == [200, 200, 200]
+        addresses = (f"/s/{a}.json", f"/s/{a}/report.html", f"/s/{a}/measured.json", f"/c.json?a={b}&b={a}")
+        assert {fetched(url, path)[0] for path in addresses} <= {200, 202}
 
         # one game is still played
         record = tmp_path / "a" / written["games"][1]["record"]
@@ -101,7 +169,7 @@ def test_spectators_are_told_nothing_of_a_study_that_goes_on(runs, tmp_path):
         # of a game that does not end, as of a copy that was put there, not even a finished study's page tells more
         _, open_one = data(url, addresses[0])["games"]
         assert open_one["state"] == "open"
-        assert not open_one.keys() & {"players", "lies", "moment", "moment_beat"}
+        assert not open_one.keys() & {"players", "lies", "moment", "moment_beat", "curve"}
 
         manifest.write_text(json.dumps({**written, "complete": False}))
         for path in addresses:
@@ -118,22 +186,22 @@ def test_what_was_measured_last_is_cached_until_its_study_changes_and_not_all_th
     monkeypatch.setattr("wolfbus.cli.view._MEASURES_CACHED", 2)
     with viewed(tmp_path) as url:
         studies = [study["id"] for study in data(url, "/library.json")["studies"]]
-        a, b = (f"/s/{study}.json" for study in studies)
+        a, b = (f"/s/{study}/report.html" for study in studies)
         compared = f"/c.json?a={studies[0]}&b={studies[1]}"
 
-        def measured(*paths: str) -> list[str]:
+        def gathered(*paths: str) -> list[str]:
             """Return the folders whose records are read for these pages."""
             with mock.patch("analytics.gather.gather", wraps=gather) as reading:
                 for path in paths:
-                    data(url, path)
+                    assert fetched(url, path)[0] == 200
             return [Path(call.args[0][0]).name for call in reading.call_args_list]
 
-        assert measured(a, b, a, compared, a) == ["a", "b", "a", "b"]
-        assert measured(b, compared, b) == ["b", "a", "b"]
-        record = next((tmp_path / "b" / "records").iterdir())
+        assert gathered(a, b, a, compared, a) == ["a", "b", "a", "b"]
+        assert gathered(b, compared, b) == ["b", "a", "b"]
+        record = next((tmp_path / "b" / "records").glob("*.ndjson*"))
         os.utime(record, (record.stat().st_atime, record.stat().st_mtime + 1))
-        assert measured(b) == ["b"]
+        assert gathered(b) == ["b"]
         # what it came to before does not stay in the place of what another came to
-        assert measured(a, b) == ["a"]
+        assert gathered(a, b) == ["a"]
         os.utime(record, (record.stat().st_atime, record.stat().st_mtime + 1))
-        assert measured(b, a) == ["b"]
+        assert gathered(b, a) == ["b"]

@@ -12,15 +12,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import click
 
 from wolfbus.cli import FAILED
-from wolfbus.cli.options import FILE, page_options, shared_bus, stream_name
-from wolfbus.errors import ConfigError, RecordError, RulesError
+from wolfbus.cli.options import FILE, house_name, page_options, refuse, shared_bus
+from wolfbus.errors import ConfigError, RecordError, RulesError, reason_of
 from wolfbus.printable import printable
 from wolfbus.service.lifecycle import DEFAULT_HOUSE
-from wolfbus.whole_file import write_whole
+from wolfbus.whole_file import is_stdout, open_file, write_named, write_whole
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -102,7 +103,9 @@ def page_server(served: Served, host: str, port: int, notice: str) -> Iterator[S
 
 
 @contextlib.contextmanager
-def game_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> Iterator[GamePage]:
+def game_page(
+    game: str, out: Path, host: str, port: int, *, persons: bool, private_thoughts: bool = False
+) -> Iterator[GamePage]:
     """Show a game that this process plays on a page, to its end and then until Ctrl-C or SIGTERM.
 
     Args:
@@ -112,12 +115,13 @@ def game_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> I
         port: port to listen on.
         persons: whether somebody plays at the page; what only some may know is then shown to nobody else before the
             end.
+        private_thoughts: whether what these persons think is left out of pages and exports.
     """
     from wolfbus.stage.sources import PlayedSource
 
     out.mkdir(parents=True, exist_ok=True)
     played = PlayedSource(game, public=persons)
-    people = announced_people(lambda: server.url) if persons else None
+    people = announced_people(lambda: server.url, private_thoughts=private_thoughts) if persons else None
     served = served_with(out, played, public=persons, people=people)
     with page_server(served, host, port, f"watch it at URL/g/{game}") as server:
         try:
@@ -126,15 +130,24 @@ def game_page(game: str, out: Path, host: str, port: int, *, persons: bool) -> I
             played.finish()
 
 
-def announced_people(url: Callable[[], str]) -> People:
+def announced_people(url: Callable[[], str], *, private_thoughts: bool) -> People:
     """Return persons whose links are printed on stderr.
 
     Args:
         url: gives the server's address, once it listens.
+        private_thoughts: whether what they think is left out of pages and exports.
     """
-    from wolfbus.stage.people import People
+    from wolfbus.stage.people import People, PersonSeat
 
-    return People(lambda seat, path: click.echo(f"wolfbus: {seat.seat} plays at {url()}{path}", err=True))
+    def invite(seat: PersonSeat, path: str) -> None:
+        link = f"{url()}{path}"
+        if seat.occupied.is_set():
+            words = f"somebody opened the used link of {seat.seat}; if they may take the seat over, send them {link}"
+        else:
+            words = f"{seat.seat} plays at {link}"
+        click.echo(f"wolfbus: {words}", err=True)
+
+    return People(invite, private_thoughts=private_thoughts)
 
 
 class WordClaims:
@@ -170,11 +183,11 @@ class MeasuredStudies:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._cached: dict[tuple[Any, ...], tuple[list[float], Any]] = {}
+        self._cached: dict[tuple[Any, ...], tuple[list[Any], Any]] = {}
 
-    def findings(self, folder: Path) -> dict[str, Any]:
-        """Return what `wolfbus report --json` writes."""
-        return self._measured(_findings, folder)
+    def measured(self, folder: Path, tell: Callable[[int, int], None]) -> dict[str, Any]:
+        """Return the report's first screen, and the findings that a study's page draws."""
+        return self._measured(_first_screen, folder, tell=tell)
 
     def report(self, folder: Path) -> str:
         """Return the page that `wolfbus report` writes."""
@@ -184,12 +197,12 @@ class MeasuredStudies:
         """Return what `wolfbus compare --json` writes."""
         return self._measured(_comparison, a, b)
 
-    def _measured(self, measure: Callable[..., T], *folders: Path) -> T:
+    def _measured(self, measure: Callable[..., T], *folders: Path, **how: Any) -> T:
         key, changes = (measure, *folders), list(map(_changed, folders))
         with self._lock:
             cached = self._cached.pop(key, None)
             if cached is None or cached[0] != changes:
-                cached = changes, measure(*folders)
+                cached = changes, measure(*folders, **how)
             # in the place of what the studies came to before, and the last to be dropped
             self._cached[key] = cached
             if len(self._cached) > _MEASURES_CACHED:
@@ -198,42 +211,53 @@ class MeasuredStudies:
         return measured
 
 
-def _findings(folder: Path) -> dict[str, Any]:
-    from analytics.findings import findings
+def load_measures() -> None:
+    """Load what measures studies, which takes longer than to look up what was kept of one."""
+    import analytics.report.report  # noqa: F401 - loaded to be there
 
-    return findings(_gathered(folder))
+
+def _first_screen(folder: Path, tell: Callable[[int, int], None]) -> dict[str, Any]:
+    from analytics.report.report import Report
+    from wolfbus.cli.measuring import findings_of
+
+    gathered = _gathered(folder, tell)
+    findings = findings_of(gathered)
+    drawn = {name: findings[name] for name in ("abilities", "agents", "figure1", "studies")}
+    return {"findings": drawn, **Report(findings, gathered).first_screen()}
 
 
 def _report(folder: Path) -> str:
-    from analytics.findings import findings
     from analytics.report.report import Report
+    from wolfbus.cli.measuring import findings_of, page_of
 
     gathered = _gathered(folder)
-    return Report(findings(gathered), gathered).html()
+    html: str = page_of(gathered, lambda: Report(findings_of(gathered), gathered))["html"]
+    return html
 
 
 def _comparison(a: Path, b: Path) -> dict[str, Any]:
     from analytics.compare import compare
-    from analytics.measures.primary import primary_of
+    from analytics.metrics.primary import primary_of
 
     one, other = _gathered(a), _gathered(b)
     primary, _ = primary_of(study.manifest for study in (*one.studies, *other.studies))
-    return compare(one.columns, other.columns, (a.name, b.name), primary=primary)
+    return compare(one.tables, other.tables, (a.name, b.name), primary=primary)
 
 
-def _changed(folder: Path) -> float:
-    """Return when a study last changed."""
+def _changed(folder: Path) -> list[tuple[str, float]]:
+    """Return what a study consists of, and when each last changed; not what is kept beside its records."""
+    from wolfbus.cache import FOLDER as KEPT
     from wolfbus.study.manifest import RECORDS
 
-    paths = (folder, folder / RECORDS, *(folder / RECORDS).glob("*.ndjson*"))
-    return max((path.stat().st_mtime for path in paths if path.exists()), default=0.0)
+    paths = (folder, *(path for path in (folder / RECORDS).glob("*") if path.name != KEPT))
+    return [(path.name, path.stat().st_mtime) for path in sorted(paths) if path.exists()]
 
 
-def _gathered(folder: Path) -> Gathered:
+def _gathered(folder: Path, tell: Callable[[int, int], None] = lambda _read, _all: None) -> Gathered:
     from analytics.gather import Criteria, gather
 
-    gathered = gather([str(folder)], Criteria(), workers=1)
-    if not gathered.columns.ids:
+    gathered = gather([str(folder)], Criteria(), workers=1, cached=True, tell=tell)
+    if not gathered.tables.ids:
         raise RecordError(f"{folder}: no game could be read, so there is nothing to report")
     return gathered
 
@@ -244,7 +268,7 @@ RUNS: Final = Path("runs")
 @click.command()
 @click.argument("source", required=False, metavar="[RECORD|DIR]", type=click.Path(path_type=Path, readable=False))
 @click.option("--bus", "url", callback=shared_bus, metavar="URL", help="Show the games of a house on this Redis.")
-@click.option("--house", callback=stream_name, metavar="NAME", help="The house. [default: main]")
+@click.option("--house", callback=house_name, metavar="NAME", help="The house. [default: main]")
 @page_options
 @click.option("--name", "names", multiple=True, help="Another name by which this server is asked. May be repeated.")
 @click.option("--open/--no-open", "browse", default=True, help="Open a browser.  [default: open]")
@@ -282,9 +306,15 @@ def view(
             f"{name}: not readable by the user of this process, in a container that of its image; its owner lets "
             "others read it: chmod -R o+rX"
         )
+    if root.exists() and not root.is_dir():
+        try:
+            open_file(root).close()
+        except OSError as error:
+            raise ConfigError(f"{name}: {reason_of(error)}") from None
     path = _start_path(root, newest=source is None) if url is None else "/"
     live = HouseSource(open_bus(url), house or DEFAULT_HOUSE, public=public) if url is not None else None
     served = served_with(root, live, public=public)
+    threading.Thread(target=load_measures, daemon=True).start()
 
     def ready(address: str) -> None:
         import webbrowser
@@ -303,10 +333,10 @@ def _start_path(root: Path, *, newest: bool) -> str:
     from wolfbus.stage.sources import name_of_path
 
     if root.is_file():
-        return f"/g/{name_of_path(root, root.parent)}"
+        return f"/g/{quote(name_of_path(root, root.parent))}"
     with contextlib.suppress(RecordError):
         if newest:
-            return f"/g/{name_of_path(newest_record(root), root)}"
+            return f"/g/{quote(name_of_path(newest_record(root), root))}"
     return "/"
 
 
@@ -315,34 +345,51 @@ def _start_path(root: Path, *, newest: bool) -> str:
 @click.option("-o", "--out", type=FILE, help="The file. [default: NAME.html here]")
 @click.option("--prompts", is_flag=True, help="Put in what models were asked and what they said.")
 @click.option("--as", "word", default="", metavar="public|SEAT", help="Show only what these eyes may see.")
-def page(source: Path, out: Path | None, word: str, *, prompts: bool) -> int:
+@click.option(
+    "--spoiler-free", is_flag=True, help="Open without what comes: no roles, judgements or suspicion till the end."
+)
+@click.option("--picture", is_flag=True, help="Write a picture of a game that is over, 1200 × 630 (PNG), in its place.")
+def page(source: Path, out: Path | None, word: str, *, prompts: bool, spoiler_free: bool, picture: bool) -> int:
     """Write a game or a study as one HTML file, for people who have nothing installed.
 
     The file asks nobody for anything. Of a game it holds all that the record knows, unless --as says otherwise; of a
     damaged record what is whole, and then the exit code is 1.
     """
-    from wolfbus.stage.files import one_file
+    from wolfbus.stage.files import one_file, photographed
     from wolfbus.stage.fold import find_claims_with
 
     find_claims_with(WordClaims)
-    target = out or Path(f"{source.name.partition('.')[0]}.html")
+    target = out or Path(f"{source.name.partition('.')[0]}{'.png' if picture else '.html'}")
+    refuse(
+        (
+            source.is_dir() and (word or prompts or spoiler_free or picture),
+            "--as, --prompts, --spoiler-free and --picture are for a game",
+        ),
+        (
+            picture and (word or prompts or spoiler_free),
+            "--picture tells how the game ended; it goes with no other option",
+        ),
+        (word and spoiler_free, "--spoiler-free goes with all eyes: give no --as"),
+    )
     if source.is_dir():
-        if word or prompts:
-            raise click.UsageError("--as and --prompts are for a game")
         data, title, problem = _study(source), f"{source.name} · wolfbus", None
     else:
-        data, problem = _game(source, word, prompts=prompts)
+        data, problem = _game(source, word, prompts=prompts, spoiler_free=spoiler_free)
         title = f"{data['heads'][0]['game'].get('id', source.name)} · wolfbus"
+    if picture and not data["heads"][0].get("story"):
+        raise ConfigError(f"{printable(str(source), 400)}: the game has not ended, so there is no picture of it")
     text = one_file(data, title)
-    write_whole(target, [text])
-    click.echo(f"{target}  ({len(text.encode()) / 1000:,.0f} kB)")
+    written = photographed(text) if picture else text.encode()
+    # where nobody named the file, a link that lies there may lead anywhere
+    (write_named if out is not None else write_whole)(target, [written])
+    click.echo(f"{target}  ({len(written) / 1000:,.0f} kB)", err=is_stdout(target))
     if problem is not None:
         click.echo(f"wolfbus: {printable(str(source), 400)}: {problem}", err=True)
         return FAILED
     return 0
 
 
-def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str | None]:
+def _game(path: Path, word: str, *, prompts: bool, spoiler_free: bool) -> tuple[dict[str, Any], str | None]:
     from wolfbus.stage.files import game_file
     from wolfbus.stage.sources import RecordTail
 
@@ -351,7 +398,7 @@ def _game(path: Path, word: str, *, prompts: bool) -> tuple[dict[str, Any], str 
     problem = tail.cut_off()
     if not records:
         raise ConfigError(f"{printable(str(path), 400)}: {problem or 'there is no record in it'}")
-    return game_file(records, word, problem, prompts=prompts), problem
+    return game_file(records, word, problem, prompts=prompts, spoiler_free=spoiler_free), problem
 
 
 def _study(folder: Path) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from urllib.parse import quote
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, WolfError
+from wolfbus.stage import connections
 from wolfbus.stage.answers import HEADERS, Guard, RequestRefused, answer, event, last_line, saved_as, stream
 from wolfbus.stage.document import FORMAT, learning
 from wolfbus.stage.files import PAGE, STATIC, game_file, one_file
 from wolfbus.stage.inspector import exchanges
-from wolfbus.stage.library import Library, StudyReader, pairs, study_data, study_summary
+from wolfbus.stage.library import GameFilter, Library, StudyReader, pairs, study_data, study_summary
 from wolfbus.stage.people import People, PersonSeat
 from wolfbus.stage.sources import GameSource, open_game
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC
@@ -26,7 +27,11 @@ from wolfbus.stage.watched import WatchedGame, encoded
 
 _COOKIE: Final = "wolfbus-seat-"
 _DAYS_S: Final = 7 * 86_400
-_NO_SEAT: Final = "this link leads to no seat: it was used already, or is of another game"
+_NO_SEAT: Final = "this link leads to no seat: its game is over, or it is of another one"
+_USED: Final = (
+    "this link was used already, and is good for one browser; who runs the game has a fresh one now, so ask them for it"
+)
+_TAKEN_OVER: Final = "this seat was taken up in another browser, by a fresh link"
 _NOT_YOURS: Final = "this seat is not yours, or its game is long over; open your link again"
 _BROKEN_OFF: Final = "the game was broken off"
 _NOT_YET: Final = "you may look at that when you are out of the game, or when it is over"
@@ -53,8 +58,15 @@ class SeatRoutes:
 
     async def _sit(self, request: web.Request) -> web.StreamResponse:
         message = await _json(request)
-        token = message.get("token")
-        seat = self._people.redeem(token) if isinstance(token, str) else None
+        token, consent = message.get("token"), self._people.consent.words
+        if not isinstance(token, str):
+            raise RequestRefused(403, _NO_SEAT)
+        invited = self._people.invited(token)
+        if invited is None:
+            raise RequestRefused(403, _USED if self._people.reissue(token) is not None else _NO_SEAT)
+        if message.get("agreed") != consent:
+            return answer({"consent": consent, "me": invited.seat, "game": invited.game})
+        seat = self._people.redeem(token)
         if seat is None:
             raise RequestRefused(403, _NO_SEAT)
         response = answer({"seat": seat.id})
@@ -91,11 +103,15 @@ class SeatRoutes:
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         seat = self._seat(request)
-        return await stream(request, self._steps(seat, last_line(request), table=bool(request.query.get("as"))))
+        with seat.streaming():
+            return await stream(request, self._steps(seat, last_line(request), table=bool(request.query.get("as"))))
 
     async def _steps(self, seat: PersonSeat, after: int, *, table: bool) -> AsyncGenerator[bytes, None]:
-        version = -1
+        version, secret = -1, seat.secret
         while True:
+            if seat.secret != secret:
+                yield event("gone", encoded({"words": _TAKEN_OVER}))
+                return
             feed = seat.table if table else seat.feed
             if after > feed.line:
                 yield event("reload", b"{}")
@@ -130,14 +146,18 @@ async def _json(request: web.Request) -> dict[str, Any]:
 
     Raises:
         ConfigError: it is no JSON object.
+        RequestRefused: it does not come.
     """
     if request.content_type != "application/json":
         raise ConfigError("an answer is JSON")
     try:
-        value = json.loads(await request.read())
+        async with asyncio.timeout(connections.SENDING_S):
+            value = json.loads(await request.read())
         # NaN and halves of characters can be read, but neither kept nor sent on
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
+    except TimeoutError:
+        raise RequestRefused(408, "the answer did not come in time") from None
+    except (ValueError, RecursionError, web.RequestPayloadError):
         raise ConfigError("an answer is JSON") from None
     if not isinstance(value, dict):
         raise ConfigError("an answer is a JSON object")
@@ -150,6 +170,8 @@ _QUIET_S: Final = 15.0
 """Seconds without news after which a comment keeps a stream of events open."""
 _BATCH_S: Final = 0.05
 """Seconds in which what comes goes out as one event."""
+_PROGRESS_S: Final = 0.4
+"""Seconds after which who waits for a study's numbers is told how far they are."""
 _NO_GAME: Final = "there is no game of that name here"
 _NO_STUDY: Final = "there is no study of that name here"
 
@@ -181,6 +203,7 @@ class StageApp:
         self._studies = studies
         self._library = library
         self._guard = guard
+        self._measuring: dict[Path, _Measuring] = {}
 
     def app(self) -> web.Application:
         """Return the application, to be run on this loop."""
@@ -194,6 +217,7 @@ class StageApp:
         app.router.add_get("/g/{game}/record.ndjson", self._record)
         app.router.add_get("/g/{game}/page.html", self._file)
         app.router.add_get("/s/{study}.json", self._study)
+        app.router.add_get("/s/{study}/measured.json", self._measured)
         app.router.add_get("/s/{study}/report.html", self._report)
         app.router.add_get("/c.json", self._compare)
         SeatRoutes(self._people, self._games).add_to(app)
@@ -237,7 +261,7 @@ class StageApp:
         return web.Response(body=(STATIC / PAGE).read_bytes(), status=status, content_type="text/html", charset="utf-8")
 
     async def _library_data(self, request: web.Request) -> web.StreamResponse:
-        return answer(await self._library.listing(request.query.get("q", "")))
+        return answer(await self._library.listing(GameFilter.of(request.query), _seconds(request)))
 
     async def _learn(self, _request: web.Request) -> web.StreamResponse:
         return answer(await asyncio.to_thread(learning))
@@ -261,7 +285,7 @@ class StageApp:
         if not game.shielded:
             address = f"/g/{quote(game.game)}"
             page["links"] = {
-                "record": f"{address}/record.ndjson",
+                **({} if game.feed(EVERYTHING).private else {"record": f"{address}/record.ndjson"}),
                 "page": f"{address}/page.html?as={quote(viewer)}",
                 "prompts": any(recorded.event.type == "model_call" for recorded in game.records),
             }
@@ -311,6 +335,8 @@ class StageApp:
 
     async def _record(self, request: web.Request) -> web.StreamResponse:
         game = await self._game(request, "the record")
+        if game.feed(EVERYTHING).private:
+            raise RequestRefused(403, "its record holds thoughts that are for nobody else to see; ask who ran the game")
         path = await asyncio.to_thread(self._library.path_of, game.game)
         if path is None:
             raise RequestRefused(404, "this game's record is in no file here")
@@ -339,9 +365,22 @@ class StageApp:
 
     async def _study(self, request: web.Request) -> web.StreamResponse:
         study = request.match_info["study"]
-        reader, folder, _ = await self._folder(study)
-        data = await asyncio.to_thread(lambda: study_data(study, folder, self._library.games(), reader))
+        _, folder, _ = await self._folder(study)
+        seconds = _seconds(request)
+        data = await asyncio.to_thread(lambda: study_data(study, folder, self._library.games(seconds)))
         return answer({**data, "report": f"/s/{quote(study)}/report.html"})
+
+    async def _measured(self, request: web.Request) -> web.StreamResponse:
+        reader, folder, _ = await self._folder(request.match_info["study"])
+        measuring = self._measuring.get(folder)
+        if measuring is None:
+            measuring = self._measuring[folder] = _Measuring(reader, folder)
+        # whoever asks may be gone before it is done; it goes on, for who asks next
+        done, _ = await asyncio.wait({measuring.task}, timeout=_PROGRESS_S)
+        if not done:
+            return answer({"read": measuring.read, "of": measuring.of}, 202)
+        self._measuring.pop(folder, None)
+        return answer(measuring.task.result())
 
     async def _report(self, request: web.Request) -> web.StreamResponse:
         reader, folder, _ = await self._folder(request.match_info["study"])
@@ -361,6 +400,31 @@ class StageApp:
             for name, folder in zip(names, (a, b), strict=True)
         )
         return answer({"format": FORMAT, "a": study_a, "b": study_b, "comparison": comparison, "pairs": matched})
+
+
+def _seconds(request: web.Request) -> float:
+    """Return for how long records may be read that were not read before."""
+    try:
+        return float(request.query.get("seconds", "inf"))
+    except ValueError:
+        raise ConfigError("seconds: a number") from None
+
+
+class _Measuring:
+    """A study that is measured in a thread, for everybody who asks meanwhile.
+
+    Attributes:
+        task: gives what was measured.
+        read: bytes of records read so far.
+        of: bytes of all; 0 before that is known.
+    """
+
+    def __init__(self, reader: StudyReader, folder: Path) -> None:
+        self.read, self.of = 0, 0
+        self.task = asyncio.create_task(asyncio.to_thread(reader.measured, folder, self._tell))
+
+    def _tell(self, read: int, of: int) -> None:
+        self.read, self.of = read, of
 
 
 class _NotFound(RequestRefused):

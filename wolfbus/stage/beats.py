@@ -13,6 +13,9 @@ from wolfbus.vocabulary import Deception, Ending, Fault, Kind, Outcome, Phase, R
 
 BeatKind: TypeAlias = Literal["opened", "night", "statement", "silence", "tally", "exile", "news", "ended", "stopped"]
 Mark: TypeAlias = Literal["death", "exile", "claim", "lie", "blocked"]
+Listener: TypeAlias = Literal["finds_out", "accused", "knew"]
+"""What a listener could make of a statement: it knew whether the speaker is a Werewolf (`GameFacts.informed`), was
+called a Werewolf in these very words, or had to find out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +26,18 @@ class SeatStatus:
         name: the seat.
         role: its role, as far as the viewer knows it.
         team: its side, as far as the viewer knows it.
-        left: how it left the game; None while it is in it.
+        left: how it left the game, one of `wolfbus.departure.WAYS`; None while it is in it.
         left_round: the round in which it left.
         bid: its bid for the turn that the beat is about; None without one.
-        suspected: mean smoothed suspicion that it meets, in [0, 1], over the observers that the viewer sees.
+        suspected: mean smoothed suspicion that it meets, in [0, 1], over the observers that the viewer sees; for who
+            sees everything, over those who had to find out as they last judged it.
         absent: whether it let too many requests time out.
     """
 
     name: SeatName
     role: Role | None
     team: Team | None
-    left: Literal["night", "exile"] | None
+    left: str | None
     left_round: int | None
     bid: int | None
     suspected: float | None
@@ -45,12 +49,13 @@ class ShownClaim:
     """A claim of a statement and its truth.
 
     Attributes:
-        claim: what sort it is: ``role``, ``inspection``, ``protection`` or ``accusation``.
+        claim: its kind, one of `wolfbus.claims.KINDS`.
         target: whom it is about.
-        role: the role claimed or said to be seen; Werewolf for an accusation, None for a protection.
+        role: the role that its target has if it is true; None where it leaves that open.
         round: the night it names.
         verdict: what it turns out to be.
         found: whether it was found in the words rather than given by the speaker.
+        says: what it says, in words that go on after the speaker's name; without the night.
     """
 
     claim: str
@@ -59,6 +64,7 @@ class ShownClaim:
     round: int | None
     verdict: Verdict
     found: bool
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,7 @@ class ShownAssessment:
         before: its smoothed suspicion of the speaker before this judgement.
         after: and after it.
         call: line of the model call that made it.
+        listener: what it could make of the statement; None for a label, and for viewers that do not see everything.
     """
 
     seat: SeatName | None
@@ -90,6 +97,7 @@ class ShownAssessment:
     before: float | None = None
     after: float | None = None
     call: int | None = None
+    listener: Listener | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +123,14 @@ class Spoken:
         claims: what it claims and whether that is true.
         label: the speaker's own label.
         judgements: the listeners' judgements, in seating order.
-        judged: usable ones among them.
+        judged: usable ones among them, by listeners who had to find out; by all where that is not known.
         flagged: how many of these call it deceptive.
         mean: their mean suspicion, in [0, 1].
         moved: the largest changes of smoothed suspicion by it, largest first, at most three.
         reading: how much work it took to read the words.
         call: line of the model call that made it.
         took_s: seconds that call took.
+        intended: where a label was asked with the words and again afterwards, the first.
     """
 
     statement: int
@@ -139,6 +148,7 @@ class Spoken:
     reading: Reading | None = None
     call: int | None = None
     took_s: float | None = None
+    intended: ShownAssessment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +164,11 @@ class Unsaid:
 
 @dataclass(frozen=True, slots=True)
 class NightMove:
-    """What one seat chose at night.
+    """What one seat chose, at night or, where its role does, by day.
 
     Attributes:
         seat: who.
-        kind: ``kill`` and ``whisper`` (a wolf's proposal), ``protect`` or ``inspect``.
+        kind: ``kill`` and ``whisper`` (a wolf's proposal), ``protect``, ``inspect``, or what another role is asked.
         target: whom; None for nobody.
         word: what it told its partners.
         role: for an inspection, what it saw.
@@ -263,9 +273,14 @@ class Beat:
         turn: turn of the debate; None outside it.
         seats: how every seat stands after it, in seating order.
         suspicion: smoothed suspicion after it: a row per observer, a column per target, in seating order; None for
-            a pair without a judgement. None as a whole for viewers that see no judgements.
+            a pair without a judgement, and for the row of an observer without any. None as a whole for viewers that see
+            no judgements.
+        gap: mean smoothed suspicion of the living Werewolves minus that of the other living players, by those of the
+            living who could not know which of them they are, in [-1, 1]; a pair without a judgement stands at the
+            prior. None for viewers that do not see everything, and where there is nobody to compare.
         marks: what it puts on the timeline.
         news: what everybody is told, in plain words, of an event that has no part of its own.
+        moves: what seats chose by day since the beat before.
         complete: False for a statement whose judgements are still coming in; never False in a list of beats.
     """
 
@@ -278,7 +293,8 @@ class Beat:
     phase: Phase | None
     turn: int | None
     seats: tuple[SeatStatus, ...]
-    suspicion: tuple[tuple[float | None, ...], ...] | None
+    suspicion: tuple[tuple[float | None, ...] | None, ...] | None
+    gap: float | None = None
     marks: tuple[Mark, ...] = ()
     spoken: Spoken | None = None
     unsaid: Unsaid | None = None
@@ -287,6 +303,7 @@ class Beat:
     exile: Exiled | None = None
     news: str | None = None
     over: Over | None = None
+    moves: tuple[NightMove, ...] = ()
     complete: bool = True
 
 

@@ -1,15 +1,13 @@
 """`GameFeed`: one game for one viewer, as the plain values that a page shows; docs/stage-data.md describes them.
 
-Its key moments are derived from its beats: no model is asked. `learning` is what the page ``/learn`` shows: the rules,
+`learning` is what the page ``/learn`` shows: the rules,
 the words, the numbers that it plays with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from wolfbus.config import GameConfig, rules_text
 from wolfbus.messages.base import SeatName
@@ -19,96 +17,10 @@ from wolfbus.record.line import Recorded
 from wolfbus.roles import FACTS
 from wolfbus.stage.beats import Beat, as_json
 from wolfbus.stage.fold import BeatFold
+from wolfbus.stage.story import key_moments, story
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, ViewerFilter, viewer_of_seat
 from wolfbus.suspicion import smooth
 from wolfbus.vocabulary import ROLES
-
-MomentKind: TypeAlias = Literal[
-    "false_seer_claim", "suspicion_rises", "suspicion_drops", "one_vote", "special_exiled", "kill_blocked"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyMoment:
-    """A place of a game that is worth a look.
-
-    Attributes:
-        beat: number of the beat.
-        kind: what sort of moment it is.
-        seat: whom it is about.
-        words: what happens, in one sentence.
-    """
-
-    beat: int
-    kind: MomentKind
-    seat: SeatName
-    words: str
-
-
-def key_moments(beats: Sequence[Beat]) -> tuple[KeyMoment, ...]:
-    """Return the key moments among `beats`, in order; those that the viewer of the beats can know.
-
-    The first false claim to be the Seer; the largest rise and the largest drop of the mean suspicion that a Werewolf
-    meets, by one statement; every exile decided by a single vote; every exile of somebody else who acts at
-    night; every kill that a doctor blocked.
-    """
-    moments = [*_false_claim(beats), *_swings(beats)]
-    for beat in beats:
-        moments += _outcome(beat)
-    return tuple(sorted(moments, key=lambda moment: moment.beat))
-
-
-def _false_claim(beats: Sequence[Beat]) -> Iterator[KeyMoment]:
-    for beat in beats:
-        if beat.spoken is None:
-            continue
-        speaker = beat.spoken.speaker
-        for claim in beat.spoken.claims:
-            if (claim.claim, claim.role, claim.target, claim.verdict) == ("role", "Seer", speaker, "lie"):
-                yield KeyMoment(beat.n, "false_seer_claim", speaker, f"{speaker} falsely claims to be the Seer")
-                return
-
-
-def _swings(beats: Sequence[Beat]) -> Iterator[KeyMoment]:
-    rises: list[tuple[float, Beat, float, float]] = []
-    for earlier, beat in pairwise(beats):
-        if beat.spoken is None:
-            continue
-        speaker = beat.spoken.speaker
-        before = next((seat.suspected for seat in earlier.seats if seat.name == speaker), None)
-        now = next(seat for seat in beat.seats if seat.name == speaker)
-        if now.role == "Werewolf" and before is not None and now.suspected is not None:
-            rises.append((now.suspected - before, beat, before, now.suspected))
-    highest = max(rises, key=lambda rise: rise[0], default=None)
-    lowest = min(rises, key=lambda rise: rise[0], default=None)
-    if highest is not None and highest[0] > 0:
-        yield _swing(highest, "suspicion_rises", "rises")
-    if lowest is not None and lowest[0] < 0:
-        yield _swing(lowest, "suspicion_drops", "drops")
-
-
-def _swing(
-    rise: tuple[float, Beat, float, float], kind: Literal["suspicion_rises", "suspicion_drops"], verb: str
-) -> KeyMoment:
-    _, beat, before, after = rise
-    speaker = beat.spoken.speaker if beat.spoken is not None else ""
-    words = f"suspicion of {speaker}, a Werewolf, {verb} from {before:.0%} to {after:.0%}"
-    return KeyMoment(beat.n, kind, speaker, words)
-
-
-def _outcome(beat: Beat) -> Iterator[KeyMoment]:
-    if beat.exile is not None and beat.exile.seat is not None:
-        exiled = beat.exile.seat
-        if beat.exile.votes == beat.exile.needed:
-            words = f"{exiled} is exiled by {beat.exile.votes} votes where {beat.exile.needed} are needed: one decides"
-            yield KeyMoment(beat.n, "one_vote", exiled, words)
-        role = next(seat.role for seat in beat.seats if seat.name == exiled)
-        if role is not None and role != "Werewolf" and FACTS[role].acts:
-            yield KeyMoment(beat.n, "special_exiled", exiled, f"{exiled}, the {role}, is exiled")
-    elif beat.night is not None and beat.night.blocked and beat.night.target is not None:
-        saved = beat.night.target
-        yield KeyMoment(beat.n, "kill_blocked", saved, f"a Doctor saves {saved} from the Werewolves")
-
 
 FORMAT: Final = 1
 """Version of the data of a page."""
@@ -153,15 +65,20 @@ class GameFeed:
         """Whether the game ended or was broken off, as far as the viewer knows."""
         return self._fold.over
 
+    @property
+    def private(self) -> bool:
+        """Whether somebody plays whose thoughts are left out."""
+        return self._fold.private
+
     def feed(self, recorded: Recorded) -> list[Beat]:
-        """Take in the next line of the record and return the beats that are complete with it."""
+        """Fold the next line of the record, and return the beats that are complete with it."""
         facts = self._filter.facts(recorded.event)
         if self.viewer == EVERYTHING:
             return self.take(recorded.n, recorded.time, facts)
         return self.take(self.line + len(facts), recorded.time, facts) if facts else []
 
     def take(self, line: int, time: float, facts: Sequence[Fact]) -> list[Beat]:
-        """Take in facts that the viewer was told, and return the beats that are complete with them.
+        """Fold facts that the viewer was told, and return the beats that are complete with them.
 
         Args:
             line: number of the last of them.
@@ -210,6 +127,7 @@ class GameFeed:
             "over": self.over,
             "live": self.live(),
             "moments": self.moments(),
+            **({"story": as_json(story(self.beats))} if self.over and self.viewer == EVERYTHING else {}),
         }
 
     def page(self) -> dict[str, Any]:
@@ -309,9 +227,9 @@ def learning() -> dict[str, Any]:
         "format": FORMAT,
         "rules": rules_text(config),
         "night": [
-            f"{FACTS[role].plural} {next(iter(acts.values())).verb}"
+            f"{FACTS[role].plural} {acts[0].verb}"
             for role in ROLES
-            if config.count(role) and (acts := FACTS[role].acts)
+            if config.count(role) and (acts := [act for act in FACTS[role].acts.values() if act.span == "night"])
         ],
         "glossary": [term.model_dump() for term in glossary.terms],
         "alpha": config.alpha,

@@ -1,5 +1,5 @@
-"""What goes on: a statement whose judgements are still coming in, a vote, a night; and how every seat stands, as far
-as one viewer knows.
+"""What goes on: requests without an answer, a statement whose judgements are still coming in, a vote, a night; and how
+every seat stands, as far as one viewer knows.
 """
 
 from __future__ import annotations
@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final, TypeAlias
 
+from wolfbus.claims import kind_named, kind_of
+from wolfbus.departure import Departure
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import AccusationClaim, Judgement, ProtectionClaim, ScoredClaim
+from wolfbus.messages.content import Judgement, Label, ScoredClaim
 from wolfbus.messages.events import (
     AnsweredAssessOther,
     AnsweredAssessOwn,
@@ -20,6 +22,8 @@ from wolfbus.messages.events import (
     AnsweredSpeak,
     AnsweredVote,
     AnsweredWhisper,
+    AnyAnswered,
+    Asked,
     Dawn,
     Exile,
     Inspection,
@@ -32,6 +36,7 @@ from wolfbus.roles import team_of
 from wolfbus.stage.beats import (
     Bar,
     Exiled,
+    Listener,
     Mark,
     Moved,
     NightMove,
@@ -44,9 +49,48 @@ from wolfbus.stage.beats import (
     Tallied,
 )
 from wolfbus.suspicion import Suspicion
-from wolfbus.vocabulary import Kind, Role, Team
+from wolfbus.vocabulary import Kind, Outcome, Role, Team
 
 _MOVED: Final = 3
+_WOLVES: Final[Team] = "werewolves"
+
+AnsweredAct: TypeAlias = AnsweredKill | AnsweredProtect | AnsweredInspect | AnsweredWhisper
+"""What a single role chose."""
+
+
+class Waiting:
+    """The open requests of a game: what was asked and is not answered yet."""
+
+    def __init__(self) -> None:
+        self._batches: dict[int, dict[Kind, set[SeatName]]] = {}
+
+    def ask(self, event: Asked) -> None:
+        """Add the requests of a batch."""
+        kinds = self._batches.setdefault(event.batch, {})
+        for asking in event.asks:
+            kinds.setdefault(asking.kind, set()).update(asking.seats)
+
+    def close(self, event: AnyAnswered) -> None:
+        """Remove the request that an answer closes."""
+        kinds = self._batches.get(event.batch, {})
+        seats = kinds.get(event.kind, set())
+        seats.discard(event.seat)
+        if not seats:
+            kinds.pop(event.kind, None)
+        if not kinds:
+            self._batches.pop(event.batch, None)
+
+    def clear(self) -> None:
+        """Remove all requests: the game is over."""
+        self._batches.clear()
+
+    def seats(self, names: Sequence[SeatName]) -> dict[Kind, tuple[SeatName, ...]]:
+        """Return who has not answered, by kind of request, each in the order of `names`."""
+        waiting: dict[Kind, set[SeatName]] = {}
+        for kinds in self._batches.values():
+            for kind, seats in kinds.items():
+                waiting.setdefault(kind, set()).update(seats)
+        return {kind: tuple(name for name in names if name in seats) for kind, seats in waiting.items()}
 
 
 @dataclass(slots=True)
@@ -62,8 +106,11 @@ class StatementDraft:
         bids: the bids for its turn.
         claims: what it claims.
         label: the speaker's own label.
+        intended: the first of two, which came with the words.
         awaited: assessments that are still to come, where the viewer knows who was asked; None where not.
         judged: what became of the judgements, with the line of the model call that made each.
+        informed: of each listener, whether it knew whether the speaker is a Werewolf; without those of whom the viewer
+            cannot tell.
     """
 
     event: Statement
@@ -74,21 +121,23 @@ class StatementDraft:
     bids: dict[SeatName, int]
     claims: list[ShownClaim] = field(default_factory=list)
     label: ShownAssessment | None = None
+    intended: ShownAssessment | None = None
     awaited: set[tuple[Kind, SeatName]] | None = None
     judged: dict[SeatName, tuple[AnsweredAssessOther, int | None]] = field(default_factory=dict)
+    informed: dict[SeatName, bool] = field(default_factory=dict)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """What it puts on the timeline; an accusation stands there only if it is a lie."""
-        verdicts = {claim.verdict for claim in self.claims if claim.claim != "accusation" or claim.verdict == "lie"}
+        """What it puts on the timeline: claims of some kinds stand there only if they are lies."""
+        verdicts = {claim.verdict for claim in self.claims if claim.verdict == "lie" or kind_named(claim.claim).marked}
         return ("lie",) if "lie" in verdicts else ("claim",) if verdicts else ()
 
     def claim(self, claims: Iterable[ScoredClaim]) -> None:
-        """Take in all claims with their truth."""
-        self.claims = list(map(_shown_claim, claims))
+        """Set all its claims, with their truth."""
+        self.claims = [_shown_claim(scored, self.event.speaker) for scored in claims]
 
     def take(self, event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> None:
-        """Take in what became of one request to assess it."""
+        """Add what became of one request to assess it."""
         if self.awaited is not None:
             self.awaited.discard((event.kind, event.seat))
         if isinstance(event, AnsweredAssessOther):
@@ -106,6 +155,23 @@ class StatementDraft:
             return self.awaited is not None and not self.awaited
         return self.label is not None if seat == self.event.speaker else seat in self.judged
 
+    def judge(self, suspicion: Suspicion) -> None:
+        """Fold its judgements so far into the smoothed suspicion."""
+        for event, _ in self.judged.values():
+            if event.content is not None:
+                self._fold(suspicion, event.seat, event.content.suspicion)
+
+    def _fold(self, suspicion: Suspicion, observer: SeatName, stated: float) -> float:
+        return suspicion.judge(observer, self.event.speaker, stated, informed=self.informed.get(observer, False))
+
+    def _listener(self, name: SeatName) -> Listener | None:
+        if name not in self.informed:
+            return None
+        if self.informed[name]:
+            return "knew"
+        called = {claim.target for claim in self.claims if claim.role is not None and team_of(claim.role) == _WOLVES}
+        return "accused" if name in called else "finds_out"
+
     def spoken(
         self, names: Sequence[SeatName], suspicion: Suspicion | None, vote: SeatName | None, took: float | None
     ) -> Spoken:
@@ -118,7 +184,8 @@ class StatementDraft:
             took: seconds of the model call that made it.
         """
         judgements = tuple(self._judgement(name, suspicion) for name in names if name in self.judged)
-        values = [judgement.suspicion for judgement in judgements if judgement.suspicion is not None]
+        counted = [judgement for judgement in judgements if judgement.listener in {None, "finds_out"}]
+        values = [judgement.suspicion for judgement in counted if judgement.suspicion is not None]
         answer = self.answer
         return Spoken(
             self.event.statement,
@@ -130,21 +197,22 @@ class StatementDraft:
             self.label,
             judgements,
             len(values),
-            sum(judgement.deceptive is True for judgement in judgements),
+            sum(judgement.deceptive is True for judgement in counted),
             sum(values) / len(values) if values else None,
             self._moved(judgements),
             answer.reading if answer is not None and answer.reading != "clean" else None,
             self.call,
             took,
+            self.intended,
         )
 
     def _judgement(self, name: SeatName, suspicion: Suspicion | None) -> ShownAssessment:
         event, call = self.judged[name]
-        assessment = _assessment(event, call)
+        assessment = replace(_assessment(event, call), listener=self._listener(name))
         if suspicion is None or assessment.suspicion is None:
             return assessment
         before = suspicion.of(name, self.event.speaker)
-        return replace(assessment, before=before, after=suspicion.judge(name, self.event.speaker, assessment.suspicion))
+        return replace(assessment, before=before, after=self._fold(suspicion, name, assessment.suspicion))
 
     def _moved(self, judgements: Sequence[ShownAssessment]) -> tuple[Moved, ...]:
         steps = [
@@ -172,7 +240,7 @@ class VoteDraft:
         return self.tally.votes.get(voter) if self.tally is not None else None
 
     def tallied(self, event: Tally, names: Sequence[SeatName]) -> Tallied:
-        """Take in the opened votes and return them as they are shown.
+        """Open the votes, and return them as they are shown.
 
         Args:
             event: the votes.
@@ -202,32 +270,48 @@ class VoteDraft:
         return Exiled(event.seat, most, self.tally.needed if self.tally is not None else 0, event.role, event.team)
 
 
+def label_along(event: AnsweredSpeak | AnsweredVote | None, call: int | None) -> ShownAssessment | None:
+    """Return the label that came in the reply that holds the words, if one did."""
+    label = event.content.label if event is not None and event.content is not None else None
+    return None if label is None else _assessed(None, "accepted", label, None, call)
+
+
 def _assessment(event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> ShownAssessment:
     judge = event.seat if isinstance(event, AnsweredAssessOther) else None
     content = event.content
     if content is None:
         return ShownAssessment(judge, event.outcome, thought=event.thought, call=call)
+    return _assessed(judge, event.outcome, content, event.thought, call)
+
+
+def _assessed(
+    judge: SeatName | None, outcome: Outcome, content: Label | Judgement, thought: str | None, call: int | None
+) -> ShownAssessment:
     return ShownAssessment(
         judge,
-        event.outcome,
+        outcome,
         content.deceptive,
         content.suspicion if isinstance(content, Judgement) else None,
         content.confidence,
         content.kind,
         content.reasoning or None,
-        event.thought,
+        thought,
         call=call,
     )
 
 
-def _shown_claim(scored: ScoredClaim) -> ShownClaim:
+def _shown_claim(scored: ScoredClaim, speaker: SeatName) -> ShownClaim:
     claim = scored.claim
-    if isinstance(claim, AccusationClaim):
-        return ShownClaim(claim.claim, claim.target, "Werewolf", None, scored.verdict, scored.extracted)
-    if isinstance(claim, ProtectionClaim):
-        return ShownClaim(claim.claim, claim.target, None, claim.round, scored.verdict, scored.extracted)
-    night = claim.round if claim.claim == "inspection" else None
-    return ShownClaim(claim.claim, claim.target, claim.role, night, scored.verdict, scored.extracted)
+    kind = kind_of(claim)
+    return ShownClaim(
+        claim.claim,
+        claim.target,
+        kind.role_told(claim),
+        getattr(claim, "round", None),
+        scored.verdict,
+        scored.extracted,
+        kind.says(claim, speaker),
+    )
 
 
 @dataclass(slots=True)
@@ -242,38 +326,44 @@ class NightDraft:
     moves: list[NightMove] = field(default_factory=list)
     outcome: NightOutcome | None = None
 
-    def take(self, event: AnsweredKill | AnsweredProtect | AnsweredInspect | AnsweredWhisper, call: int | None) -> None:
-        """Take in what a seat chose."""
-        content = event.content
-        self.moves.append(
-            NightMove(
-                event.seat,
-                event.kind,
-                content.target if content is not None else None,
-                word=event.content.word if isinstance(event, AnsweredWhisper) and event.content is not None else None,
-                thought=event.thought,
-                outcome=None if event.outcome == "accepted" else event.outcome,
-                call=call,
-            )
-        )
-
     def add_whisper(self, fact: Whispered) -> None:
-        """Take in a partner's proposal."""
+        """Add a partner's proposal."""
         self.moves.append(NightMove(fact.seat, "whisper", fact.target, word=fact.word))
 
     def inspect(self, event: Inspection) -> None:
-        """Take in what an inspection showed."""
+        """Add what an inspection showed to the choice of whom to inspect."""
         for place, move in enumerate(self.moves):
             if (move.seat, move.target) == (event.seat, event.target):
                 self.moves[place] = replace(move, role=event.role)
 
-    def at_dawn(self, event: Dawn) -> NightShown:
-        """Return the night as it is shown at dawn."""
-        target = self.outcome.target if self.outcome is not None else None
-        blocked = None
-        if self.outcome is not None and target is not None:
-            blocked = target in self.outcome.protected
-        return NightShown(event.died, event.role, event.team, target, blocked, tuple(self.moves))
+    def so_far(self, dawn: Dawn | None = None) -> NightShown:
+        """Return the night as it is shown at dawn; before it, as far as it has come."""
+        outcome = self.outcome
+        target = outcome.target if outcome is not None else None
+        blocked = target in outcome.protected if outcome is not None and target is not None else None
+        moves = tuple(self.moves)
+        if dawn is None:
+            return NightShown(outcome.died if outcome is not None else None, None, None, target, blocked, moves)
+        return NightShown(dawn.died, dawn.role, dawn.team, target, blocked, moves)
+
+
+def chosen(event: AnsweredAct, call: int | None) -> NightMove:
+    """Return what a seat chose, as it is shown.
+
+    Args:
+        event: its answer.
+        call: line of the model call that made it.
+    """
+    content = event.content
+    return NightMove(
+        event.seat,
+        event.kind,
+        content.target if content is not None else None,
+        word=event.content.word if isinstance(event, AnsweredWhisper) and event.content is not None else None,
+        thought=event.thought,
+        outcome=None if event.outcome == "accepted" else event.outcome,
+        call=call,
+    )
 
 
 class Seating:
@@ -289,10 +379,10 @@ class Seating:
         self.absent: set[SeatName] = set()
         self._roles: dict[SeatName, Role] = {}
         self._teams: dict[SeatName, Team] = {}
-        self._left: dict[SeatName, tuple[Literal["night", "exile"], int]] = {}
+        self._left: dict[SeatName, Departure] = {}
 
     def sit(self, names: Sequence[SeatName]) -> None:
-        """Take in who plays, in seating order."""
+        """Seat the players, in seating order."""
         self.names = tuple(names)
 
     def meet(self, *names: SeatName) -> None:
@@ -300,19 +390,18 @@ class Seating:
         self.names += tuple(name for name in names if name not in self.names)
 
     def learn(self, name: SeatName, role: Role) -> None:
-        """Take in that `name` is the `role`."""
+        """Note that `name` is the `role`."""
         self._roles[name] = role
         self._teams[name] = team_of(role)
 
-    def leave(
-        self, name: SeatName, how: Literal["night", "exile"], round_: int, role: Role | None, team: Team | None
-    ) -> None:
-        """Take in how `name` left, and what became public with it."""
-        self._left.setdefault(name, (how, round_))
-        if role is not None:
-            self.learn(name, role)
-        elif team is not None:
-            self._teams[name] = team
+    def leave(self, departed: Departure) -> None:
+        """Note who left and how, and what became public with it."""
+        self.meet(departed.seat)
+        self._left.setdefault(departed.seat, departed)
+        if departed.role is not None:
+            self.learn(departed.seat, departed.role)
+        elif departed.team is not None:
+            self._teams[departed.seat] = departed.team
 
     def statuses(self, bids: Mapping[SeatName, int], suspicion: Suspicion) -> tuple[SeatStatus, ...]:
         """Return how every seat stands, in seating order.
@@ -324,25 +413,29 @@ class Seating:
         return tuple(self._status(name, bids.get(name), suspicion) for name in self.names)
 
     def _status(self, name: SeatName, bid: int | None, suspicion: Suspicion) -> SeatStatus:
-        how, round_ = self._left.get(name, (None, None))
+        departed = self._left.get(name)
         return SeatStatus(
             name,
             self._roles.get(name),
             self._teams.get(name),
-            how,
-            round_,
+            departed.how if departed is not None else None,
+            departed.round if departed is not None else None,
             bid,
             suspicion.mean(name, self.names, self._left),
             True if name in self.absent else None,
         )
 
-    def matrix(self, suspicion: Suspicion, *, visible: bool) -> tuple[tuple[float | None, ...], ...] | None:
-        """Return smoothed suspicion, observers by targets; None for pairs without a judgement, and unless `visible`."""
-        if not visible:
+    def matrix(self, suspicion: Suspicion, *, visible: bool) -> tuple[tuple[float | None, ...] | None, ...] | None:
+        """Return smoothed suspicion, observers by targets; None for pairs without a judgement, for observers without
+        any, and unless `visible`.
+        """
+        return tuple(self._row(suspicion, observer) for observer in self.names) if visible else None
+
+    def _row(self, suspicion: Suspicion, observer: SeatName) -> tuple[float | None, ...] | None:
+        judged = [suspicion.judged(observer, target) for target in self.names]
+        if not any(judged):
             return None
         return tuple(
-            tuple(
-                suspicion.of(observer, target) if suspicion.judged(observer, target) else None for target in self.names
-            )
-            for observer in self.names
+            suspicion.of(observer, target) if has_judged else None
+            for target, has_judged in zip(self.names, judged, strict=True)
         )

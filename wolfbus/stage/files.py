@@ -8,7 +8,11 @@ import base64
 import gzip
 import hashlib
 import html
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from itertools import zip_longest
@@ -16,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wolfbus.errors import ConfigError
+from wolfbus.printable import error_in_words
 from wolfbus.record.line import Recorded
 from wolfbus.stage.beats import as_json
 from wolfbus.stage.document import FORMAT, GameFeed, all_viewers, proof, seats_of
@@ -25,7 +30,12 @@ from wolfbus.stage.watched import encoded
 
 
 def game_file(
-    records: Sequence[Recorded], word: str = "", problem: str | None = None, *, prompts: bool = False
+    records: Sequence[Recorded],
+    word: str = "",
+    problem: str | None = None,
+    *,
+    prompts: bool = False,
+    spoiler_free: bool = False,
 ) -> dict[str, Any]:
     """Return what a file of one game holds.
 
@@ -36,6 +46,7 @@ def game_file(
         word: whose view the file holds: ``public`` or a seat's name; "" for everything, and then all others as well.
         problem: what is wrong with the line after them.
         prompts: whether the prompts of all model calls go with it.
+        spoiler_free: whether it opens without what comes, roles, judgements and suspicion; they are shown at the end.
 
     Raises:
         ConfigError: there is no such viewer, or prompts are asked for one who may not see them.
@@ -56,6 +67,7 @@ def game_file(
             for beats in zip_longest(*(feed.beats for feed in feeds))
         ],
     }
+    data |= {"hide": True} if spoiler_free else {}
     return {**data, "prompts": _prompts(records)} if prompts else data
 
 
@@ -88,12 +100,17 @@ def _prompts(records: Sequence[Recorded]) -> dict[str, Any]:
 STATIC: Final = Path(__file__).with_name("static")
 """The page's own files."""
 PAGE: Final = "page.html"
-PARTS: Final = {"game": ("gamefile.js", ("page.css",)), "study": ("studyfile.js", ("page.css", "sheets.css"))}
-"""What a file of each kind needs of the page's scripts and styles."""
+PARTS: Final = {
+    "game": ("gamefile.js", ("palette.css", "page.css")),
+    "prompts": ("promptsfile.js", ("palette.css", "page.css")),
+    "study": ("studyfile.js", ("palette.css", "page.css", "sheets.css")),
+}
+"""What a file of each kind, and one of a game with its prompts, needs of the page's scripts and styles."""
 
 _IMPORT: Final = re.compile(r'^import (?:\{(?:(?! as )[^{}])*\} from )?"\./([a-z0-9_-]+\.js)";?$', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async function|function|class|const)\b)", re.MULTILINE)
 _INDENT: Final = re.compile(r"^[ \t]*(?://.*)?\n?", re.MULTILINE)
+_CSS_SPACE: Final = re.compile(r"/\*.*?\*/|(?<=[{};,])\s+|\s+(?=[{}])|;(?=\s*})|(?<=:)\s+", re.DOTALL)
 _VIOLATION: Final = re.compile(r"^(?:import|export)\b.*$|</script|<!--", re.MULTILINE | re.IGNORECASE)
 _LINKS: Final = "".join(f'<link rel="stylesheet" href="/static/{name}">\n' for name in PARTS["study"][1])
 _SCRIPT: Final = '<script type="module" src="/static/page.js"></script>'
@@ -114,9 +131,9 @@ def one_file(data: Any, title: str) -> str:
         ConfigError: the page's own files are not what they have to be.
     """
     page = (STATIC / PAGE).read_text("utf-8")
-    entry, styles = PARTS[data["kind"]]
+    entry, styles = PARTS["prompts" if "prompts" in data else data["kind"]]
     script = bundled(entry)
-    style = "".join((STATIC / name).read_text("utf-8") for name in styles)
+    style = _CSS_SPACE.sub("", "".join((STATIC / name).read_text("utf-8") for name in styles))
     packed = base64.b64encode(gzip.compress(encoded(data), 9, mtime=0)).decode()
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data: blob:; "
@@ -133,6 +150,41 @@ def one_file(data: Any, title: str) -> str:
             raise ConfigError(f"{PAGE} must hold this once: {mark}")
         page = page.replace(mark, text)
     return page
+
+
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_PICTURE_SIZE: Final = "1200,630"
+_PICTURE_S: Final = 60.0
+
+
+def photographed(page: str) -> bytes:
+    """Return the picture that a game's page draws of it, as PNG; a browser on this machine does it.
+
+    Args:
+        page: what `one_file` returned for a game that is over.
+
+    Raises:
+        ConfigError: there is no such browser, or it makes none.
+    """
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None:
+        raise ConfigError(
+            "--picture needs Chromium or Chrome on this machine; or open the page, and save the picture under Share"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        file, picture = Path(folder, "game.html"), Path(folder, "game.png")
+        file.write_text(page, "utf-8")
+        # root, as in a container, has no sandbox to be put into; the page is ours, and can connect to nothing
+        sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        words = ["--headless", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=10000", *sandbox]
+        words += [f"--user-data-dir={folder}/profile", f"--window-size={_PICTURE_SIZE}", f"--screenshot={picture}"]
+        try:
+            subprocess.run(  # noqa: S603 - found on the path of who asks
+                [browser, *words, f"{file.as_uri()}#picture"], capture_output=True, timeout=_PICTURE_S, check=True
+            )
+            return picture.read_bytes()
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ConfigError(f"--picture: {browser} made none: {error_in_words(error)}") from None
 
 
 def bundled(entry: str) -> str:

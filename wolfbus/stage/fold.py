@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import permutations
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
+from wolfbus.audience import PrivateThoughts
 from wolfbus.config import GameConfig
+from wolfbus.departure import departure, departure_in_words
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import ModelCall
 from wolfbus.messages.codec import plain
@@ -29,6 +33,7 @@ from wolfbus.messages.events import (
     Asked,
     ClaimTruth,
     Dawn,
+    Departing,
     Ended,
     Exile,
     Inspection,
@@ -43,24 +48,25 @@ from wolfbus.messages.events import (
 )
 from wolfbus.messages.requests import Revealed, Seated, Whispered
 from wolfbus.printable import in_plain_words
-from wolfbus.stage.beats import Beat, BeatKind, Mark, Over, Unsaid
-from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft
+from wolfbus.roles import ACTS, team_of
+from wolfbus.stage.beats import Beat, BeatKind, Mark, NightMove, NightShown, Over, SeatStatus, Unsaid
+from wolfbus.stage.draft import NightDraft, Seating, StatementDraft, VoteDraft, Waiting, chosen, label_along
 from wolfbus.stage.inspector import CallLines
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, seat_of
-from wolfbus.state import Waiting
 from wolfbus.suspicion import Suspicion
+from wolfbus.truth import GameFacts
 from wolfbus.vocabulary import Phase
 
 ClaimFinder: TypeAlias = Callable[[AnyEvent], Sequence[ScoredClaim] | None]
 """Fed every event of one game in order; returns all claims of the statement that an event is about, or None."""
 
 
-def _given_claims(event: AnyEvent) -> Sequence[ScoredClaim] | None:
+def given_claims(event: AnyEvent) -> Sequence[ScoredClaim] | None:
     """Return the claims that a speaker gave with its words."""
     return event.claims if event.type == "claim_truth" else None
 
 
-_make_finder: Callable[[], ClaimFinder] = lambda: _given_claims  # noqa: E731 - replaced as a whole
+_make_finder: Callable[[], ClaimFinder] = lambda: given_claims  # noqa: E731 - replaced as a whole
 
 
 def find_claims_with(make: Callable[[], ClaimFinder]) -> None:
@@ -79,6 +85,7 @@ class BeatFold:
 
     Args:
         viewer: whose facts they are; see `ViewerFilter`.
+        find_claims: finds the claims of statements for who sees everything; unless given, what `claim_finder` returns.
 
     Attributes:
         beats: the beats given out, in order.
@@ -88,7 +95,7 @@ class BeatFold:
         over: whether the game ended or was broken off.
     """
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Viewer, find_claims: ClaimFinder | None = None) -> None:
         self.viewer = viewer
         self.beats: list[Beat] = []
         self.seating = Seating()
@@ -96,24 +103,31 @@ class BeatFold:
         self.calls = CallLines()
         self.over = False
         self._seat = seat_of(viewer)
+        self._private = PrivateThoughts()
         self._suspicion = Suspicion()
+        # known to who sees everything
+        self._facts: GameFacts | None = None
         self._round = 0
         self._phase: Phase | None = None
         self._turn: int | None = None
         self._line, self._time = 0, 0.0
+        # an exile ends the day, though who is asked nothing at night hears of no next round before dawn
+        self._dusk = self._labelled_twice = False
         self._bids: dict[SeatName, int] = {}
+        self._shown_bids: dict[SeatName, int] = {}
+        self._day_moves: list[NightMove] = []
         self._speech: tuple[AnsweredSpeak, int | None] | None = None
         self._drafts: deque[StatementDraft] = deque()
         self._night = NightDraft()
         self._vote = VoteDraft()
         self._ended: Over | None = None
-        self._find_claims = claim_finder() if viewer == EVERYTHING else None
+        self._find_claims = (find_claims or claim_finder()) if viewer == EVERYTHING else None
 
     def feed(self, line: int, time: float, facts: Iterable[Fact]) -> list[Beat]:
-        """Take in the facts of one line of the record and return the beats that are complete with it."""
+        """Fold the facts of one line of the record, and return the beats that are complete with it."""
         before = len(self.beats)
         self._line, self._time = line, time
-        for fact in facts:
+        for fact in map(self._private.without, facts):
             if isinstance(fact, Answered):
                 self._answer(fact)
             elif (handler := self._HANDLERS.get(type(fact))) is not None:
@@ -123,21 +137,41 @@ class BeatFold:
             self._claim(fact)
         return self.beats[before:]
 
+    @property
+    def private(self) -> bool:
+        """Whether somebody plays whose thoughts are left out."""
+        return bool(self._private.seats)
+
     def pending(self) -> list[Beat]:
         """Return the statements that are still being judged, as incomplete beats, in order."""
         return [self._statement(draft, len(self.beats) + place, None) for place, draft in enumerate(self._drafts)]
 
     def place(self) -> dict[str, Any]:
         """Return where in the game the facts end: ``round``, ``phase`` and ``turn``."""
-        last = self.beats[-1] if self.beats else None
-        # who is asked nothing at night has not heard that a round has begun
-        unheard = self._phase == "night" and last is not None and last.kind == "exile" and last.round == self._round
-        return {"round": self._round + unheard, "phase": self._phase, "turn": self._turn}
+        if self._dusk:
+            return {"round": self._round + 1, "phase": "night", "turn": None}
+        return {"round": self._round, "phase": self._phase, "turn": self._turn}
+
+    def present(self) -> tuple[SeatStatus, ...]:
+        """Return how every seat stands right now: with its latest bid, and judgements of `pending` statements."""
+        return self.seating.statuses(self._bids or self._shown_bids, self.suspicion())
+
+    def suspicion(self) -> Suspicion:
+        """Return smoothed suspicion right now, with the judgements of `pending` statements."""
+        suspicion = self._suspicion.copy()
+        for draft in self._drafts:
+            draft.judge(suspicion)
+        return suspicion
+
+    def night(self) -> NightShown | None:
+        """Return the night that goes on, as far as the viewer knows; None where nothing is known of one."""
+        return self._night.so_far() if self._night.moves or self._night.outcome is not None else None
 
     def _open(self, event: Opened) -> None:
         self.seating.sit([seat.name for seat in event.seats])
         for seat in event.seats:
             self.seating.learn(seat.name, seat.role)
+        self._facts = GameFacts({seat.name: seat.role for seat in event.seats}, event.config.reveal_on_death)
         self._begin(event.config)
 
     def _open_table(self, fact: TableOpened) -> None:
@@ -147,6 +181,7 @@ class BeatFold:
     def _begin(self, config: GameConfig | None) -> None:
         if config is not None:
             self._suspicion = Suspicion(config.alpha, config.prior)
+            self._labelled_twice = config.label == "both"
         if self._seat is None:
             self._emit("opened")
 
@@ -158,7 +193,9 @@ class BeatFold:
 
     def _ask(self, event: Asked) -> None:
         self.calls.ask(event)
-        self._enter(event.round, event.phase, event.turn)
+        if event.about is None or self._draft(event.about) is not None:
+            # what is asked of earlier statements when the game is over leads nowhere
+            self._enter(event.round, event.phase, event.turn)
         self.waiting.ask(event)
         draft = self._draft(event.about)
         if draft is not None:
@@ -176,7 +213,8 @@ class BeatFold:
         elif isinstance(event, AnsweredAssessOwn | AnsweredAssessOther):
             self._assess(event, call)
         else:
-            self._night.take(event, call)
+            moves = self._night.moves if ACTS[event.kind].span == "night" else self._day_moves
+            moves.append(chosen(event, call))
 
     def _assess(self, event: AnsweredAssessOwn | AnsweredAssessOther, call: int | None) -> None:
         draft = self._draft(event.about)
@@ -185,6 +223,8 @@ class BeatFold:
         if call is None and event.kind == "assess_own" and self.calls.labels(draft.call):
             call = draft.call
         draft.take(event, call)
+        if self._facts is not None and isinstance(event, AnsweredAssessOther):
+            draft.informed[event.seat] = self._facts.informed(event.seat, draft.event.speaker)
         self._release(gate=False)
 
     def _call(self, event: ModelCall) -> None:
@@ -193,9 +233,11 @@ class BeatFold:
     def _state(self, event: Statement) -> None:
         self._enter(event.round, event.phase, event.turn, gate=event.phase == "debate")
         self.seating.meet(event.speaker)
-        bids, self._bids = self._bids, {}
         answer, call = self._words_of(event)
-        self._drafts.append(StatementDraft(event, self._line, self._time, answer, call, bids))
+        draft = StatementDraft(event, self._line, self._time, answer, call, self._bids_for_turn())
+        along = label_along(answer, call)
+        draft.intended, draft.label = (along, None) if self._labelled_twice else (None, along)
+        self._drafts.append(draft)
         if self.viewer == PUBLIC:
             self._release(gate=True)
 
@@ -220,12 +262,17 @@ class BeatFold:
     def _silence(self, event: Silence) -> None:
         self._enter(event.round, "debate", event.turn, gate=True)
         self.seating.meet(event.seat)
-        bids, self._bids = self._bids, {}
         answer, call = self._speech or (None, None)
         unsaid = Unsaid(event.seat)
         if answer is not None and answer.seat == event.seat:
             unsaid = Unsaid(event.seat, answer.thought, answer.outcome, answer.fault, call)
-        self._emit("silence", bids=bids, unsaid=unsaid)
+        self._emit("silence", bids=self._bids_for_turn(), unsaid=unsaid)
+
+    def _bids_for_turn(self) -> dict[SeatName, int]:
+        """Return the bids for the turn that is over now; the next ones are another turn's."""
+        bids, self._bids = self._bids, {}
+        self._shown_bids = bids or self._shown_bids
+        return bids
 
     def _draft(self, number: int | None) -> StatementDraft | None:
         return next((draft for draft in self._drafts if draft.event.statement == number), None)
@@ -253,17 +300,25 @@ class BeatFold:
 
     def _inspect(self, event: Inspection) -> None:
         self.seating.learn(event.target, event.role)
+        if self._facts is not None:
+            self._facts.inspect(event.round, event.seat, event.target, event.role)
         self._night.inspect(event)
 
     def _dawn(self, event: Dawn) -> None:
         self._enter(event.round, "night", gate=True)
-        night, self._night = self._night.at_dawn(event), NightDraft()
-        if event.died is not None:
-            self.seating.meet(event.died)
-            self.seating.leave(event.died, "night", event.round, event.role, event.team)
-        marks: tuple[Mark, ...] = ("death",) if event.died is not None else ("blocked",) if night.blocked else ()
+        night, self._night = self._night.so_far(event), NightDraft()
+        marks: tuple[Mark, ...] = ("death",) if self._leave(event) else ("blocked",) if night.blocked else ()
         self._emit("night", marks=marks, night=night)
         self._phase = "debate"
+
+    def _leave(self, event: Departing) -> bool:
+        """Note who leaves by an event; returns whether anybody does."""
+        departed = departure(event)
+        if departed is not None:
+            self.seating.leave(departed)
+            if self._facts is not None:
+                self._facts.leave(departed.seat, departed.how)
+        return departed is not None
 
     def _count(self, event: Tally) -> None:
         self._enter(event.round, "vote", gate=True)
@@ -274,17 +329,25 @@ class BeatFold:
     def _exile(self, event: Exile) -> None:
         self._enter(event.round, "vote", gate=True)
         exile, self._vote = self._vote.exiled(event), VoteDraft()
-        if event.seat is not None:
-            self.seating.leave(event.seat, "exile", event.round, event.role, event.team)
-        self._emit("exile", marks=("exile",) if event.seat is not None else (), exile=exile)
-        self._phase = "night"
+        self._emit("exile", marks=("exile",) if self._leave(event) else (), exile=exile)
+        self._dusk = True
 
     def _show_news(self, event: PublicEvent) -> None:
         """Show what everybody is told and no handler makes more of; not what one seat is told: places of beats are
         the same for all viewers.
         """
         self._release(gate=True)
-        self._emit("news", news=in_plain_words(plain(event)))
+        # whoever is asked nothing at night learns from this that a round has begun
+        if (round_ := getattr(event, "round", 0)) > self._round:
+            self._enter(round_, "night")
+        if not isinstance(event, Departing):
+            self._emit("news", news=in_plain_words(plain(event)))
+            return
+        departed = departure(event)
+        news = departure_in_words(event, "nobody" if departed is None else departed.seat)
+        if departed is not None and departed.revealed is not None:
+            news += f" ({departed.revealed})"
+        self._emit("news", marks=("death",) if self._leave(event) else (), news=news)
 
     def _reveal(self, fact: Revealed) -> None:
         for name, role in fact.roles.items():
@@ -307,16 +370,22 @@ class BeatFold:
         self._release(gate=True)
         self.over = True
         self.waiting.clear()
-        self._phase = None
+        self._phase, self._dusk = None, False
         self._emit(kind, over=over)
 
     def _enter(self, round_: int, phase: Phase, turn: int | None = None, *, gate: bool = False) -> None:
         if gate:
             self._release(gate=True)
-        self._round, self._phase, self._turn = round_, phase, turn if phase == "debate" else None
+        turn = turn if phase == "debate" else None
+        if turn is not None and (round_, phase) == (self._round, self._phase):
+            # the next turn's bids are asked for before the judgements of the last one's statement
+            turn = max(turn, self._turn or 0)
+        self._round, self._phase, self._turn, self._dusk = round_, phase, turn, False
 
     def _emit(self, kind: BeatKind, *, bids: Mapping[SeatName, int] = MappingProxyType({}), **part: Any) -> None:
         place = self._round, self._phase, self._turn if kind == "silence" else None
+        if self._day_moves:
+            part["moves"], self._day_moves = tuple(self._day_moves), []
         self.beats.append(self._beat(len(self.beats), kind, self._line, self._time, place, bids, **part))
 
     def _beat(
@@ -331,7 +400,20 @@ class BeatFold:
     ) -> Beat:
         seats = self.seating.statuses(bids, self._suspicion)
         matrix = self.seating.matrix(self._suspicion, visible=self.viewer != PUBLIC)
-        return Beat(n, kind, event_line, self._line, time, *place, seats, matrix, **part)
+        return Beat(n, kind, event_line, self._line, time, *place, seats, matrix, self._gap(), **part)
+
+    def _gap(self) -> float | None:
+        """Return by how much more the living who could not know suspect the Werewolves than the others, now."""
+        facts = self._facts
+        if facts is None or self.over:
+            return None
+        values: dict[bool, list[float]] = {False: [], True: []}
+        for observer, target in permutations(facts.living, 2):
+            if not facts.informed(observer, target):
+                values[team_of(facts.roles[target]) == "werewolves"].append(self._suspicion.of(observer, target))
+        if not values[True] or not values[False]:
+            return None
+        return fmean(values[True]) - fmean(values[False])
 
     _HANDLERS: ClassVar[dict[type[Any], Callable[[BeatFold, Any], None]]] = {
         Opened: _open,

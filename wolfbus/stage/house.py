@@ -132,7 +132,7 @@ class HouseSource(LoopCalls, GameSource):
         records: list[Recorded] = []
         for entry in entries:
             try:
-                records.append(reader.take(line_of(unpack(entry.body)) + b"\n"))
+                records.append(reader.read_line(line_of(unpack(entry.body)) + b"\n"))
             except (MessageError, RecordError) as error:
                 self._reader.unfollow(stream)
                 self.soon(partial(self._add, game, records, str(error)))

@@ -1,32 +1,38 @@
 """`Library`: the games and studies that a server shows.
 
-A summary of every record is kept in a file (`GameIndex`), so that large records are read once; a study's numbers are
-computed from outside (`StudyReader`).
+A summary of every record is kept (`GameIndex`), so that large records are read once; a study's numbers are computed
+from outside (`StudyReader`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
+from wolfbus import __version__
+from wolfbus.cache import cache_in, hash_of
 from wolfbus.errors import ConfigError, RecordError
 from wolfbus.messages.events import Opened, Statement
 from wolfbus.record.reader import open_lines, read_record
 from wolfbus.stage.document import FORMAT, GameFeed
-from wolfbus.stage.sources import name_of_path, path_of, paths_under
+from wolfbus.stage.sources import name_of_folder, name_of_part, name_of_path, path_of, paths_under
 from wolfbus.stage.viewers import EVERYTHING
 from wolfbus.study.journal import JOURNAL, read_results
 from wolfbus.study.manifest import FILE, RECORDS, load_manifest
-from wolfbus.whole_file import write_whole
 
-INDEX_FILE: Final = ".index.json"
-_VERSION: Final = 1
+_VERSION: Final = 3
+"""Of what a summary says."""
+_INDEX: Final = "library"
+"""Name of the file in the cache that keeps summaries."""
 _READ_LIMIT: Final = 40
 """Records that one look at a library reads at most; the next look reads on."""
 _MOMENT_ORDER: Final = (
@@ -40,8 +46,13 @@ _MOMENT_ORDER: Final = (
 """Kinds of key moments, the one that tells most of a game first."""
 
 
-def summary_of(path: Path) -> dict[str, Any]:
-    """Return what a library shows of a record: who played, how it ended, lies, its best moment."""
+def summary_of(path: Path, ended: threading.Event | None = None) -> dict[str, Any]:
+    """Return what a library shows of a record: who played, how it ended, lies, its best moment.
+
+    Args:
+        path: the record.
+        ended: set once nobody wants to know any more; then it is that of some first lines.
+    """
     feed = GameFeed(EVERYTHING)
     opened: Opened | None = None
     reader = read_record(open_lines(path), tolerant=True, lenient=True)
@@ -51,6 +62,8 @@ def summary_of(path: Path) -> dict[str, Any]:
             if isinstance(recorded.event, Opened):
                 opened = recorded.event
             feed.feed(recorded)
+            if ended is not None and ended.is_set():
+                break
     except RecordError as error:
         problem = str(error)
     if problem is None and reader.problem is not None:
@@ -88,6 +101,9 @@ def _course(feed: GameFeed) -> dict[str, Any]:
     if last is not None:
         course |= {"winner": last.winner, "reason": last.reason}
     moments = feed.moments()
+    curve = [round(100 * beat.gap) for beat in beats if beat.gap is not None]
+    if curve:
+        course["curve"] = curve
     if moments:
         best = min(moments, key=lambda moment: _MOMENT_ORDER.index(moment["kind"]))
         course |= {"moment": best["words"], "moment_beat": best["beat"]}
@@ -98,62 +114,72 @@ ListedGame: TypeAlias = tuple[str, Path, dict[str, Any]]
 """A game's name in addresses, its file, and what `summary_of` tells of it."""
 
 
+_Entry: TypeAlias = tuple[list[int], dict[str, Any]]
+"""What tells whether a record is the file that was read, and its summary."""
+_MTIME: Final = 1
+"""Where in the first the time stands at which it was written, in nanoseconds."""
+_KEY: Final = hash_of(_INDEX, _VERSION, __version__)
+
+
 class GameIndex:
     """What a library tells of every record below a folder; safe from any thread.
 
-    It is kept in a hidden file of the folder, by size and time of each record, and in memory only where that cannot be
-    written.
+    It is kept in the folder's cache, which believes nothing that this user did not write there itself, and in memory
+    only where that cannot be. A summary is taken from there while its record is the very file that was read: the same
+    inode and size, written and changed in any way at the same times; the last of these nobody can set.
 
     Args:
         root: the folder, or one record.
+
+    Attributes:
+        ended: set, from any thread, once nobody asks any more: what is being read is read no further.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._file = root / INDEX_FILE if root.is_dir() else None
+        self.ended = threading.Event()
+        self._cache = cache_in(root) if root.is_dir() else None
         self._lock = threading.Lock()
-        self._entries: dict[str, dict[str, Any]] = _load(self._file)
+        self._entries = self._load()
 
-    def games(self) -> list[ListedGame]:
-        """Return name, file and summary of every record; of many new ones the newest are read, others are ``new``."""
+    def games(self, seconds: float = math.inf) -> list[ListedGame]:
+        """Return name, file and summary of every record; of many new ones the newest are read, others are ``new``.
+
+        Args:
+            seconds: for how long records are read that were not read before.
+        """
         with self._lock:
-            read = 0
-            entries: dict[str, dict[str, Any]] = {}
-            paths = sorted(paths_under(self.root).items(), key=lambda item: -_mtime(item[1]))
-            for name, path in paths:
-                stamp = _stamp(path)
+            read, until = 0, time.monotonic() + seconds
+            entries: dict[str, _Entry] = {}
+            paths = [(name, path, _stamp(path)) for name, path in paths_under(self.root).items()]
+            paths.sort(key=lambda item: -item[2][_MTIME])
+            for name, path, stamp in paths:
                 entry = self._entries.get(name)
-                if entry is not None and entry["stamp"] == stamp:
+                if entry is not None and entry[0] == stamp:
                     entries[name] = entry
-                elif read < _READ_LIMIT:
-                    read += 1
-                    entries[name] = {"stamp": stamp, "summary": summary_of(path)}
+                elif read < _READ_LIMIT and time.monotonic() < until and not self.ended.is_set():
+                    summary = summary_of(path, self.ended)
+                    if not self.ended.is_set():
+                        read += 1
+                        entries[name] = stamp, summary
             changed = read or len(entries) != len(self._entries)
             self._entries = entries
             if changed:
                 self._save()
         return [
-            (name, path, entries[name]["summary"] if name in entries else {"state": "new", "started": _mtime(path)})
-            for name, path in paths
+            (name, path, entries[name][1] if name in entries else {"state": "new", "started": stamp[_MTIME] / 1e9})
+            for name, path, stamp in paths
         ]
 
+    def _load(self) -> dict[str, _Entry]:
+        content = self._cache.recall(_INDEX, _KEY) if self._cache is not None else None
+        if content is None:
+            return {}
+        return {name: (stamp, summary) for name, (stamp, summary) in json.loads(content).items()}
+
     def _save(self) -> None:
-        if self._file is not None:
-            # a folder that cannot be written is read all the same
-            with contextlib.suppress(OSError):
-                write_whole(self._file, [json.dumps({"v": _VERSION, "games": self._entries}, ensure_ascii=False)])
-
-
-def _load(path: Path | None) -> dict[str, dict[str, Any]]:
-    if path is None:
-        return {}
-    try:
-        index = json.loads(path.read_bytes())
-        games = index["games"] if index["v"] == _VERSION else {}
-        return {str(name): entry for name, entry in games.items() if {"stamp", "summary"} <= entry.keys()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        # it only saves time
-        return {}
+        if self._cache is not None:
+            self._cache.keep(_INDEX, _KEY, json.dumps(self._entries).encode())
 
 
 def _stamp(path: Path) -> list[int]:
@@ -161,17 +187,81 @@ def _stamp(path: Path) -> list[int]:
         status = path.stat()
     except OSError:
         return [0, 0]
-    return [status.st_size, status.st_mtime_ns]
-
-
-def _mtime(path: Path) -> float:
-    return _stamp(path)[1] / 1e9
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
 _LISTED_LIMIT: Final = 200
 """Games that one listing holds; a search looks through all."""
-_SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat"})
+_SECRET: Final = frozenset({"players", "seed", "lies", "moment", "moment_beat", "curve"})
 """What of a game is shown to those who may see everything of it."""
+
+
+Order: TypeAlias = Literal["newest", "oldest", "lies"]
+
+
+@dataclass(frozen=True, slots=True)
+class GameFilter:
+    """Which games a listing is to hold, and in which order; those of no study, which are the reader's own, come first.
+
+    Attributes:
+        words: what is to be in their names, models, moments, or in what was said, in lower case; "" for all.
+        model: who is to have played, a model or what else `--players` takes; "" for anybody.
+        winner: "werewolves", "villagers" or "nobody"; "" for any.
+        lies: whether somebody is to have lied.
+        since: the time from which on they are to have begun, Unix seconds.
+        order: by when they began, or by how many lies were told, most first.
+    """
+
+    words: str = ""
+    model: str = ""
+    winner: str = ""
+    lies: bool = False
+    since: float = 0.0
+    order: Order = "newest"
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> GameFilter:
+        """Return what an address asks for.
+
+        Raises:
+            ConfigError: its date is none, or its order.
+        """
+        since, named = query.get("since", ""), query.get("order", "newest")
+        order: Order | None = next((order for order in get_args(Order) if order == named), None)
+        if order is None:
+            raise ConfigError(f"order: one of {', '.join(get_args(Order))}")
+        try:
+            began = datetime.fromisoformat(since).timestamp() if since else 0.0
+        except (ValueError, OverflowError):
+            raise ConfigError("since: a date, as 2026-11-28") from None
+        words = query.get("q", "").strip().casefold()
+        return cls(words, query.get("model", ""), query.get("winner", ""), bool(query.get("lies")), began, order)
+
+    def lets_through(self, game: Mapping[str, Any], path: Path) -> bool:
+        """Whether a game is asked for; its record is searched last."""
+        return (
+            (not self.model or self.model in _models(game))
+            and (not self.winner or (game.get("state") == "ended" and game.get("winner", "nobody") == self.winner))
+            and (not self.lies or bool(game.get("lies")))
+            and game.get("started", 0.0) >= self.since
+            and (not self.words or _matches(game, path, self.words))
+        )
+
+    def place(self, game: Mapping[str, Any]) -> tuple[bool, float, float]:
+        """Return what games are put in order by."""
+        started = game.get("started", 0.0)
+        lies = -game.get("lies", 0) if self.order == "lies" else 0
+        return "study" in game, lies, started if self.order == "oldest" else -started
+
+
+def _models(game: Mapping[str, Any]) -> set[str]:
+    return {player.get("model", player["brain"]) for player in game.get("players", ())}
+
+
+def _matches(game: Mapping[str, Any], path: Path, words: str) -> bool:
+    values = (game["id"], *game.get("names", ()), game.get("moment", ""), game.get("winner", ""))
+    models = (word for player in game.get("players", ()) for word in (player["brain"], player.get("model", "")))
+    return any(words in str(value).casefold() for value in (*values, *models)) or _contains(path, words)
 
 
 class Library:
@@ -201,6 +291,11 @@ class Library:
         self._seats = seats
         self._public = public
 
+    def close(self) -> None:
+        """Read no further; from any thread."""
+        if self._index is not None:
+            self._index.ended.set()
+
     def path_of(self, name: str) -> Path | None:
         """Return the file of a game; None if it is in none."""
         return path_of(self.root, name) if self.root is not None else None
@@ -213,9 +308,9 @@ class Library:
         """Whether nothing may be told now of what a study measures: its seed alone tells every role yet to be dealt."""
         return self._public and (load_manifest(folder / FILE) or {}).get("complete") is not True
 
-    def games(self) -> list[ListedGame]:
-        """Return what may be shown of every game."""
-        games = self._index.games() if self._index is not None else []
+    def games(self, seconds: float = math.inf) -> list[ListedGame]:
+        """Return what may be shown of every game; see `GameIndex.games`."""
+        games = self._index.games(seconds) if self._index is not None else []
         return [(name, path, self._visible(summary)) for name, path, summary in games]
 
     async def names(self) -> dict[str, Any]:
@@ -225,28 +320,33 @@ class Library:
         studies = await asyncio.to_thread(self._studies)
         return {"games": list(dict.fromkeys([*live, *games])), "studies": list(studies)}
 
-    async def listing(self, words: str = "") -> dict[str, Any]:
+    async def listing(self, game_filter: GameFilter | None = None, seconds: float = math.inf) -> dict[str, Any]:
         """Return the data of the library's page.
 
         Args:
-            words: what games must have: in their names, models, moments, or in what was said; "" for all.
+            game_filter: which games are asked for; all unless given.
+            seconds: see `GameIndex.games`.
         """
         now = {"live": self._live(), "seats": self._seats()}
-        return {**now, **await asyncio.to_thread(self._listing, words.strip().casefold())}
+        return {**now, **await asyncio.to_thread(self._listing, game_filter or GameFilter(), seconds)}
 
-    def _listing(self, words: str) -> dict[str, Any]:
+    def _listing(self, game_filter: GameFilter, seconds: float) -> dict[str, Any]:
         studies = self._studies()
         ids = {folder / RECORDS: study for study, folder in studies.items()}
-        games = []
-        for name, path, summary in self.games():
+        games, models = [], set()
+        for name, path, summary in self.games(seconds):
+            if self._index is None or self._index.ended.is_set():
+                break
+            models |= _models(summary)
             game = {"id": name, **summary}
-            if not words or _matches(game, path, words):
+            if game_filter.lets_through(game, path):
                 study = ids.get(path.parent)
                 games.append({**game, "study": study} if study is not None else game)
-        games.sort(key=lambda game: -game.get("started", 0.0))
+        games.sort(key=game_filter.place)
         return {
             "format": FORMAT,
             "folder": str(self.root) if self.root is not None else "",
+            "models": sorted(models),
             "studies": [study_summary(study, folder) for study, folder in studies.items()],
             "games": games[:_LISTED_LIMIT],
             "more": max(0, len(games) - _LISTED_LIMIT),
@@ -264,14 +364,12 @@ class Library:
         for manifest in sorted(self.root.rglob(FILE)):
             if any(part.startswith(".") for part in manifest.relative_to(self.root).parts):
                 continue
-            folders[_study_id(manifest.parent)] = manifest.parent
+            study = _study_id(manifest.parent)
+            if study in folders:
+                # a copy; no id holds the sign between
+                study = f"{study}~{name_of_folder(manifest.parent, self.root)}"
+            folders[study] = manifest.parent
         return folders
-
-
-def _matches(game: Mapping[str, Any], path: Path, words: str) -> bool:
-    values = (game["id"], *game.get("names", ()), game.get("moment", ""), game.get("winner", ""))
-    models = (word for player in game.get("players", ()) for word in (player["brain"], player.get("model", "")))
-    return any(words in str(value).casefold() for value in (*values, *models)) or _contains(path, words)
 
 
 def study_summary(study: str, folder: Path) -> dict[str, Any]:
@@ -299,8 +397,8 @@ def _study_id(folder: Path) -> str:
     try:
         manifest = load_manifest(folder / FILE) or {}
     except ConfigError:
-        return folder.name
-    return str(manifest.get("study") or folder.name)
+        manifest = {}
+    return str(manifest.get("study") or name_of_part(folder.name))
 
 
 def _contains(path: Path, words: str) -> bool:
@@ -308,14 +406,16 @@ def _contains(path: Path, words: str) -> bool:
     return any(isinstance(event, Statement) and words in event.text.casefold() for _, _, _, event, _ in reader)
 
 
-_STUDY_FIELDS: Final = ("id", "name", "cost_usd", "error")
-
-
 class StudyReader(Protocol):
     """Computes what pages show of studies."""
 
-    def findings(self, folder: Path) -> dict[str, Any]:
-        """Return what `wolfbus report --json` writes."""
+    def measured(self, folder: Path, tell: Callable[[int, int], None]) -> dict[str, Any]:
+        """Return what was measured of a study; see ``/s/STUDY/measured.json`` in docs/stage-data.md.
+
+        Args:
+            folder: the study's.
+            tell: called now and then, in any thread, with the bytes of records read so far and all there are.
+        """
 
     def report(self, folder: Path) -> str:
         """Return the page that `wolfbus report` writes."""
@@ -324,28 +424,28 @@ class StudyReader(Protocol):
         """Return what `wolfbus compare --json` writes."""
 
 
-def study_data(study: str, folder: Path, listed: Iterable[ListedGame], reader: StudyReader) -> dict[str, Any]:
-    """Return the data of a study's page.
+def study_data(study: str, folder: Path, listed: Iterable[ListedGame]) -> dict[str, Any]:
+    """Return what a study's page shows at once: what its folder notes, and what is known of its games.
 
     Args:
         study: its id.
         folder: its folder.
         listed: the games there are, those of other studies among them.
-        reader: computes the findings.
     """
-    summary = study_summary(study, folder)
     manifest = load_manifest(folder / FILE) or {}
     rows = {str(row.get("game")): row for row in manifest.get("games") or ()}
+    results = read_results(folder / JOURNAL)
     games = []
     for name, path, facts in listed:
         if path.parent == folder / RECORDS:
-            row = rows.get(path.name.partition(".ndjson")[0], {})
-            games.append({"id": name, **facts, "number": row.get("number"), "seed": row.get("seed")})
+            game = path.name.partition(".ndjson")[0]
+            row, result = rows.get(game, {}), results.get(game)
+            noted = {"winner": result.winner} if result is not None and facts["state"] == "new" else {}
+            games.append({"id": name, **noted, **facts, "number": row.get("number"), "seed": row.get("seed")})
     games.sort(key=lambda game: game["number"] or 0)
     return {
         "format": FORMAT,
-        **{name: summary[name] for name in _STUDY_FIELDS if name in summary},
-        "findings": reader.findings(folder),
+        **study_summary(study, folder),
         "games": [{name: value for name, value in game.items() if value is not None} for game in games],
     }
 
@@ -358,7 +458,8 @@ def study_file(study: str, folder: Path, reader: StudyReader) -> dict[str, Any]:
         games.append((name, path, summary_of(path)))
         feed = GameFeed(EVERYTHING, read_record(open_lines(path), tolerant=True, lenient=True))
         pages[name] = {**feed.page(), "viewers": [EVERYTHING], "problems": []}
-    return {**study_data(study, folder, games, reader), "kind": "study", "pages": pages}
+    measured = reader.measured(folder, lambda _read, _all: None)
+    return {**study_data(study, folder, games), "kind": "study", "measured": measured, "pages": pages}
 
 
 def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
@@ -369,6 +470,7 @@ def pairs(a: Path, b: Path, root: Path) -> list[dict[str, Any]]:
 
 def _by_seed(folder: Path, root: Path) -> dict[str, str]:
     manifest = load_manifest(folder / FILE) or {}
-    names = {name: name_of_path(path, root) for name, path in paths_under(folder / RECORDS).items()}
+    paths = paths_under(folder / RECORDS).values()
+    names = {path.name.partition(".ndjson")[0]: name_of_path(path, root) for path in paths}
     rows: Sequence[dict[str, Any]] = manifest.get("games") or ()
     return {str(row["seed"]): names[row["game"]] for row in rows if row.get("seed") and row.get("game") in names}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import secrets
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
+from wolfbus.config import rules_text
 from wolfbus.messages.base import GameId, SeatName
+from wolfbus.messages.content import Consent
 from wolfbus.messages.requests import Ask, Private, Public, Seated
+from wolfbus.roles import FACTS
 from wolfbus.stage.document import GameFeed
 from wolfbus.stage.viewers import EVERYTHING, PUBLIC, Fact, TableOpened, Viewer, viewer_of_seat
 from wolfbus.stage.watched import Changing, LoopCalls
@@ -25,8 +31,24 @@ _KEPT: Final = 64
 _LATE_S: Final = 1.0
 """A question is shown as late so long after its deadline."""
 
-Take = Callable[[dict[str, Any] | None, str | None], str | None]
-"""Takes what a person answers, and a thought; returns why it cannot be taken, None if it was."""
+Take = Callable[[dict[str, Any] | None, str | None, Consent | None], str | None]
+"""Takes what a person answers, a thought, and what it agreed to where the record does not hold that yet; returns why it
+cannot be taken, None if it was."""
+
+CONSENTS: Final[Mapping[bool, Consent]] = {
+    False: Consent(
+        words="What I say, choose and judge here, with my reasons and what I write down as my thoughts, is kept in the "
+        "record of the game: those who run it can read it at once, and once the game is over everybody who opens its "
+        "page or has its record.",
+    ),
+    True: Consent(
+        words="What I say, choose and judge here, with my reasons, is kept in the record of the game: those who run it "
+        "can read it at once, and once the game is over everybody who opens its page or has its record. What I write "
+        "down as my thoughts stands in the record alone, and is left out of pages and exports.",
+        thoughts="private",
+    ),
+}
+"""What a person agrees to before it sits down, by whether thoughts are private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +88,8 @@ class PersonSeat(Changing):
         id: names it in addresses.
         secret: what the browser that sits here shows with every request; "" before somebody does.
         closed: whether nothing more will come.
+        occupied: set once somebody sits here.
+        streams: how many browsers are being told what is new.
     """
 
     def __init__(self, people: People, game: GameId, seat: SeatName) -> None:
@@ -74,12 +98,15 @@ class PersonSeat(Changing):
         self.secret = ""
         self.game = game
         self.seat = seat
+        self.occupied = threading.Event()
+        self.streams = 0
         self._people = people
         self._begin()
 
     def _begin(self) -> None:
         self._feeds = {viewer: GameFeed(viewer) for viewer in (viewer_of_seat(self.seat), PUBLIC)}
         self._seated: Seated | None = None
+        self._agreed = False
         self._began = time.monotonic()
         self._public = self._private = 0
         self._questions: dict[str, PersonRequest] = {}
@@ -89,8 +116,9 @@ class PersonSeat(Changing):
     # from any thread
 
     def restart(self) -> None:
-        """Begin anew: the bus lost what it had said, and says it again."""
-        self._people.soon(self._begin)
+        """Begin anew if it began: the bus lost what it had said, and says it again."""
+        if self._seated is not None:
+            self._people.soon(self._begin)
 
     def add_facts(self, facts: Sequence[Public], private: Sequence[Private]) -> None:
         """Take in facts, some perhaps again."""
@@ -140,6 +168,7 @@ class PersonSeat(Changing):
         fact = private.fact
         if fact.type != "answered":
             return
+        self._agreed = self._agreed or fact.outcome == "accepted"
         for question in list(self._questions.values()):
             if (question.ask.kind, question.ask.about) == (fact.kind, fact.about):
                 newest = question is list(self._questions.values())[-1]
@@ -163,6 +192,21 @@ class PersonSeat(Changing):
         """Wake all who wait for a change."""
         self.version += 1
         super().wake()
+
+    @contextlib.contextmanager
+    def streaming(self) -> Iterator[None]:
+        """Count a browser as told what is new, within the context."""
+        self.streams += 1
+        try:
+            yield
+        finally:
+            self.streams -= 1
+            super().wake()
+
+    async def all_sent(self) -> None:
+        """Wait until every browser has been sent the last there is, where nothing more comes."""
+        while self.streams and (self.closed or self.feed.over):
+            await self.change(_LATE_S)
 
     @property
     def feed(self) -> GameFeed:
@@ -198,8 +242,10 @@ class PersonSeat(Changing):
     def page(self) -> dict[str, Any]:
         """Return the data of the person's page."""
         page = {**self.feed.page(), "viewers": [self.feed.viewer], "problems": [], "me": self.seat, **self.status()}
-        if self._seated is not None:
-            page |= {"role": self._seated.role, "partners": list(self._seated.partners)}
+        page["thoughts"] = self._people.consent.thoughts
+        if (seated := self._seated) is not None:
+            page |= {"role": seated.role, "partners": list(seated.partners), "goal": FACTS[seated.role].goal}
+            page["rules"] = rules_text(seated.config, technical=False)
         return page
 
     def answer(self, request: str, content: dict[str, Any] | None, thought: str | None) -> tuple[int, str]:
@@ -207,7 +253,7 @@ class PersonSeat(Changing):
         question = self._questions.get(request)
         if question is None:
             return 409, "this is not asked any more"
-        why = question.take(content, thought)
+        why = question.take(content, thought, None if self._agreed else self._people.consent)
         if why is not None:
             return 422, why
         self._questions.pop(request, None)
@@ -219,15 +265,22 @@ class People(LoopCalls):
     """Persons who play at the pages of one server.
 
     Args:
-        invite: called, from any thread, with seat and link's path whenever a seat waits for a person.
+        invite: called, from any thread, with seat and link's path whenever a seat waits for a person, or its link is
+            needed once more.
+        private_thoughts: whether what they think is left out of pages and exports.
+
+    Attributes:
+        consent: what a person agrees to before it sits down.
     """
 
-    def __init__(self, invite: Callable[[PersonSeat, str], None]) -> None:
+    def __init__(self, invite: Callable[[PersonSeat, str], None], *, private_thoughts: bool = False) -> None:
         super().__init__()
+        self.consent = CONSENTS[private_thoughts]
         self._invite = invite
         self._seats: dict[tuple[GameId, SeatName], PersonSeat] = {}
         self._by_id: dict[str, PersonSeat] = {}
         self._tokens: dict[str, PersonSeat] = {}
+        self._used: dict[str, PersonSeat] = {}
 
     def sit(self, game: GameId, seat: SeatName) -> PersonSeat:
         """Return the seat of a person, and send its link out if it is new; from any thread."""
@@ -238,10 +291,33 @@ class People(LoopCalls):
         self._forget()
         new = self._seats[game, seat] = PersonSeat(self, game, seat)
         self._by_id[new.id] = new
-        token = secrets.token_urlsafe(_TOKEN_BYTES)
-        self._tokens[_digest(token)] = new
-        self._invite(new, f"/seat#{token}")
+        self._issue(new)
         return new
+
+    def _issue(self, seat: PersonSeat) -> None:
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._tokens[_digest(token)] = seat
+        self._invite(seat, f"/seat#{token}")
+
+    def gather(self, game: GameId, seats: Sequence[SeatName], patience_s: float) -> bool:
+        """Send the links of a game that is about to begin, and wait until somebody sits on each; False if not in time.
+
+        So nobody's time runs before they are there.
+        """
+        deadline = time.monotonic() + patience_s
+        waiting = [self.sit(game, seat) for seat in seats]
+        # a long wait cannot be interrupted on every platform
+        while not all(seat.occupied.wait(min(1.0, max(0.0, deadline - time.monotonic()))) for seat in waiting):
+            if time.monotonic() >= deadline:
+                return False
+        return True
+
+    async def all_sent(self, most_s: float) -> None:
+        """Wait until whoever sits where nothing more comes has been sent the last of it; at most so many seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(most_s):
+                for seat in list(self._seats.values()):
+                    await seat.all_sent()
 
     def _forget(self) -> None:
         """Forget the seats that were left first, where more than enough are kept."""
@@ -249,14 +325,37 @@ class People(LoopCalls):
         for seat in closed[: max(0, len(closed) - _KEPT)]:
             self._seats.pop((seat.game, seat.seat), None)
             self._by_id.pop(seat.id, None)
-            for digest in [digest for digest, other in list(self._tokens.items()) if other is seat]:
-                self._tokens.pop(digest, None)
+            for tokens in (self._tokens, self._used):
+                for digest in [digest for digest, other in list(tokens.items()) if other is seat]:
+                    tokens.pop(digest, None)
+
+    def invited(self, token: str) -> PersonSeat | None:
+        """Return the seat to which a token leads; None if it leads nowhere any more."""
+        return self._tokens.get(_digest(token))
 
     def redeem(self, token: str) -> PersonSeat | None:
-        """Return the seat to which a token leads, and use the token up; None if it leads nowhere any more."""
+        """Return the seat to which a token leads, and use the token up; None if it leads nowhere any more.
+
+        Whoever sat there before has left it: theirs is the secret of before.
+        """
         seat = self._tokens.pop(_digest(token), None)
         if seat is not None:
+            self._used[_digest(token)] = seat
             seat.secret = secrets.token_urlsafe(_TOKEN_BYTES)
+            seat.occupied.set()
+            seat.wake()
+        return seat
+
+    def reissue(self, token: str) -> PersonSeat | None:
+        """Return the seat to which a token has led that was used; None if there is none, or nothing comes there.
+
+        A fresh link to it is then sent out, to whoever sends links on, and not to who asks; one at a time.
+        """
+        seat = self._used.get(_digest(token))
+        if seat is None or seat.closed:
+            return None
+        if seat not in self._tokens.values():
+            self._issue(seat)
         return seat
 
     def seat(self, name: str, secret: str) -> PersonSeat | None:
@@ -268,7 +367,8 @@ class People(LoopCalls):
 
     def waiting(self) -> list[dict[str, Any]]:
         """Return what a library tells of seats that wait for a person."""
-        return [{"game": seat.game, "seat": seat.seat} for seat in list(self._tokens.values()) if not seat.feed.over]
+        seats = [seat for seat in list(self._tokens.values()) if not (seat.occupied.is_set() or seat.feed.over)]
+        return [{"game": seat.game, "seat": seat.seat} for seat in seats]
 
 
 def _digest(token: str) -> str:

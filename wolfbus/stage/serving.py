@@ -16,6 +16,7 @@ from typing import Final, Self
 from aiohttp import web
 
 from wolfbus.errors import ConfigError, reason_of
+from wolfbus.stage import connections
 from wolfbus.stage.answers import Guard
 from wolfbus.stage.app import StageApp
 from wolfbus.stage.library import Library, StudyReader
@@ -26,6 +27,8 @@ LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 8765
 _SHUTDOWN_S: Final = 0.5
 """Seconds until streams of events, which never end by themselves, are cut off."""
+_LAST_WORD_S: Final = 5.0
+"""Longest wait until those who play here have been sent how their game ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +131,26 @@ class StageServer:
         live = served.live.live if served.live is not None else list
         library = Library(library_root, live, seats, public=served.public)
         app = StageApp(sources, library, self._guard, served.studies, served.people).app()
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S, handler_cancellation=True)
+        connected = connections.Connections()
+        app.middlewares.insert(0, connected.middleware)
+        runner = web.AppRunner(
+            app,
+            access_log=None,
+            logger=connections.LOGGER,
+            keepalive_timeout=connections.ASKING_S,
+            shutdown_timeout=_SHUTDOWN_S,
+            handler_cancellation=True,
+        )
         await runner.setup()
+        connected.server = runner.server
+        listening: asyncio.Server | None = None
         try:
             for source in sources:
                 source.start(self._loop)
             if served.people is not None:
                 served.people.start(self._loop)
-            await web.TCPSite(runner, self._host, self._port, reuse_address=True).start()
-            self._port = runner.addresses[0][1]
+            listening = await connected.listen(self._host, self._port)
+            self._port = listening.sockets[0].getsockname()[1]
         except OSError as failure:
             self._failure = failure
         except UnicodeError:
@@ -147,8 +161,13 @@ class StageServer:
         if self._failure is None:
             ready(self.url)
             await self._end.wait()
+        if listening is not None:
+            listening.close()
+        library.close()
         for source in sources:
             await source.close()
+        if served.people is not None:
+            await served.people.all_sent(_LAST_WORD_S)
         await runner.cleanup()
 
     def _unusable(self, failure: OSError) -> ConfigError:

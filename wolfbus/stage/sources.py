@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,12 +14,10 @@ from typing import Any, Final
 from wolfbus.errors import RecordError, reason_of
 from wolfbus.messages.events import Opened
 from wolfbus.record.line import Recorded
-from wolfbus.record.reader import LINE_LIMIT, SUFFIXES, open_lines, read_record, records_under
+from wolfbus.record.reader import LineReader, open_buffered, open_lines, read_record, records_under
 from wolfbus.stage.watched import LoopCalls, WatchedGame
 from wolfbus.study.manifest import RECORDS
 from wolfbus.vocabulary import KINDS
-
-_PIECE: Final = 1 << 20
 
 
 class RecordTail:
@@ -30,68 +29,52 @@ class RecordTail:
     Attributes:
         problem: what is wrong with the line after those read, in one line; it is read no further then.
         offset: bytes read.
+        ended: set, from any thread, once nobody wants more of it: reading stops behind the line where it is.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problem: str | None = None
         self.offset = 0
-        self._partial = b""
+        self.ended = threading.Event()
+        self._lines = LineReader()
         self._reader = read_record(())
         self._compressed = False
 
     def read(self) -> list[Recorded]:
         """Return the lines that are new and whole."""
+        records: list[Recorded] = []
         if self.problem is not None or self._compressed:
-            return []
+            return records
         try:
-            return list(self._new_lines())
+            for recorded in self._new_lines():
+                records.append(recorded)
+                if self.ended.is_set():
+                    break
+        except RecordError as error:
+            self.problem = str(error)
         except OSError as error:
-            self.problem = f"cannot be read: {reason_of(error)}"
-            return []
+            self.problem = reason_of(error)
+        return records
 
     def cut_off(self) -> str | None:
         """Return what is wrong with a file that nobody writes any more: a last line that is not whole."""
-        if self.problem is None and self._partial:
+        if self.problem is None and self._lines.unfinished:
             whole = self._reader.count
             return f"line {whole + 1}: cut off in the middle; {whole} whole lines before it"
         return self.problem
 
     def _new_lines(self) -> Iterator[Recorded]:
-        with self.path.open("rb") as file:
-            if self.offset == 0 and file.read(1) == b"\x1f":
+        with open_buffered(self.path) as file:
+            if self.offset == 0 and file.peek(1)[:1] == b"\x1f":
                 self._compressed = True
-                yield from self._decompressed()
+                yield from map(self._reader.read_line, open_lines(self.path))
                 return
             file.seek(self.offset)
-            while piece := file.read(_PIECE):
-                self.offset += len(piece)
-                *lines, self._partial = (self._partial + piece).split(b"\n")
-                for line in lines:
-                    recorded = self._parse(line + b"\n")
-                    if recorded is None:
-                        return
-                    yield recorded
-                if len(self._partial) > LINE_LIMIT:
-                    self.problem = f"line {self._reader.count + 1}: longer than {LINE_LIMIT >> 20} MiB"
-                    return
-
-    def _decompressed(self) -> Iterator[Recorded]:
-        try:
-            for line in open_lines(self.path):
-                recorded = self._parse(line)
-                if recorded is None:
-                    return
-                yield recorded
-        except RecordError as error:
-            self.problem = str(error)
-
-    def _parse(self, line: bytes) -> Recorded | None:
-        try:
-            return self._reader.take(line)
-        except RecordError as error:
-            self.problem = str(error)
-            return None
+            try:
+                yield from map(self._reader.read_line, self._lines.read(file))
+            finally:
+                self.offset = file.tell()
 
 
 _POLL_S: Final = 0.25
@@ -126,33 +109,51 @@ class GameSource:
 def name_of_path(path: Path, root: Path) -> str:
     """Return the name of a record in addresses: that of its file, behind those of its folders below `root` with ``~``.
 
-    A study's own folder of records has no part in it; bytes of it that are not UTF-8 stand there as escapes.
+    No two records below a folder have the same. A folder ``records``, such as a study's own, has an empty name, and a
+    compressed file a mark; for what else has no letter of its own there, see `name_of_part`.
     """
-    parts = path.relative_to(root).parts if path.is_relative_to(root) else (path.name,)
-    stem = parts[-1]
-    for suffix in SUFFIXES[::-1]:
-        stem = stem.removesuffix(suffix)
-    name = "~".join((*(part for part in parts[:-1] if part != RECORDS), stem))
-    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    name = path.name
+    mark = "=gz" if name.endswith(".ndjson.gz") else ""
+    stem = name_of_part(name.removesuffix(".gz" if mark else "").removesuffix(".ndjson")) + mark
+    if path.parent == root or not path.is_relative_to(root):
+        return stem
+    return f"{name_of_folder(path.parent, root)}~{stem}"
+
+
+def name_of_folder(folder: Path, root: Path) -> str:
+    """Return the name of a folder below another in addresses, as in those of its records."""
+    return "~".join("" if part == RECORDS else name_of_part(part) for part in folder.relative_to(root).parts)
+
+
+def name_of_part(name: str) -> str:
+    """Return the name of a file or folder as it stands in addresses: bytes that are not UTF-8, and the signs that mean
+    something there (``~`` and ``=``), by their numbers, as in ``=7e``.
+    """
+    text = name.replace("=", "=3d").replace("~", "=7e")
+    return "".join(f"={ord(sign) - 0xDC00:02x}" if "\udc80" <= sign <= "\udcff" else sign for sign in text)
 
 
 def paths_under(root: Path) -> dict[str, Path]:
     """Return the records below a folder by their names; those of hidden folders are left out."""
     if root.is_file():
         return {name_of_path(root, root.parent): root}
-    paths: dict[str, Path] = {}
-    for path in records_under(root):
-        paths.setdefault(name_of_path(path, root), path)
-    return paths
+    return {name_of_path(path, root): path for path in records_under(root)}
 
 
 def path_of(root: Path, name: str) -> Path | None:
-    """Return the file of a game; a game below a folder is found by its id too, where there is only one."""
+    """Return the file of a game; below a folder a game is found by its id too, and by its name without that of a folder
+    ``records``, where there is only one.
+    """
     paths = paths_under(root)
     if name in paths:
         return paths[name]
-    matching = [path for other, path in paths.items() if other.rpartition("~")[2] == name]
+    matching = [path for other, path in paths.items() if name in _short_names(other)]
     return matching[0] if len(matching) == 1 else None
+
+
+def _short_names(name: str) -> tuple[str, str]:
+    *folders, stem = name.removesuffix("=gz").split("~")
+    return stem, "~".join((*filter(None, folders), stem))
 
 
 class FileGame(WatchedGame):
@@ -179,6 +180,10 @@ class FileGame(WatchedGame):
             return self._tail.path.stat().st_size < self._tail.offset
         except OSError:
             return True
+
+    def stop(self) -> None:
+        """Read no further; what is being read in a thread ends behind the line where it is."""
+        self._tail.ended.set()
 
     async def refresh(self) -> None:
         """Take in what is new in the file.
@@ -258,6 +263,11 @@ class FolderSource(GameSource):
             game = self._open_file(name, path, game)
         await game.refresh()
         return game
+
+    async def close(self) -> None:
+        """Stop reading: a file that grows could be read for ever."""
+        for game in self._open.values():
+            game.stop()
 
     def _open_file(self, name: str, path: Path, before: FileGame | None) -> FileGame:
         """Return the game that somebody else opened instead of `before` meanwhile, or else a fresh one."""

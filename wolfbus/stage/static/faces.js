@@ -24,14 +24,18 @@ export function hueOf(place, seats) {
   return Math.round(22 + (place * 360) / Math.max(seats, 1)) % 360;
 }
 
+export function shapeOf(seat) {
+  return seat?.role ? (SHAPES[seat.role] ?? OTHER) : UNKNOWN;
+}
+
 export function face(seats, name, shape = true) {
   const place = seats.findIndex((seat) => seat.name === name);
   const seat = seats[place] ?? { name };
   const letter = place < 0 ? "?" : letters(seats.map((player) => player.name))[place];
   return h(
-    `svg.face${seat.left ? ".dead" : ""}`,
+    `svg.face${seat.left ? ".dead" : ""}${shape && seat.team === "werewolves" ? ".wolf" : ""}`,
     { viewBox: "0 0 40 40", "aria-hidden": "true", "--hue": hueOf(place, seats.length) },
-    h("path", { d: shape && seat.role ? (SHAPES[seat.role] ?? OTHER) : UNKNOWN }),
+    h("path", { d: shape ? shapeOf(seat) : UNKNOWN }),
     h("text", { x: 20, y: letter.length > 1 ? 25.5 : 26.5, "font-size": letter.length > 1 ? 15 : 18 }, letter),
   );
 }

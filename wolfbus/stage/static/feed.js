@@ -16,12 +16,12 @@ export async function fileData() {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-export function fileFeed({ heads, beats, prompts }) {
+export function fileFeed({ heads, beats, prompts, hide }) {
   const viewers = heads.map((head) => head.viewer);
   return {
     async load(as) {
       const place = Math.max(viewers.indexOf(as), 0);
-      return { ...heads[place], viewers, links: { prompts: Boolean(prompts) }, beats: beats.map((versions) => versions[place]).filter(Boolean) };
+      return { ...heads[place], hide, viewers, links: { prompts: Boolean(prompts) }, beats: beats.map((versions) => versions[place]).filter(Boolean) };
     },
     async call(line) {
       const call = prompts?.calls[line];
@@ -67,24 +67,29 @@ export function withStep(data, { from, beats, ...changed }) {
   return { ...data, ...changed, beats: [...data.beats.slice(0, from), ...beats] };
 }
 
-// What is left for those who do not want to know the roles: what everybody at the table hears, and how they judge it.
-export function withoutRoles(data) {
-  const isEnd = (beat) => beat.kind === "ended";
-  const withoutRole = ({ role, team, ...seat }) => seat;
-  const withoutReasons = ({ reasoning, thought, kind, ...judged }) => judged;
-  const hideRoles = (beat) => {
-    if (isEnd(beat)) return beat;
-    const { marks = [], spoken, night, tally, unsaid, ...rest } = beat;
-    const publicBeat = { ...rest, seats: beat.seats.map(withoutRole), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
-    if (spoken) {
-      const { thought, label, claims, call, ...statement } = spoken;
-      publicBeat.spoken = { ...statement, judgements: statement.judgements?.map(withoutReasons) };
-    }
+// What is left for those who do not want to know how it ends: what everybody at the table hears, up to the place that
+// they have come to; no judgement, no suspicion, no role. A hall sees who believes what, but not who could know.
+// Nothing is hidden from who has come to the end.
+export function withoutSpoilers(data, reached, inHall) {
+  if (data.over && reached >= data.beats.length - 1) return data;
+  const publicSeat = ({ name, left, left_round, absent, ...seat }) => ({ name, left, left_round, absent, ...(left ? revealed(data, seat) : {}) });
+  const hideBeat = (beat) => {
+    const { marks = [], spoken, night, tally, unsaid, moves, suspicion, gap, ...rest } = beat;
+    const publicBeat = { ...rest, seats: beat.seats.map(publicSeat), marks: marks.filter((mark) => mark === "death" || mark === "exile") };
+    if (spoken) publicBeat.spoken = { statement: spoken.statement, speaker: spoken.speaker, text: spoken.text, vote: spoken.vote };
+    if (spoken && inHall) publicBeat.spoken.judgements = spoken.judgements?.map(({ seat, outcome, deceptive, suspicion }) => ({ seat, outcome, deceptive, suspicion }));
     if (night) publicBeat.night = { died: night.died, role: night.role, team: night.team };
     if (tally) publicBeat.tally = { ...tally, ballots: [] };
     if (unsaid) publicBeat.unsaid = { seat: unsaid.seat };
     return publicBeat;
   };
-  const live = data.live && { ...data.live, waiting: [], pending: data.live.pending.map(hideRoles) };
-  return { ...data, live, moments: [], beats: data.beats.map(hideRoles) };
+  const live = data.live && { ...data.live, waiting: [], pending: data.live.pending.map(hideBeat) };
+  // one more than was seen, so that there is a next one; the end itself is not shown before it is reached
+  return { ...data, live, moments: [], story: null, viewers: [data.viewer], beats: data.beats.slice(0, reached + 2).map(hideBeat) };
+}
+
+// What the rules of the game reveal of those who left.
+function revealed({ game }, { role, team }) {
+  const reveal = game.config?.reveal_on_death;
+  return reveal === "role" ? { role, team } : reveal === "team" ? { team } : {};
 }

@@ -1,25 +1,28 @@
 // The page of a game: its state is (data, place, viewer) and what is switched on; every panel is drawn from it.
 import { h, fill, dialog, isolated, isolatedText } from "./dom.js";
-import { withStep, withoutRoles } from "./feed.js";
+import { withStep, withoutSpoilers } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards, heat, history, overTime, movers, votes, moments } from "./panels.js";
 import { track, phaseFrom } from "./timeline.js";
-import { inspect } from "./inspector.js";
-import { shareDialog, proofDialog, picture } from "./share.js";
+import { shareDialog, proofDialog } from "./share.js";
+import { savePicture, statementPicture, storyPicture } from "./story.js";
+import { Hall } from "./hall.js";
 import { whenIs, eventText, title, counted } from "./terms.js";
 
 const VIEWS = [["table", "Table"], ["time", "Over time"], ["moved", "Who moved"]];
 const SHEETS = ["Suspicion", "Votes", "Moments"];
 const SPEEDS = [0.5, 1, 2, 4];
-const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide or show roles"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["?", "this help"]];
+const HELP = [["space", "play or pause"], ["← →", "sentence before, next"], ["Shift ← →", "phase before, next"], ["Home End", "start, end"], ["1–8", "see as that player"], ["0", "see everything"], ["t", "thoughts"], ["h", "hide what comes, or show it"], ["p", "prompt of this sentence"], ["m", "next key moment"], ["b l", "in a hall: a hand for “believe it”, “a lie”"], ["?", "this help"]];
 
 const isNarrow = () => matchMedia("(max-width: 47.5rem)").matches;
 
 export class GamePage {
-  constructor(root, feed, { home = null, call = null, game = null } = {}) {
+  constructor(root, feed, { home = null, call = null, game = null, inspect = null } = {}) {
     Object.assign(this, { root, feed, home, data: null, n: 0, thoughts: true, hide: false, view: "table", sheet: null, pair: null, speed: 1, timer: null, notice: null, version: 0, keys: {} });
-    Object.assign(this, { openCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
+    Object.assign(this, { inspect, openCall: call, prefix: game ? `g=${encodeURIComponent(game)}&` : "" });
     this.loaded = new Map();
+    const params = new URLSearchParams(location.search);
+    Object.assign(this, { hide: params.has("hide"), reached: 0, hall: new Hall(params.has("hall")) });
   }
 
   async open() {
@@ -30,13 +33,17 @@ export class GamePage {
       this.notice = title(error.message);
     });
     if (this.data.viewer !== params.get("as") && params.get("as")) this.notice ??= "This page does not show that player's view.";
+    this.hide ||= Boolean(this.data.hide);
+    if (params.has("picture") && this.data.story) return void fill(this.root, storyPicture(this.state()));
+    // of a game that goes on nobody knows what comes
+    this.reached = !this.data.over ? Infinity : this.spares ? Number(params.get("n")) || 0 : 0;
     this.n = params.has("n") ? this.within(Number(params.get("n")) || 0) : this.data.over ? 0 : this.all.length - 1;
     if (this.openCall != null) {
       const beat = this.all.find(({ spoken }) => spoken?.call === this.openCall || spoken?.judgements?.some((judgement) => judgement.call === this.openCall));
       this.n = beat?.n ?? this.n;
     }
     fill(this.root, this.skeleton());
-    for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
+    for (const part of ["status", "players", "log", "suspicion", "votes", "moments", "track", "slider", "where", "tools", "play", "problems", "hands"]) this[`${part}Part`] = this.root.querySelector(`[data-part=${part}]`);
     this.transcript = new Transcript(this.logPart);
     this.listen();
     setInterval(() => this.data.live?.waiting.length && this.drawPlayers(), 1000);
@@ -85,8 +92,10 @@ export class GamePage {
   }
 
   get visible() {
-    if (this.cache?.data !== this.data || this.cache.hide !== this.hide) {
-      this.cache = { data: this.data, hide: this.hide, result: this.hide ? withoutRoles(this.data) : this.data };
+    const reached = this.spares ? this.reached : -1;
+    const inHall = this.hall.on && !this.hide;
+    if (this.cache?.data !== this.data || this.cache.reached !== reached || this.cache.inHall !== inHall) {
+      this.cache = { data: this.data, reached, inHall, result: this.spares ? withoutSpoilers(this.data, reached, inHall) : this.data };
       this.version += 1;
     }
     return this.cache.result;
@@ -106,6 +115,16 @@ export class GamePage {
     return this.n >= this.all.length - 1;
   }
 
+  // Whether what comes is not to be told: a hall that knows the roles has nothing to guess.
+  get spares() {
+    return this.hide || this.hall.on;
+  }
+
+  // Whether anything is hidden: who has come to the end may see all.
+  get hides() {
+    return this.visible !== this.data;
+  }
+
   within(n) {
     return Math.min(Math.max(Math.trunc(n), 0), this.all.length - 1);
   }
@@ -113,13 +132,15 @@ export class GamePage {
   state() {
     const all = this.all;
     const beats = all.slice(0, this.n + 1);
-    return { ...this.visible, all, beats, beat: beats.at(-1), n: this.n, hide: this.hide, pair: this.pair };
+    return { ...this.visible, all, beats, beat: beats.at(-1), n: this.n, hide: this.hides, pair: this.pair };
   }
 
   // ---- what can be done
 
   go(n) {
-    this.n = this.within(n);
+    // before a hall sees what the table made of a statement, it is asked itself
+    if (n > this.n && this.hall.asks(this.all[this.n])) this.hall.show(this.all[this.n]);
+    else this.n = this.within(n);
     this.draw();
   }
 
@@ -150,6 +171,7 @@ export class GamePage {
     const length = this.all[this.n]?.spoken?.text.length ?? 40;
     this.timer = setTimeout(() => {
       this.timer = null;
+      if (this.hall.asks(this.all[this.n])) return this.draw();
       if (!this.atEnd) {
         this.n += 1;
         this.next();
@@ -159,12 +181,13 @@ export class GamePage {
   }
 
   async prompt(line) {
-    if (line == null) return;
+    if (line == null || !this.inspect) return;
     this.play(false);
-    await inspect(this.feed, Number(line), () => {});
+    await this.inspect(this.feed, Number(line), () => {});
   }
 
   link(n) {
+    if (n === "hide") return `${location.href.split(/[?#]/)[0]}?hide=1`;
     return `${location.href.split("#")[0]}#${this.prefix}n=${n}&as=${encodeURIComponent(this.data.viewer)}`;
   }
 
@@ -183,23 +206,38 @@ export class GamePage {
       phaseBack: () => this.go(phaseFrom(state.all, this.n, -1)),
       phaseOn: () => this.go(phaseFrom(state.all, this.n, 1)),
       start: () => this.go(0),
-      end: () => this.go(state.all.length - 1),
+      end: () => this.go(this.hides && this.data.over ? this.reached : state.all.length - 1),
       thoughts: () => this.toggle("thoughts"),
-      hide: () => this.toggle("hide"),
+      hide: () => ((this.reached = this.data.over ? this.n : Infinity), this.toggle("hide")),
+      hall: () => ((this.reached = this.data.over ? this.n : Infinity), this.hall.toggle(), this.draw()),
+      believe: () => (this.hall.count(state.beat, "believe"), this.draw()),
+      lie: () => (this.hall.count(state.beat, "lie"), this.draw()),
+      story: () => this.sharePicture(state),
+      saveStory: () => savePicture(document.querySelector("#story svg"), `${state.game.id}.png`),
       everything: () => this.seeAs(this.data.viewers[0]),
       moment: () => this.go(state.moments.find((moment) => moment.beat > this.n)?.beat ?? this.n),
       prompt: () => this.prompt(call ?? this.logPart.lastChild.querySelector("[data-call]")?.dataset.call),
       help: () => dialog("help", "Keys", h("dl.keys", HELP.map(([key, does]) => [h("dt", key.split(" ").map((keyName) => h("kbd", keyName))), h("dd", does)]))),
       share: () => shareDialog(state),
       proof: () => proofDialog(state),
-      picture: () => picture(state),
+      picture: () => savePicture(statementPicture(state), `${state.game.id}-${state.beat.n}.png`),
       print: () => (document.getElementById("share")?.close(), print()),
       unpair: () => ((this.pair = null), this.draw()),
     };
     acts[name]?.();
   }
 
+  sharePicture(state) {
+    document.getElementById("share")?.close();
+    if (state.story) dialog("story", "Picture of this game", storyPicture(state), h("button.go", { "data-do": "saveStory" }, "Save as PNG, 1200 × 630"));
+  }
+
   listen() {
+    this.root.addEventListener("click", (event) => {
+      const curve = event.target.closest("[data-curve]");
+      const { left, width } = curve?.getBoundingClientRect() ?? {};
+      if (curve) this.go(Math.round(((event.clientX - left) / width) * Number(curve.dataset.curve)));
+    });
     document.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
@@ -242,9 +280,9 @@ export class GamePage {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (target.matches("select, input:not([type=range]), textarea")) return;
     if (key === " " && target.matches("button, summary, a")) return;
-    const names = { " ": "play", ArrowLeft: event.shiftKey ? "phaseBack" : "back", ArrowRight: event.shiftKey ? "phaseOn" : "on", Home: "start", End: "end", t: "thoughts", h: "hide", p: "prompt", m: "moment", "?": "help", 0: "everything" };
+    const names = { " ": "play", ArrowLeft: event.shiftKey ? "phaseBack" : "back", ArrowRight: event.shiftKey ? "phaseOn" : "on", Home: "start", End: "end", t: "thoughts", h: "hide", p: "prompt", m: "moment", "?": "help", 0: "everything", ...(this.hall.on && { b: "believe", l: "lie" }) };
     if (names[key]) this.act(names[key]);
-    else if (/^[1-9]$/.test(key) && this.data.game.seats[key - 1]) this.seeAs(`seat:${this.data.game.seats[key - 1].name}`);
+    else if (/^[1-9]$/.test(key) && !this.hides && this.data.game.seats[key - 1]) this.seeAs(`seat:${this.data.game.seats[key - 1].name}`);
     else return;
     event.preventDefault();
   }
@@ -255,17 +293,18 @@ export class GamePage {
     const part = (selector, name, ...rest) => h(selector, { "data-part": name }, ...rest);
     const tool = (act, sign, name) => h("button", { "data-do": act, "aria-label": name, title: name }, sign);
     return h(
-      "div.game",
+      "main.game",
       h("header.top", part("div.status", "status"), part("div.tools", "tools")),
       part("div", "problems"),
       part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }),
-      part("main.log", "log", { role: "log", "aria-label": "Transcript", tabindex: 0 }),
+      part("div.log", "log", { role: "log", "aria-label": "Transcript", tabindex: 0 }),
       h(
-        "aside.panels",
+        "section.panels",
         { "aria-label": "Panels" },
         h("nav.sheets", SHEETS.map((name) => h("button", { "data-sheet": name }, name))),
         SHEETS.map((name) => h("section", { class: name.toLowerCase() }, h("h2", name), part("div", name.toLowerCase()))),
       ),
+      part("div.hands", "hands", { role: "group", "aria-label": "What do you think?" }),
       h(
         "footer.bar",
         h("div.steps", tool("phaseBack", "«", "phase before"), tool("back", "‹", "sentence before"), part("button.go", "play", { "data-do": "play" }), tool("on", "›", "next sentence"), tool("phaseOn", "»", "next phase")),
@@ -277,12 +316,18 @@ export class GamePage {
   }
 
   draw() {
+    this.reached = Math.max(this.reached, this.n);
     const state = this.state();
     const { game, beat, all, n } = state;
     const label = `${whenIs(beat)}${beat.kind === "opened" ? "" : `: ${eventText(beat)}`}`;
     document.title = isolatedText(`${title(label)} · ${game.title ?? game.id}`);
     this.root.firstChild.classList.toggle("unthinking", !this.thoughts);
     this.root.firstChild.dataset.sheet = this.sheet ?? "";
+    this.root.firstChild.classList.toggle("promptless", !this.inspect);
+    this.root.firstChild.classList.toggle("hall", this.hall.on);
+    this.root.firstChild.classList.toggle("hiding", this.hides);
+    this.root.firstChild.classList.toggle("asking", this.hall.asks(beat));
+    fill(this.handsPart, this.hall.draw(beat, this.data.beats));
     fill(this.statusPart, this.status(state));
     fill(this.toolsPart, this.tools(state));
     const notice = (words) => words && h("p.problem", { role: "status" }, words);
@@ -292,15 +337,17 @@ export class GamePage {
     const tallied = state.beats.findLast((shownBeat) => shownBeat.kind === "tally")?.n;
     this.renew("votes", [tallied, ...beat.seats.map((seat) => `${seat.role} ${seat.left}`)], () => votes(state));
     this.renew("moments", [state.moments.some((moment) => moment.beat === n) && n], () => moments(state));
-    this.renew("track", [all.length, this.hide && n], () => track(state));
-    fill(this.wherePart, [h("b", title(whenIs(beat))), h("small", `${n} of ${all.length - 1}`)]);
+    // who is not to know what comes sees the curve as far as the place, and a hall not yet what it is asked about
+    const until = this.hides || this.hall.on ? n + !this.hall.asks(beat) : Infinity;
+    this.renew("track", [all.length, until], () => track({ all, until }));
+    fill(this.wherePart, [h("b", title(whenIs(beat))), h("small", this.hides ? `sentence ${n}` : `${n} of ${all.length - 1}`)]);
     fill(this.playPart, [this.timer ? "❚❚" : "►", h("span", this.timer ? " Pause" : " Play")]);
     this.playPart.setAttribute("aria-label", this.timer ? "pause" : "play");
     Object.assign(this.sliderPart, { max: all.length - 1, value: n });
     this.sliderPart.setAttribute("aria-valuetext", label);
     for (const button of this.root.querySelectorAll(".sheets button")) button.setAttribute("aria-expanded", String(this.sheet === button.dataset.sheet));
     this.logPart.setAttribute("aria-live", this.atEnd && !this.data.over ? "polite" : "off");
-    this.transcript.draw(state.beats, this.data, `${this.data.line} ${this.sheet}`);
+    this.transcript.draw(state.beats, state, `${this.data.line} ${this.sheet}`);
     const speaker = this.playersPart.querySelector(".speaks");
     if (speaker && matchMedia("(max-width: 68rem)").matches) this.playersPart.scrollLeft = speaker.offsetLeft - 48;
     keepPlace(`#${this.prefix}n=${n}&as=${encodeURIComponent(state.viewer)}`);
@@ -324,7 +371,7 @@ export class GamePage {
     return [
       this.home && h("a.home", { href: this.home }, "wolfbus"),
       h("h1", isolated(title(beat.kind === "opened" ? (game.title ?? `Game ${game.id}`) : beat.over ? eventText(beat) : whenIs(beat)))),
-      h("small.soft", beat.over || beat.kind === "opened" ? counted(Math.max(...all.slice(0, n + 1).map((shownBeat) => shownBeat.round)), "round") : isolated(game.title ?? game.id)),
+      h("small.soft", beat.over ? counted(beat.round, "round") : beat.kind === "opened" ? counted(beat.seats.length, "player") : isolated(game.title ?? game.id)),
       !over && !this.goesOn && h("small.soft", "not finished"),
       this.goesOn && h("button.live", { "data-do": "end" }, h("i", { "aria-hidden": "true" }), "LIVE", behind > 0 && ` · ${counted(behind, "beat")} behind`, live?.phase && !behind && h("small", ` ${whenIs(live)}`)),
     ];
@@ -334,10 +381,11 @@ export class GamePage {
     const switched = (act, on, name) => h("button", { "data-do": act, "aria-pressed": String(on) }, name);
     const viewerName = (option) => (option.startsWith("seat:") ? option.slice(5) : title(option));
     return [
-      viewers.length > 1 && h("label", "See as ", h("select", { name: "as" }, viewers.map((option) => h("option", { value: option, selected: option === viewer }, viewerName(option))))),
-      viewers.length < 2 && viewer !== "everything" && h("span.soft", `As ${viewerName(viewer)} saw it`),
-      switched("thoughts", this.thoughts, "Thoughts"),
-      switched("hide", this.hide, "Hide roles"),
+      viewers.length > 1 && !this.hides && h("label", "See as ", h("select", { name: "as" }, viewers.map((option) => h("option", { value: option, selected: option === viewer }, viewerName(option))))),
+      viewers.length < 2 && !this.hides && viewer !== "everything" && h("span.soft", `As ${viewerName(viewer)} saw it`),
+      !this.hides && switched("thoughts", this.thoughts, "Thoughts"),
+      switched("hide", this.hide, "No spoilers"),
+      switched("hall", this.hall.on, "Hall"),
       h("button", { "data-do": "share" }, "Share"),
       proof && h("button", { "data-do": "proof", class: proof.sealed ? "sealed" : !this.goesOn && "unsealed" }, proof.sealed ? "✔ sealed" : "not sealed"),
       h("button", { "data-do": "help", "aria-label": "keys", title: "keys" }, "?"),
@@ -345,7 +393,7 @@ export class GamePage {
   }
 
   suspicion(state) {
-    const draw = { table: () => [heat(state), state.beat.suspicion && history(state)], time: () => overTime(state), moved: () => movers(state) };
+    const draw = { table: () => [heat(state), state.beat.suspicion?.some(Boolean) && history(state)], time: () => overTime(state), moved: () => movers(state) };
     return [h("nav.views", VIEWS.map(([name, words]) => h("button", { "data-view": name, "aria-pressed": String(this.view === name) }, words))), h("div", { class: `view ${this.view}` }, draw[this.view]())];
   }
 }

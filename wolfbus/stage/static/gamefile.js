@@ -1,4 +1,4 @@
-// The page of a game in a file.
+// The page of a game in a file without prompts.
 import { showError } from "./dom.js";
 import { fileData, fileFeed } from "./feed.js";
 import { GamePage } from "./game.js";

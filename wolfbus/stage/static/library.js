@@ -2,24 +2,45 @@
 import { h, fill } from "./dom.js";
 import { fetchJson } from "./feed.js";
 import { counted, whenIs } from "./terms.js";
-import { frame, gamesTable, gameLink, shares } from "./sheets.js";
+import { frame, gamesTable, gameLink, hides, shares } from "./sheets.js";
 
 export async function openLibrary(root) {
   const results = h("div");
-  const update = async (words) => fill(results, listing(await fetchJson(`/library.json?q=${encodeURIComponent(words)}`), words));
-  const search = h("input.search", { type: "search", placeholder: "Games, names, models, words", "aria-label": "Search" });
+  const models = h("select", { name: "model" });
+  const choose = (name, options) => h("select", { name }, Object.entries(options).map(([value, words]) => h("option", { value }, words)));
+  const form = h(
+    "form.filters",
+    h("input.search", { name: "q", type: "search", placeholder: "Games, names, models, words", "aria-label": "Search" }),
+    h("label", "Played by ", models),
+    !hides && [h("label", "Won by ", choose("winner", { "": "anybody", werewolves: "Werewolves", villagers: "Villagers", nobody: "nobody" })), h("label", h("input", { name: "lies", type: "checkbox" }), " with a lie")],
+    h("label", "Since ", h("input", { name: "since", type: "date" })),
+    h("label", "First ", choose("order", { newest: "the newest", oldest: "the oldest", ...(hides ? {} : { lies: "most lies" }) })),
+  );
+  let latest;
+  const update = async () => {
+    const query = (latest = new URLSearchParams(new FormData(form)).toString());
+    const data = await fetchJson(`/library.json?seconds=0.5&${query}`);
+    // what was asked for last is shown
+    if (query !== latest) return;
+    const chosen = models.value;
+    fill(models, ["", ...data.models].map((name) => h("option", { value: name, selected: name === chosen }, name || "anybody")));
+    fill(results, listing(data));
+    if (data.games.some((game) => game.state === "new") && !document.hidden) return update();
+  };
   let timer;
-  search.addEventListener("input", () => {
+  form.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => update(search.value), 200);
+    timer = setTimeout(update, 200);
   });
-  await update("");
-  frame(root, "wolfbus", search, results);
-  addEventListener("visibilitychange", () => document.hidden || update(search.value));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  frame(root, "wolfbus", form, h("p.soft", hides ? h("a", { href: "/" }, "Show how games ended") : h("a", { href: "/?hide=1" }, "Without spoilers"), hides && ": outcomes are hidden, and games open without what comes."), results);
+  addEventListener("visibilitychange", () => document.hidden || update());
+  await update();
 }
 
-function listing({ live, seats, studies, games, more, folder }, words) {
-  const none = !live.length && !studies.length && !games.length;
+function listing({ live, seats, studies, games, models, more, folder }) {
+  const [singles, others] = [games.filter((game) => !game.study), games.filter((game) => game.study)];
+  const none = !live.length && !studies.length && !games.length && !models.length;
   return [
     (live.length > 0 || seats.length > 0) &&
       h(
@@ -31,7 +52,7 @@ function listing({ live, seats, studies, games, more, folder }, words) {
             { href: gameLink(game.game) },
             h("b.flagged", "● "),
             h("b", game.game),
-            h("small", ` ${game.phase ? whenIs(game) : "not begun"}`, game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`, game.stalled && ` · ${game.stalled}`),
+            h("small", ` ${game.phase ? whenIs(game) : "not begun"}`, !hides && game.werewolves != null && ` · wolves ${game.werewolves} : ${game.villagers}`, game.house && ` · house ${game.house}`, game.stalled && ` · ${game.stalled}`),
           ),
         ),
         seats.map(({ game, seat }) => h("p.soft", `Game ${game} waits for a person as ${seat}.`)),
@@ -46,12 +67,16 @@ function listing({ live, seats, studies, games, more, folder }, words) {
             { href: `/s/${encodeURIComponent(study.id)}` },
             h("b", study.name ?? study.id),
             h("small", ` ${study.ended} of ${counted(study.games, "game")}`, study.failed > 0 && `, ${study.failed} failed`, study.cost_usd != null && ` · $${study.cost_usd.toFixed(2)}`),
-            shares(study.winners),
+            !hides && shares(study.winners),
           ),
         ),
         studies.length > 1 && choice(studies),
       ),
-    h("section", h("h2", none ? "Nothing here" : "Games"), none && !words ? h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")) : gamesTable(games), more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`)),
+    none
+      ? h("section", h("h2", "Nothing here"), h("p", `There is no game in ${folder}. Play one: `, h("code", "wolfbus play")))
+      : (singles.length > 0 || !others.length) && h("section", h("h2", "Games"), gamesTable(singles)),
+    others.length > 0 && h("section", h("h2", "Games of studies"), gamesTable(others)),
+    more > 0 && h("p.soft", `${counted(more, "game")} more: search to find them.`),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { h, unseen, cut, direction, isolated } from "./dom.js";
 import { face } from "./faces.js";
 import { bars } from "./transcript.js";
-import { pct, whenIs, title, MARKS } from "./terms.js";
+import { pct, whenIs, title, fate } from "./terms.js";
 
 const WAITS = { bid: "bids", speak: "speaks", assess_own: "looks back", assess_other: "judges", vote: "votes" };
 
@@ -20,7 +20,7 @@ export function cards({ beat, game, viewer, live, viewers }) {
   return beat.seats.map((seat, place) => {
     const { brain, model } = game.seats[place] ?? {};
     const as = `seat:${seat.name}`;
-    const detail = (seat.left && `${seat.left === "night" ? "✝ night" : "× day"} ${seat.left_round}`) || (seat.absent && "absent") || model || brain;
+    const detail = fate(seat) || (seat.absent && "absent") || model || brain;
     const speaks = beat.spoken?.speaker === seat.name;
     return h(
       "li",
@@ -44,6 +44,7 @@ function meter(kind, share, value, label) {
 export function heat({ beat, game, pair }) {
   const { suspicion, seats } = beat;
   if (!suspicion) return h("p.soft", "This viewer sees no judgements.");
+  if (!suspicion.some(Boolean)) return h("p.soft", "Nobody has judged anything yet.");
   return h(
     "table.heat",
     h("caption", "How much each row suspects each column, in percent"),
@@ -56,7 +57,7 @@ export function heat({ beat, game, pair }) {
           { class: observer.left && "gone" },
           h("th", { scope: "row" }, observer.name),
           seats.map((target, column) => {
-            const value = suspicion[row][column];
+            const value = suspicion[row]?.[column];
             const chosen = pair?.[0] === observer.name && pair?.[1] === target.name;
             if (row === column) return h("td.self");
             if (value == null) return h("td", "·", unseen("not judged yet, ", pct(game.config.prior)));
@@ -80,7 +81,7 @@ export function history({ beats, game, pair }) {
   });
   return h(
     "div.history",
-    h("h4", h("span", h("bdi", observer), " about ", h("bdi", target)), h("button.link", { "data-do": "unpair" }, "close")),
+    h("h3", h("span", h("bdi", observer), " about ", h("bdi", target)), h("button.link", { "data-do": "unpair" }, "close")),
     steps.length > 0 && spark([game.config.prior, ...steps.map((step) => step.after)]),
     h("p.soft", `Starts at ${pct(game.config.prior)}.`, !steps.length && " No statement has moved it yet."),
     h(
@@ -116,10 +117,10 @@ export function overTime({ all, n, beat: current }) {
   const dawns = all.flatMap((beat, place) => (beat.kind === "night" ? [place] : []));
   return h(
     "ul.lines",
-    h("li.soft", `Mean suspicion of each player, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
+    h("li.soft", `Mean suspicion of each player by those who had to find out, from ${pct(range[0])} to ${pct(range[1])}; 50% is dashed, a night is a line`),
     current.seats.map((seat, place) => {
       const values = all.map((beat, index) => (index > n || beat.seats[place].left ? null : beat.seats[place].suspected));
-      return h("li", { class: seat.left && "gone" }, face(current.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", seat.left ? MARKS[seat.left === "night" ? "death" : "exile"] : pct(seat.suspected)));
+      return h("li", { class: seat.left && "gone" }, face(current.seats, seat.name), h("span", seat.name), spark(values, dawns, range), h("b", fate(seat)?.[0] ?? pct(seat.suspected)));
     }),
   );
 }
@@ -145,13 +146,15 @@ export function votes({ beats, beat: current }) {
 
 const KINDS = { false_seer_claim: "◆", suspicion_rises: "↗", suspicion_drops: "↘", one_vote: "½", special_exiled: "×", kill_blocked: "✚" };
 
-export function moments({ moments: items, n, hide, all }) {
-  if (hide) return h("p.soft", "Hidden with the roles.");
+export function moments({ moments: items, n, all }) {
   if (!items.length) return h("p.soft", "None yet.");
-  return h(
+  return [
+    h("p.soft", "The curve below: suspicion of the Werewolves minus of the others, in points of 100, by those who could not know."),
+    h(
     "ol.moments",
     items.map((moment) =>
       h("li", h("button.step", { "data-go": moment.beat, "aria-current": moment.beat === n && "true" }, h("i", { "aria-hidden": "true" }, KINDS[moment.kind] ?? "•"), h("span", isolated(title(moment.words))), h("small", all[moment.beat] && title(whenIs(all[moment.beat]))))),
     ),
-  );
+    ),
+  ];
 }

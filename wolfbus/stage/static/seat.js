@@ -1,21 +1,41 @@
 // A person's seat: what they see, and what they are asked, by sliders and buttons.
-import { h, fill, isolatedText } from "./dom.js";
+import { h, fill, dialog, isolatedText } from "./dom.js";
 import { fetchJson, servedFeed, withStep } from "./feed.js";
 import { Transcript } from "./transcript.js";
 import { cards } from "./panels.js";
-import { listed, title, whenIs } from "./terms.js";
+import { listed, listText, title, whenIs } from "./terms.js";
 
 const FORMS = { none: "honest", omission: "omission", distortion: "distortion", misdirection: "misdirection", fabrication: "fabrication", unspecified: "cannot say" };
+const NOT = { bid: "Bid 0", speak: "Say nothing", assess_own: "No label", assess_other: "No judgement" };
+const ASKED = { bid: "say how much you want to speak", speak: "speak", assess_own: "say whether you were honest", assess_other: "say whether you believe what was said", vote: "vote", whisper: "propose a victim" };
+const NEXT = { night: "The day: a debate of several statements, each judged by all who hear it.", debate: "More statements, then all vote at once.", vote: "The exile, then the night." };
 const DEEDS_ASKED = { vote: "Whom do you want to exile?", kill: "Whom do you kill?", protect: "Whom do you protect?", inspect: "Whom do you inspect?", whisper: "Whom do you propose?" };
 
 export async function openSeat(root) {
   let id = location.pathname.split("/")[2];
   const token = location.hash.slice(1);
   if (token && !id) {
-    id = (await post("/seat/sit", { token })).seat;
+    const invitation = await post("/seat/sit", { token });
+    await new Promise((agree) => {
+      fill(root, consentPage(invitation));
+      root.querySelector("button").addEventListener("click", agree, { once: true });
+    });
+    id = (await post("/seat/sit", { token, agreed: invitation.consent })).seat;
     history.replaceState(null, "", `/seat/${id}`);
   }
   return new SeatPage(root, `/seat/${id}`).open();
+}
+
+function consentPage({ consent, me }) {
+  document.title = isolatedText(`${me} · wolfbus`);
+  return h(
+    "main.wait.consent",
+    h("h1", "A seat waits for you: ", h("bdi", me)),
+    h("p", "A game of Werewolf. Your role is told to you alone, once everybody sits; no clock runs before that."),
+    h("p.agreed", consent),
+    h("p", h("button.go", "I agree, and sit down")),
+    h("p.soft", "Not meant for you? Close this page: the link stays good for the person whom it was sent to. ", h("a", { href: "/learn", target: "_blank" }, "How the game is played")),
+  );
 }
 
 function post(url, body) {
@@ -29,13 +49,17 @@ export class SeatPage {
 
   async open() {
     const part = (selector, name, ...rest) => h(selector, { "data-part": name }, ...rest);
-    fill(this.root, h("div.game.seat", part("header.top", "top"), part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }), part("main.log", "log", { role: "log", "aria-live": "polite", "aria-label": "What you hear", tabindex: 0 }), part("footer.asks", "asks", { "aria-label": "You are asked" })));
+    fill(this.root, h("main.game.seat", part("header.top", "top"), part("ul.players", "players", { "aria-label": "Players", tabindex: 0 }), part("div.log", "log", { role: "log", "aria-live": "polite", "aria-label": "What you hear", tabindex: 0 }), part("footer.asks", "asks", { "aria-label": "You are asked" })));
     for (const name of ["top", "players", "log", "asks"]) this[`${name}Part`] = this.root.querySelector(`[data-part=${name}]`);
     this.transcript = new Transcript(this.logPart);
     await this.load();
     setInterval(() => this.tick(), 1000);
     document.addEventListener("visibilitychange", () => document.hidden || this.load());
-    this.root.addEventListener("click", ({ target }) => target.closest("[data-do=watch]") && this.watch(target.closest("button").dataset.viewer));
+    this.root.addEventListener("click", ({ target }) => {
+      const button = target.closest("button");
+      if (button?.dataset.do === "watch") this.watch(button.dataset.viewer);
+      if (button?.dataset.do === "card") this.showCard();
+    });
   }
 
   async load(as) {
@@ -45,8 +69,9 @@ export class SeatPage {
     this.stop = this.feed.follow(this.data, {
       step: (event) => {
         const next = withStep(this.data, event);
-        if (next) this.show(next);
-        else this.load(as);
+        // who sat down before the game began is told its role with the first beat
+        if (!next || (!as && !next.goal && next.beats.length)) return this.load(as);
+        this.show(next);
         if (next?.over) this.load(as);
       },
       reload: () => this.load(),
@@ -73,12 +98,13 @@ export class SeatPage {
     const { me, alive = true, beats, live, over, watch = [], game, asks = [] } = data;
     const all = [...beats, ...(live?.pending ?? [])];
     const beat = all.at(-1);
-    // a bus that lost what it told tells it anew
-    if (!beat) return;
+    // the others are still sitting down, or a bus that lost what it told tells it anew
+    if (!beat) return void fill(this.topPart, h("h1", `You are ${me}. The game begins when everybody sits.`));
     const ownSeat = beat.seats.find((seat) => seat.name === me) ?? {};
     document.title = isolatedText(`${asks.length ? "● " : ""}${me} · ${game.title ?? game.id}`);
     fill(this.topPart, [
       h("h1", `You are ${me}`, h("small", [data.role ?? ownSeat.role, over ? "the game is over" : alive ? "alive" : "you are out"].filter(Boolean).map((word) => ` · ${word}`).join(""), data.partners?.length > 0 && [" · with ", listed(data.partners)])),
+      data.goal && h("button", { "data-do": "card" }, "Your role"),
       h("small.soft", title(over || !(live?.phase || asks.length) ? whenIs(beat) : whenIs({ ...beat, ...live, ...asks.at(-1), kind: "" }))),
       watch.filter((viewer) => !over || viewer !== "public").map((viewer) => h("button", { "data-do": "watch", "data-viewer": viewer, "aria-pressed": String(this.watching === viewer) }, viewer === "public" ? "Watch as a ghost" : "See everything")),
       this.notice && h("p.problem", { role: "status" }, this.notice),
@@ -87,6 +113,25 @@ export class SeatPage {
     this.transcript.draw(all, data, asks.length);
     this.place(asks);
     this.tick();
+    if (data.goal && !sessionStorage[this.base]) this.showCard();
+  }
+
+  // Who you are, what your side wants, what is asked now and comes next; opens by itself at the start.
+  showCard() {
+    const { me, role, partners = [], goal, rules, asks, live, over, alive } = this.data;
+    if (!goal) return;
+    sessionStorage[this.base] = "told";
+    const phase = live?.phase ?? "night";
+    const now = over ? "The game is over." : !alive ? "You are out, and may look on." : asks.length ? title(listText(asks.map(({ kind }) => ASKED[kind] ?? `choose whom to ${kind}`))) + "." : phase === "night" ? "You sleep; others may act." : "Nothing: others are asked.";
+    dialog(
+      "card",
+      "Your role",
+      h("p.big", h("b", me), `, you are a ${role}`, partners.length > 0 && [", with ", listed(partners)], "."),
+      goal.trim().split("\n").map((line) => h("p", line)),
+      h("dl", h("dt", "Now"), h("dd", now), h("dt", "Next"), h("dd", over ? "–" : NEXT[phase])),
+      h("details", h("summary", "The rules"), h("pre", rules)),
+      h("p", h("a", { href: "/learn", target: "_blank" }, "Learn: rules, words, how suspicion is computed")),
+    );
   }
 
   // Puts a form where its question belongs: a judgement beside the statement, all else below.
@@ -151,28 +196,43 @@ export class SeatPage {
       send(contentOf(ask.kind, form, event.submitter));
     });
     form.addEventListener("click", ({ target }) => target.dataset.skip && send(null));
+    const sendButton = form.querySelector(".go");
+    // what nobody touched was not said: it has no value and cannot be sent
+    const check = () => sendButton && (sendButton.disabled = !form.checkValidity() || form.querySelector(".untouched[required]") !== null);
     for (const range of form.querySelectorAll("input[type=range]")) {
-      const showValue = () => (range.nextSibling.textContent = range.value);
-      range.addEventListener("input", showValue);
-      showValue();
+      range.setAttribute("aria-valuetext", "not set");
+      const touch = (event) => {
+        if (event.type === "keydown" && !/^(Arrow|Page|Home|End| |Enter)/.test(event.key)) return;
+        range.classList.remove("untouched");
+        range.nextSibling.textContent = range.name === "suspicion" ? `${range.value}: ${range.value > 50 ? "a lie" : "believed"}` : range.value;
+        range.setAttribute("aria-valuetext", range.nextSibling.textContent);
+        check();
+      };
+      for (const type of ["input", "pointerup", "keydown"]) range.addEventListener(type, touch);
     }
+    form.addEventListener("input", check);
+    check();
     return form;
   }
 
   inputs({ kind, legal, question = [], default: otherwise }) {
-    const range = (name, words, low, high, value, [from, to]) => h("label.range", h("span", words), h("small", from), h("input", { type: "range", name, min: low, max: high, value }), h("output"), h("small", to));
-    const skip = h("button", { type: "button", "data-skip": true, title: otherwise }, "Say nothing");
+    const range = (name, words, high, [from, to], required = true) => h("label.range", h("span", words), h("small", from), h("input.untouched", { type: "range", name, min: 0, max: high, value: 0, required }), h("output", "–"), h("small", to));
+    const skip = !legal?.includes(null) && h("button", { type: "button", "data-skip": true }, NOT[kind] ?? title(otherwise));
+    const thoughtInput = () => written("thought", "What you think", this.data.thoughts === "private" ? "kept in the record, shown on no page" : undefined);
     const sendButton = h("button.go", "Send");
-    const reasonInput = (name, words) => h("input", { name, placeholder: words, "aria-label": words, autocomplete: "off" });
-    const kindSelect = (isOwn) => h("label", isOwn ? "Was it honest? " : "What is it? ", h("select", { name: "kind" }, Object.entries(FORMS).map(([name, words]) => h("option", { value: name }, words))));
-    const confidence = range("confidence", "How sure?", 0, 100, 50, ["not", "very"]);
+    const written = (name, words, told = "everybody can read it after the game") => h("label", h("span", words, " ", h("small", told)), h("input", { name, autocomplete: "off", dir: "auto" }));
+    const ownKind = (required = true) => h("label", "Is it honest? Only researchers read this. ", h("select", { name: "kind", required }, h("option", { value: "" }, "choose"), Object.entries(FORMS).map(([name, words]) => h("option", { value: name }, words))));
+    const kindOfLie = () => h("label", "If it is a lie, of which kind? ", h("select", { name: "kind" }, Object.entries(FORMS).reverse().map(([name, words]) => name !== "none" && h("option", { value: name }, words))));
     const details = question.length > 0 && h("details", h("summary", "the question in full"), h("pre", question.join("\n")));
+    // with the words, where the rules ask for it: a vote without a reason has none, so there it may be left out
+    const labelled = ["with", "both"].includes(this.data.game.config.label);
+    const labelInputs = (required) => labelled ? [ownKind(required), range("confidence", "How sure are you?", 100, ["not", "very"], required)] : [];
     switch (kind) {
-      case "bid": return [range("bid", "How much do you want to speak?", 0, this.data.game.config.bid_max, 0, ["not", "very"]), h("nav", sendButton, skip), details];
-      case "speak": return [h("label", "Your words", h("textarea", { name: "text", rows: 3, required: true, dir: "auto" })), reasonInput("thought", "what you think (nobody sees it)"), h("nav", sendButton, skip), details];
-      case "assess_own": return [kindSelect(true), confidence, reasonInput("reasoning", "why"), h("nav", sendButton, skip)];
-      case "assess_other": return [range("suspicion", "Believe it?", 0, 100, 50, ["trust", "lie"]), h("details", h("summary", "more"), kindSelect(false), confidence, reasonInput("reasoning", "why")), h("nav", sendButton, skip)];
-      default: return [h("p", DEEDS_ASKED[kind] ?? title(kind)), reasonInput(kind === "whisper" ? "word" : kind === "vote" ? "reason" : "thought", kind === "whisper" ? "a word to your partner" : kind === "vote" ? "your reason, published" : "what you think"), h("nav.targets", (legal ?? []).map((name) => h("button", { name: "target", value: name ?? "" }, name ?? (kind === "vote" ? "Abstain" : "Nobody"))), skip), details];
+      case "bid": return [range("bid", "How much do you want to speak?", this.data.game.config.bid_max, ["not", "very"]), h("nav", sendButton, skip), details];
+      case "speak": return [h("label", "Your words", h("textarea", { name: "text", rows: 3, required: true, dir: "auto" })), labelInputs(true), thoughtInput(), h("nav", sendButton, skip), details];
+      case "assess_own": return [ownKind(), range("confidence", "How sure are you?", 100, ["not", "very"]), written("reasoning", "Why?"), h("nav", sendButton, skip)];
+      case "assess_other": return [range("suspicion", "Believe it?", 100, ["trust", "lie"]), h("details", h("summary", "more"), kindOfLie(), range("confidence", "How sure? Untouched, as sure as your suspicion makes you.", 100, ["not", "very"], false), written("reasoning", "Why?")), h("nav", sendButton, skip)];
+      default: return [h("p", DEEDS_ASKED[kind] ?? title(kind)), kind === "whisper" ? written("word", "A word to your partner", "the Werewolves read it now, everybody after the game") : kind === "vote" ? [written("reason", "Your reason", "everybody hears it with your vote"), labelInputs(false)] : thoughtInput(), h("nav.targets", (legal ?? []).map((name) => h("button", { name: "target", value: name ?? "" }, name ?? (kind === "vote" ? "Abstain" : "Nobody"))), skip), details];
     }
   }
 }
@@ -181,15 +241,19 @@ function contentOf(kind, form, pressed) {
   const value = (name) => form.elements[name]?.value.trim() ?? "";
   const share = (name) => Number(value(name)) / 100;
   const optional = (name) => (value(name) ? { [name]: value(name) } : {});
+  // with a vote it may be left out; how sure somebody is who touched nothing is not known
+  const isLabelled = () => value("kind") && !form.elements.confidence.classList.contains("untouched");
+  const label = () => (isLabelled() ? { label: { deceptive: value("kind") !== "none", confidence: share("confidence"), kind: value("kind") } } : {});
   switch (kind) {
     case "bid": return { bid: Number(value("bid")) };
-    case "speak": return { text: value("text") };
-    case "assess_own": return { deceptive: value("kind") !== "none", confidence: share("confidence"), kind: value("kind"), ...optional("reasoning") };
+    case "speak": return { text: value("text"), ...label() };
+    case "assess_own": return { ...label().label, ...optional("reasoning") };
     case "assess_other": {
-      const deceptive = share("suspicion") > 0.5;
-      const kindChosen = value("kind");
-      return { deceptive, suspicion: share("suspicion"), confidence: share("confidence"), kind: !deceptive ? "none" : kindChosen === "none" ? "unspecified" : kindChosen, ...optional("reasoning") };
+      const suspicion = share("suspicion");
+      const deceptive = suspicion > 0.5;
+      const untouched = form.elements.confidence.classList.contains("untouched");
+      return { deceptive, suspicion, confidence: untouched ? Math.max(suspicion, 1 - suspicion) : share("confidence"), kind: deceptive ? value("kind") : "none", ...optional("reasoning") };
     }
-    default: return { target: pressed?.value || null, ...(kind === "vote" ? optional("reason") : kind === "whisper" ? optional("word") : {}) };
+    default: return { target: pressed?.value || null, ...(kind === "vote" ? { ...optional("reason"), ...(value("reason") ? label() : {}) } : kind === "whisper" ? optional("word") : {}) };
   }
 }

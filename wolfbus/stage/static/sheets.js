@@ -1,19 +1,23 @@
 // What the pages beside the game's have in common: their frame, tables of games, intervals as pictures.
 import { h, fill, isolated } from "./dom.js";
 import { day, pct, title, REASONS } from "./terms.js";
+import { curve, points } from "./timeline.js";
 
 export function frame(root, name, ...parts) {
   document.title = name === "wolfbus" ? name : `${name} · wolfbus`;
   const file = document.getElementById("wolfbus-data");
-  fill(root, h("div.doc", h("nav.top", !file && h("a.home", { href: "/" }, "wolfbus"), h("h1", name === "wolfbus" ? "" : name), !file && h("a", { href: "/learn" }, "Learn")), h("main", parts)));
+  fill(root, h("div.doc", h("header.top", !file && h("a.home", { href: "/" }, "wolfbus"), h("h1", name === "wolfbus" ? "Games and studies" : name), !file && h("a", { href: "/learn" }, "Learn")), h("main", parts)));
 }
+
+// Whether outcomes are hidden here, and in what is linked to.
+export const hides = new URLSearchParams(location.search).has("hide");
 
 export function gameLink(game, beat) {
-  const fragment = beat == null ? "" : `#n=${beat}`;
-  return document.getElementById("wolfbus-data") ? `#g=${encodeURIComponent(game)}` : `/g/${encodeURIComponent(game)}${fragment}`;
+  const fragment = hides ? "?hide=1" : beat == null ? "" : `#n=${beat}`;
+  return document.getElementById("wolfbus-data") ? `#g=${encodeURIComponent(game)}${beat == null ? "" : `&n=${beat}`}` : `/g/${encodeURIComponent(game)}${fragment}`;
 }
 
-const STATES = { open: "not finished", stopped: "broken off", damaged: "damaged" };
+const STATES = { new: "not read yet", open: "not finished", stopped: "broken off", damaged: "damaged" };
 
 export function outcome({ state, winner, error }) {
   if (error) return "damaged";
@@ -28,7 +32,7 @@ export function gamesTable(games) {
     { tabindex: 0 },
     h(
       "table.rows.games",
-      h("thead", h("tr", ["Game", "Players", "Result", "Rounds", "Lies", "Best moment"].map((name) => h("th", { scope: "col" }, name)))),
+      h("thead", h("tr", ["Game", "Players", ...(hides ? [] : ["Result", "Rounds", "Lies", "Suspicion", "Best moment"])].map((name) => h("th", { scope: "col" }, name)))),
       h(
         "tbody",
         games.map((game) =>
@@ -36,15 +40,24 @@ export function gamesTable(games) {
             "tr",
             h("th", { scope: "row" }, h("a", { href: gameLink(game.id) }, game.title ?? day(game.started) ?? game.id), h("small", game.id)),
             h("td", brains(game)),
-            h("td", h("b", { class: game.winner }, outcome(game)), h("small", game.error ?? REASONS[game.reason])),
-            h("td.number", game.rounds),
-            h("td.number", game.lies),
-            h("td", game.moment && h("a", { href: gameLink(game.id, game.moment_beat) }, isolated(title(game.moment)))),
+            !hides && [
+              h("td", h("b", { class: game.winner }, outcome(game)), h("small", game.error ?? REASONS[game.reason])),
+              h("td.number", game.rounds),
+              h("td.number", game.lies),
+              h("td", thumbnail(game.curve)),
+              h("td", game.moment && h("a", { href: gameLink(game.id, game.moment_beat) }, isolated(title(game.moment)))),
+            ],
           ),
         ),
       ),
     ),
   );
+}
+
+// A game's curve, small: above the line the Werewolves are suspected more than the others.
+function thumbnail(gaps = []) {
+  const drawn = points(gaps.map((gap) => ({ gap })), 120, 32, undefined, 8);
+  return drawn.line && curve(drawn, 120, 32, { role: "img", "aria-label": `it ends at ${gaps.at(-1)} points` });
 }
 
 // A round number step that divides `span` into three to six.
@@ -78,7 +91,7 @@ export function forest(estimate, [low, high], zero = 0) {
 
 // A value with its interval and n; the way to the statements behind it, if there is one.
 export function estimateCell(estimate, unit, href) {
-  const format = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(2).replace(/^-(?=[0.]+$)/, ""));
+  const format = (value) => (unit === "share" || unit === "points" ? pct(value) : value.toFixed(unit === "probability" ? 3 : 2).replace(/^-(?=[0.]+$)/, "").replace("-", "−"));
   if (estimate?.value == null) return h("span.soft", { title: estimate?.reason }, "–");
   const n = `n ${estimate.n}`;
   return [h("b", format(estimate.value)), h("small", estimate.low == null ? " " : ` ${format(estimate.low)} to ${format(estimate.high)}, `, href ? h("a", { href }, n) : n)];

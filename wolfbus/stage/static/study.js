@@ -1,44 +1,49 @@
-// A study: who deceives and who detects, with intervals; and its games, to be watched.
-import { h } from "./dom.js";
+// A study: the report's first screen, its main numbers explained, and its games, to be watched.
+import { h, dialog, fill } from "./dom.js";
 import { counted } from "./terms.js";
 import { frame, gamesTable, gameLink, outcome, shares, rangeOf, forest, estimateCell, ticks } from "./sheets.js";
 
-const BASES = { role: "Statements of Werewolves", truth: "Claims known to be false", label: "Statements called deceptive by their speakers" };
-const COLUMNS = [["sensitivity", "Detects lies"], ["concealment", "Hides lies"], ["balanced_accuracy", "Balanced accuracy"], ["vote_hit", "Votes that hit a Werewolf"]];
+const COLUMNS = [["role_auc", "Detects", "AUC of suspicion", 0.5], ["concealment", "Conceals", "d′", 0]];
 
 export class StudyPage {
-  constructor(root, data) {
-    Object.assign(this, { root, data, base: "role", order: "sensitivity", agent: "", winner: "", lies: false });
+  // `measure` gives what was measured, and tells meanwhile how far it is; `again` the data once more games are read;
+  // `loadGame` a game's data.
+  constructor(root, data, { measure, again, loadGame }) {
+    Object.assign(this, { root, data, measure, again, loadGame, measured: null, order: "role_auc", agent: "", winner: "", lies: false });
   }
 
-  open() {
+  async open() {
     this.root.addEventListener("click", ({ target }) => {
-      const { base, order, agent } = target.closest("button")?.dataset ?? {};
-      if (base) this.base = base;
+      const { order, agent, number } = target.closest("button")?.dataset ?? {};
       if (order) this.order = order;
       if (agent != null) this.agent = agent === this.agent ? "" : agent;
-      if (base || order || agent != null) this.draw();
+      if (number) this.explain(this.measured.numbers[number]);
+      if (order || agent != null) this.draw();
     });
     this.root.addEventListener("input", ({ target }) => {
       this[target.name] = target.type === "checkbox" ? target.checked : target.value;
       this.draw();
     });
     this.draw();
+    this.measured = await this.measure((progress) => this.draw(progress));
+    this.draw();
+    while (this.data.games.some((game) => game.state === "new")) {
+      this.data = await this.again();
+      this.draw();
+    }
   }
 
-  draw() {
-    const { findings, games, cost_usd: cost, name, id, report } = this.data;
-    const { winners } = findings.outcomes;
-    const agents = findings.agents ?? {};
+  draw(progress) {
+    const { games, ended, winners, cost_usd: cost, name, id, report } = this.data;
+    const { measured } = this;
     const chosen = games.filter((game) => (!this.agent || game.players?.some((player) => player.brain === this.agent)) && (!this.winner || outcome(game).toLowerCase() === this.winner) && (!this.lies || game.lies > 0));
     const option = (value, words) => h("option", { value, selected: value === this.winner }, words);
     frame(
       this.root,
       name ?? id,
-      h("p.soft", `${counted(findings.outcomes.finished, "game")} finished`, cost != null && ` · $${cost.toFixed(2)}`, report && [" · ", h("a", { href: report }, "full report")], " · ", shares(Object.fromEntries(Object.entries(winners).map(([who, wins]) => [who, wins.k])))),
-      h("section", h("h2", "Leaderboard"), h("nav.views", Object.entries(BASES).map(([base, words]) => findings.abilities[base] && h("button", { "data-base": base, "aria-pressed": String(base === this.base) }, words))), this.leaderboard(agents)),
-      h("section.pair", h("div", h("h2", "Deceivers and detectors"), abilityPlot(this.abilities())), h("div", h("h2", "Suspicion by round"), rounds(findings.figure1))),
-      meetings(findings.studies),
+      h("p.soft", `${counted(ended, "game")} finished`, cost != null && ` · $${cost.toFixed(2)}`, report && [" · ", h("a", { href: report }, "Full report")], " · ", shares(winners)),
+      measured ? this.answer(measured) : waiting(progress),
+      measured && h("section.pair", h("div", h("h2", "Suspicion by round"), rounds(measured.findings.figure1)), meetings(measured.findings.studies)),
       h(
         "section",
         h("h2", "Games"),
@@ -49,74 +54,75 @@ export class StudyPage {
     );
   }
 
-  abilities() {
-    return this.data.findings.abilities[this.base]?.agents ?? {};
+  // What the report opens with: one sentence, what to know before believing it, the agents.
+  answer({ answer, numbers }) {
+    const [sentence, ...others] = answer.filter((block) => block.parts);
+    return h(
+      "section",
+      h("h2", "In short"),
+      h("p.headline", this.words(sentence.parts)),
+      others.map((block) => h(block.tone === "warning" ? "p.problem" : "p.soft", this.words(block.parts))),
+      h("ul.numbers", numbers.map(({ title, unit, value, interval, n }, place) => h("li", h("span", title), h("b", value), h("small", unit), h("small", interval && `${interval} · `, `n ${n.toLocaleString("en")}`), h("button.link", { "data-number": place, "aria-label": `What is this? ${title}` }, "What is this?")))),
+      this.agents(answer.find((block) => block.figure)?.caption),
+      answer.filter((block) => block.rows).map((block) => this.table(block)),
+    );
   }
 
-  // Where the report shows the statements that a number counts.
-  statements(agent, name) {
-    if (!this.data.report) return null;
-    // the report names agents by their places
-    const place = Object.keys(this.data.findings.agents).indexOf(agent);
-    const filters = { sensitivity: { by: place, judged: "judged" }, balanced_accuracy: { by: place, judged: "scored" }, concealment: { agent: place }, vote_hit: { agent: place, phase: "vote" } };
-    return `${this.data.report}#statements?${new URLSearchParams(filters[name])}`;
+  words(parts) {
+    return parts.map((part) => (part.strong ? h("b", part.text) : part.to ? this.linked(part) : (part.text ?? part)));
   }
 
-  leaderboard(agents) {
-    const abilities = this.abilities();
-    const chances = { balanced_accuracy: 0.5, vote_hit: this.data.findings.votes?.hits?.chance };
-    const estimateOf = (agent, name) => (name === "sensitivity" || name === "concealment" ? abilities[agent]?.[name] : agents[agent]?.[name]);
-    const names = Object.keys(agents).sort((a, b) => (estimateOf(b, this.order)?.value ?? -9) - (estimateOf(a, this.order)?.value ?? -9));
+  linked({ text, to }) {
+    return to && this.data.report ? h("a", { href: `${this.data.report}#${to}` }, text) : text;
+  }
+
+  table({ caption, columns, rows, remarks }) {
+    const cell = (value) => [h("b", this.linked(value)), value.under && h("small", value.under)];
     return [
-      h(
-        "div.wide",
-        { tabindex: 0 },
-        h(
-          "table.rows.board",
-          h("thead", h("tr", h("th", { scope: "col" }, "Agent"), COLUMNS.map(([name, words]) => h("th", { scope: "col", "aria-sort": name === this.order ? "descending" : "none" }, h("button", { "data-order": name }, words, name === this.order && " ↓"))))),
-          h(
-            "tbody",
-            names.map((agent) =>
-              h(
-                "tr",
-                h("th", { scope: "row" }, h("button.link", { "data-agent": agent, "aria-pressed": String(agent === this.agent), title: "its games" }, agent), h("small", counted(agents[agent].games, "game"))),
-                COLUMNS.map(([name]) => {
-                  const chance = chances[name] ?? 0;
-                  return h("td", forest(estimateOf(agent, name), rangeOf(names.map((agentName) => estimateOf(agentName, name)), chance), chance), h("div", estimateCell(estimateOf(agent, name), name.includes("_") ? "share" : "", this.statements(agent, name))));
-                }),
-              ),
-            ),
-          ),
-        ),
-      ),
-      h("p.soft", "A bar is an interval of 95 %, from games drawn again; the thin line is chance, or for hiding lies the mean of the agents. n counts judgements, statements or votes. Without an interval there are too few games."),
+      h("h3", caption),
+      h("div.wide", { tabindex: 0 }, h("table.rows", { "aria-label": caption }, h("thead", h("tr", columns.map((name) => h("th", { scope: "col" }, name)))), h("tbody", rows.map(([head, ...cells]) => h("tr", h("th", { scope: "row" }, this.linked(head)), cells.map((value) => h("td", cell(value)))))))),
+      h("details", h("summary", "How to read it"), remarks.map((remark) => h("p.soft", remark))),
     ];
+  }
+
+  estimates() {
+    const { agents, abilities } = this.measured.findings;
+    return Object.entries(agents ?? {}).map(([name, row]) => ({ name, games: row.games, role_auc: row.role_auc, concealment: abilities?.role?.agents?.[name]?.concealment }));
+  }
+
+  // Every agent's intervals on common axes; a place only for who stands apart from all others.
+  agents(caption) {
+    const order = this.order;
+    const rows = this.estimates().sort((a, b) => (b[order]?.value ?? -9) - (a[order]?.value ?? -9));
+    const apart = (a, b) => a === b || (a[order]?.low != null && b[order]?.low != null && (a[order].low > b[order].high || b[order].low > a[order].high));
+    const place = (row, index) => rows.length > 1 && rows.every((other) => apart(row, other)) && h("small", `place ${index + 1}`);
+    const head = ([name, words, unit]) => h("th", { scope: "col", "aria-sort": name === order ? "descending" : "none" }, h("button", { "data-order": name }, words, name === order && " ↓"), h("small", unit));
+    // the report names agents by their places
+    const behind = (name, agent) => this.data.report && `${this.data.report}#statements?${name === "role_auc" ? `by=${agent}&judged=judged` : `agent=${agent}`}`;
+    const agentPlaces = Object.keys(this.measured.findings.agents ?? {});
+    const cells = (row) => COLUMNS.map(([name, , , chance]) => h("td", forest(row[name], rangeOf(rows.map((other) => other[name]), chance), chance), h("div", estimateCell(row[name], name === "role_auc" ? "probability" : "", behind(name, agentPlaces.indexOf(row.name))))));
+    return [
+      h("h3", "Who detects, who conceals"),
+      h("p.soft", caption),
+      h("div.wide", { tabindex: 0 }, h("table.rows.board", { "aria-label": "Who detects, who conceals" }, h("thead", h("tr", h("th", { scope: "col" }, "Agent"), COLUMNS.map(head))), h("tbody", rows.map((row, index) => h("tr", h("th", { scope: "row" }, h("button.link", { "data-agent": row.name, "aria-pressed": String(row.name === this.agent), title: "its games" }, row.name), h("small", counted(row.games, "game")), place(row, index)), cells(row)))))),
+    ];
+  }
+
+  // A number by three statements of this study, and the arithmetic.
+  async explain({ title, value, interval, n, is, sum, examples }) {
+    const places = examples.map(({ speaker, role, words }) => h("li", h("b", speaker), h("small", ` ${role}`), h("p.text", "…"), h("p", words)));
+    dialog("number", `${title}: ${value}`, h("p", is), h("ol.examples", places), h("p.soft", `${sum}.`), h("p.soft", interval ? `95 % interval ${interval}, from games drawn again; n ${n.toLocaleString("en")}.` : "Too few games for an interval."));
+    for (const [index, { game, statement }] of examples.entries()) {
+      const { id } = this.data.games.find((listed) => listed.game === game) ?? {};
+      const beat = id && (await this.loadGame(id)).beats.find(({ spoken }) => spoken?.statement === statement);
+      if (beat) fill(places[index].querySelector(".text"), h("a", { href: gameLink(id, beat.n) }, `“${beat.spoken.text}”`));
+    }
   }
 }
 
-// Every agent with its intervals: to the right it detects, upwards it hides.
-function abilityPlot(abilities) {
-  const agents = Object.entries(abilities).filter(([, ability]) => ability.sensitivity.value != null && ability.concealment.value != null);
-  if (!agents.length) return h("p.soft", "There are no two agents to compare.");
-  // at least so wide that what is next to nothing looks it
-  const xs = rangeOf(agents.map(([, ability]) => ability.sensitivity), -0.1, 0.1);
-  const ys = rangeOf(agents.map(([, ability]) => ability.concealment), -0.1, 0.1);
-  const x = (value) => 40 + ((value - xs[0]) / (xs[1] - xs[0])) * 340;
-  const y = (value) => 240 - ((value - ys[0]) / (ys[1] - ys[0])) * 220;
-  const line = (kind, x1, x2, y1, y2) => h(`line.${kind}`, { x1, x2, y1, y2 });
-  return h(
-    "svg.plot",
-    { viewBox: "0 0 400 280", role: "img", "aria-label": "detects lies against hides lies; the table above has the numbers" },
-    axes(xs, ys, x, y),
-    agents.map(([name, { sensitivity: a, concealment: b }]) => [
-      a.low != null && line("interval", x(a.low), x(a.high), y(b.value), y(b.value)),
-      b.low != null && line("interval", x(a.value), x(a.value), y(b.low), y(b.high)),
-      h("circle", { cx: x(a.value), cy: y(b.value), r: 4 }),
-      h("text", { x: Math.min(x(a.value) + 7, 320), y: y(b.value) - 7 }, name.slice(0, 24)),
-    ]),
-    h("text.axis", { x: 380, y: 276, "text-anchor": "end" }, "detects lies →"),
-    h("text.axis", { x: 2, y: 12 }, "↑ hides lies"),
-  );
+function waiting({ read, of } = {}) {
+  const words = !of ? "Looking for what was measured…" : read < of ? `Reading the records: ${Math.round(read / 1e6)} of ${Math.round(of / 1e6)} MB` : "Computing the numbers and their intervals…";
+  return h("section", h("h2", "In short"), h("p.soft", { role: "status" }, words), h("progress", { "aria-label": "progress", ...(of && read < of ? { max: of, value: read } : {}) }));
 }
 
 function axes(xs, ys, x, y, least) {
@@ -157,7 +163,7 @@ function meetings(studies) {
   const names = [...new Set(pairs.flatMap((pair) => pair.agents))];
   const count = (wolf, opponent) => pairs.reduce((sum, { agents: [a, b], first_wolf: first = 0, second_wolf: second = 0 }) => sum + (a === wolf && b === opponent ? first : 0) + (b === wolf && a === opponent && a !== b ? second : 0), 0);
   return h(
-    "section",
+    "div",
     h("h2", "Meetings"),
     h("div.wide", { tabindex: 0 }, h("table.rows", h("caption", "Pairs of seats in which the row is a Werewolf and the column is not"), h("thead", h("tr", h("td"), names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", names.map((wolf) => h("tr", h("th", { scope: "row" }, wolf), names.map((opponent) => h("td.number", count(wolf, opponent)))))))),
   );

@@ -14,6 +14,10 @@ export function listed(names) {
   return names.map((name, place) => [place > 0 && (place < names.length - 1 ? ", " : " and "), h("bdi", name)]);
 }
 
+export function listText(names) {
+  return new Intl.ListFormat("en").format([...new Set(names)]);
+}
+
 export function day(seconds) {
   return seconds ? new Date(seconds * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) : "";
 }
@@ -51,21 +55,22 @@ export const REASONS = {
 
 export const MARKS = { death: "✝", exile: "×", claim: "◇", lie: "◆", blocked: "✚" };
 
-export const VERDICTS = { true: "✓ true", lie: "◆ lie", mistake: "≈ mistaken", uncheckable: "? cannot be checked" };
+const LEFT = { night: "✝ night", exile: "× day" };
+
+// How and when a seat left, behind a mark: "✝ shot, round 2".
+export function fate({ left, left_round }) {
+  return left && `${LEFT[left] ?? `✝ ${left}, round`} ${left_round}`;
+}
+
+export const VERDICTS = { true: "✓ true", lie: "◆ lie", mistake: "≈ mistaken", uncheckable: "? cannot be checked", insincere: "◆ knows better" };
+
+// What a listener could make of a statement, in the order in which they are shown.
+export const LISTENERS = { finds_out: "had to find out", accused: "accused", knew: "knew" };
 
 export const UNHEARD = { defaulted: "no usable answer", timed_out: "no answer in time", declined: "declined" };
 
 export function title(text) {
   return text[0].toUpperCase() + text.slice(1);
-}
-
-export function claimed({ claim, target, role }, speaker) {
-  switch (claim) {
-    case "role": return target === speaker ? `claims to be ${role}` : `says that ${target} is ${role}`;
-    case "inspection": return `reports that ${target} was inspected${role ? `: ${role}` : ""}`;
-    case "protection": return `reports that ${target} was protected`;
-    default: return `accuses ${target}`;
-  }
 }
 
 // "believes it", "calls it fabrication": what a judgement or a self-label says.

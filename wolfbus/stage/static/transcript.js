@@ -1,7 +1,8 @@
 // What was said and done: one element a beat.
 import { h, morph, words, unseen, direction } from "./dom.js";
 import { face } from "./faces.js";
-import { pct, counted, listed, whenIs, title, result, claimed, verdict, day, VERDICTS, REASONS, UNHEARD } from "./terms.js";
+import { storyParts } from "./story.js";
+import { pct, counted, listed, whenIs, title, result, verdict, day, VERDICTS, REASONS, UNHEARD, LISTENERS } from "./terms.js";
 
 const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -47,27 +48,29 @@ export function beatElement(beat, before, game) {
   return h(
     `article.beat.${beat.kind}${beat.complete ? "" : ".pending"}`,
     { "data-beat": beat.n, "data-statement": beat.spoken?.statement, tabindex: -1, "aria-label": whenIs(beat) },
-    chapter && chapter !== "night" && h("h3.chapter", h("span", `Day ${beat.round} · ${chapter}`)),
+    chapter && chapter !== "night" && h("h2.chapter", h("span", `Day ${beat.round} · ${chapter}`)),
     draw(beat, game),
+    listOfMoves(beat.seats, beat.moves),
   );
 }
 
-function opened(beat, { game }) {
+function opened({ seats }, { game, story }) {
   // a spectator of a house is told neither who plays nor by which rules
-  if (!beat.seats.length) return h("div.card", h("h3", "The players sit down"));
+  if (!seats.length) return h("div.card", h("h2", "The players sit down"));
   const { config, roles } = game;
   const cast = roles.map(({ role, plural, number }) => `${number} ${number === 1 ? role : plural}`);
+  // of a game that is over the first frame tells the story; of one that goes on, and without spoilers, who plays
+  const players = [h("h2", `${counted(seats.length, "player")} sit down`), h("div.cast", seats.map((seat) => h("span", face(seats, seat.name), seat.name)))];
   return h(
     "div.card",
-    h("h3", `${counted(beat.seats.length, "player")} sit down`),
-    h("div.cast", beat.seats.map((seat) => h("span", face(beat.seats, seat.name), seat.name))),
+    story ? storyParts(story, seats) : players,
     h("p.soft", listed(cast), `. ${counted(config.debate_turns, "statement")} a day.`, game.seed != null && ` Seed ${game.seed}.`, game.started && ` ${day(game.started)}.`),
-    h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, or ", h("kbd", "space"), " to play."),
+    h("p.soft.hint", "Press ", h("kbd", "→"), " for the first sentence, ", story && [h("kbd", "m"), " for the next key moment, "], "or ", h("kbd", "space"), " to play."),
   );
 }
 
 function statement(beat) {
-  const { speaker, text, vote, thought, label, claims = [], judgements = [], call, reading, took_s: took } = beat.spoken;
+  const { speaker, text, vote, thought, label, intended, claims = [], judgements = [], call, reading, took_s: took } = beat.spoken;
   const seat = beat.seats.find((player) => player.name === speaker) ?? {};
   return h(
     "div.said",
@@ -84,11 +87,12 @@ function statement(beat) {
       ),
       words(text),
       thought && h("div.thought", unseen("thinks: "), words(thought)),
-      (label || claims.length > 0) &&
+      (label || intended || claims.length > 0) &&
         h(
           "ul.chips",
-          label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, "says of itself: ", h("b", verdict(label, true)), label.confidence != null && `, ${pct(label.confidence)} sure`),
-          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claimed(claim, speaker)} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict), claim.found && h("small", " found by pattern"))),
+          intended && h("li", { class: `chip own ${intended.deceptive ? "false" : ""}` }, "says with it: ", h("b", verdict(intended, true))),
+          label && h("li", { class: `chip own ${label.deceptive ? "false" : ""}` }, intended ? "says afterwards: " : "says of itself: ", h("b", verdict(label, true)), label.confidence != null && `, ${pct(label.confidence)} sure`),
+          claims.map((claim) => h("li", { class: `chip ${claim.verdict}` }, `${claim.says}${claim.round ? `, night ${claim.round}` : ""} `, h("b", VERDICTS[claim.verdict] ?? claim.verdict), claim.found && h("small", " found by pattern"))),
         ),
       judgements.length > 0 && listeners(beat),
       h(
@@ -113,10 +117,14 @@ function listeners({ seats, spoken }) {
       unseen(`${judgement.seat}: ${verdict(judgement)}${judgement.suspicion == null ? "" : `, suspicion ${pct(judgement.suspicion)}`}`),
     );
   };
+  const group = (name, words) => {
+    const members = judgements.filter((judgement) => (judgement.listener ?? "") === name);
+    return members.length > 0 && h("div.group", words && h("small", { "aria-hidden": "true" }, words), h("ul.dots", { "aria-label": `how those who ${words ?? "heard it"} judge it` }, members.map(dot)));
+  };
   return h(
     "div.heard",
-    h("ul.dots", { "aria-label": "how the listeners judge it" }, judgements.map(dot)),
-    judged > 0 && h("span.mean", { title: "calls of a lie among usable judgements, and their mean suspicion" }, h("b", `${flagged} of ${judged}`), " call it a lie", mean != null && ` · mean ${pct(mean)}`),
+    [["", null], ...Object.entries(LISTENERS)].map(([name, words]) => group(name, words)),
+    judged > 0 && h("span.mean", h("b", `${flagged || "None"} of ${judged}`), `${judgements[0].listener ? " who had to find out" : ""} ${flagged === 1 || !flagged ? "calls" : "call"} it a lie`, mean != null && ` · mean ${pct(mean)}`),
   );
 }
 
@@ -160,32 +168,32 @@ function silence({ seats, unsaid }) {
 
 const DEEDS = { kill: "chooses", whisper: "whispers" };
 
-function night({ round, seats, night: { died, role, target, blocked, moves = [] } }) {
+function night({ round, seats, night: { died, role, target, blocked, moves } }) {
   return h(
     "div.card.dark",
-    h("h3", h("span.moon", { "aria-hidden": "true" }), `Night ${round}`),
+    h("h2", h("span.moon", { "aria-hidden": "true" }), `Night ${round}`),
     h("p.big", died ? [h("b", died), ` is killed${role ? `: a ${role}` : ""}.`] : blocked ? [`The Werewolves come for `, h("b", target), `, and a Doctor is there. Nobody dies.`] : "Nobody dies."),
-    moves.length > 0 &&
-      h(
-        "ul.moves",
-        moves.map((move) =>
-          h(
-            "li",
-            face(seats, move.seat),
-            h(
-              "div",
-              h("b", move.seat),
-              ` ${DEEDS[move.kind] ?? `${move.kind}s`} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
-              move.role && [": ", h("b", move.role)],
-              UNHEARD[move.outcome] && h("small", ` (${UNHEARD[move.outcome]})`),
-              move.word && [": ", h("q", { dir: direction(move.word) }, move.word)],
-              move.call != null && [" ", h("button.link", { "data-call": move.call }, "prompt")],
-              move.thought && h("div.thought", words(move.thought)),
-            ),
-          ),
-        ),
-      ),
+    listOfMoves(seats, moves),
   );
+}
+
+function listOfMoves(seats, moves) {
+  const item = (move) =>
+    h(
+      "li",
+      face(seats, move.seat),
+      h(
+        "div",
+        h("b", move.seat),
+        ` ${DEEDS[move.kind] ?? `${move.kind}s`} ${move.target ?? (move.kind === "whisper" ? "" : "nobody")}`,
+        move.role && [": ", h("b", move.role)],
+        UNHEARD[move.outcome] && h("small", ` (${UNHEARD[move.outcome]})`),
+        move.word && [": ", h("q", { dir: direction(move.word) }, move.word)],
+        move.call != null && [" ", h("button.link", { "data-call": move.call }, "prompt")],
+        move.thought && h("div.thought", words(move.thought)),
+      ),
+    );
+  return moves && h("ul.moves", moves.map(item));
 }
 
 // The votes as bars: who voted for whom.
@@ -238,11 +246,12 @@ function news({ news: text }) {
   return h("p.event", `${title(text)}.`);
 }
 
-function over({ seats, over: end }) {
+function over({ seats, over: end }, { story }) {
   return h(
     `div.card.end.${end.winner ?? "nobody"}`,
-    h("h3", title(result(end))),
+    h("h2", title(result(end))),
     h("p", title(end.stopped ?? REASONS[end.reason] ?? "over"), end.rounds && ` · ${counted(end.rounds, "round")}`),
+    story && storyParts(story, seats),
     h("div.cast", seats.map((seat) => h("span", face(seats, seat.name), seat.name, seat.role && h("small", seat.role)))),
   );
 }
