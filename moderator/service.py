@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import re
-import secrets
 import socket
 import time
 from collections import deque
@@ -21,6 +20,7 @@ from moderator.house.roster import Tickets, count_tickets
 from moderator.house.settings import Agenda, GameReport, ModeratorSettings
 from wolfbus.bus.protocol import Bus
 from wolfbus.errors import BusDown, WolfError
+from wolfbus.fresh import fresh_name
 from wolfbus.printable import counted
 from wolfbus.service.lifecycle import Health, Stopping, await_bus
 from wolfbus.session import Session
@@ -141,4 +141,4 @@ def _other_session(bus: Bus, house: str, agenda: Agenda) -> str | None:
 def _holder_name() -> str:
     """Return a name that no other process has."""
     host = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname())[:40]
-    return f"{host}-{os.getpid()}-{secrets.token_hex(3)}"
+    return fresh_name(f"{host}-{os.getpid()}")

@@ -41,7 +41,7 @@ def serve(
 
     def give_up(error: WolfError) -> None:
         fatal.append(error)
-        stopping.ask(str(error))
+        stopping.ask(str(error), failed=True)
 
     brain_context.fatal = give_up
     ended = membership.run(

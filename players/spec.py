@@ -1,7 +1,7 @@
 """Players specs: what ``--players`` takes, the brains that its words stand for, and `BrainContext`, which they share.
 
 A spec is a list of items ``BRAIN``, ``BRAIN*N`` or ``BRAIN*``, separated by commas; a brain is a known name,
-``llm:MODEL``, ``llm:MODEL@URL``, ``exec:COMMAND`` or ``module:Class``.
+``llm:MODEL``, ``llm:MODEL@URL``, ``exec:COMMAND``, ``http(s)://…``, ``text:module:callable`` or ``module:Class``.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import contextlib
 import difflib
 import importlib
 import re
-import sys
+import shlex
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
+from players.user_module import import_user_module, is_missing
 from wolfbus.agent import Agent
 from wolfbus.closable import Closable
 from wolfbus.errors import ConfigError, PlayerError, WolfError
@@ -25,6 +26,7 @@ from wolfbus.printable import error_in_words, with_article
 from wolfbus.vocabulary import KINDS, Kind
 
 if TYPE_CHECKING:
+    from players.http import AddressedAgent
     from players.llm.accounts import Accounts
     from players.llm.budget import Amount, Budget
     from players.llm.cassette import Cassette
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 KNOWN: Final[dict[str, tuple[str, str]]] = {
     "scripted": ("players.scripted", "ScriptedBrain"),
+    "bayes": ("players.scripted.bayes", "BayesBrain"),
     "random": ("players.scripted", "RandomBrain"),
     "silent": ("players.scripted", "SilentBrain"),
     "human": ("players.human", "HumanBrain"),
@@ -45,6 +48,10 @@ MODEL: Final = "llm:"
 """Begins the spec of a language model."""
 COMMAND: Final = "exec:"
 """Begins the spec of a child process."""
+ADDRESS: Final = ("http://", "https://")
+"""Begins the spec of an agent at an address."""
+TEXT: Final = "text:"
+"""Begins the spec of a function from text to text."""
 PERSON: Final = "human"
 """A person: at the page where there is one, else at the terminal."""
 
@@ -54,7 +61,8 @@ _STAR: Final = 0
 _PATHS: Final = ("./", "../", "/", "~")
 """Begin the path of a program; any other name that is not known is most likely a model's."""
 _CHOICES: Final = (
-    f"known are {', '.join(KNOWN)}, llm:MODEL, llm:MODEL@URL, exec:COMMAND, and module:Class for one of your own"
+    f"known are {', '.join(KNOWN)}, llm:MODEL, llm:MODEL@URL, exec:COMMAND, http(s)://…, text:module:callable, and "
+    "module:Class for one of your own"
 )
 
 
@@ -113,6 +121,12 @@ def _item(item: str, spec: str, buildable: bool) -> tuple[str, int | None]:
     return name, int(number)
 
 
+def renamed(spec: str, rename: Callable[[str], str]) -> str:
+    """Return a spec in which each item has the name that `rename` makes of its own; counts stay."""
+    items = (item.partition("*") for item in spec.split(","))
+    return ",".join(f"{rename(name.strip())}{star}{count}" for name, star, count in items)
+
+
 def named_models(brains: Iterable[str], models: Mapping[str, Model]) -> dict[str, Model]:
     """Return the models that some brain specs name, by what stands behind ``llm:``; raises ConfigError."""
     if not (names := [brain.removeprefix(MODEL) for brain in brains if brain.startswith(MODEL)]):
@@ -128,8 +142,15 @@ def _check_name(name: str) -> None:
             return
         what = "a model, as in llm:gpt-4o-mini" if name.startswith(MODEL) else "a command, as in exec:./agent"
         raise ConfigError(f"brain {name!r} lacks {what}")
-    if name in KNOWN or _CLASS.fullmatch(name):
+    if name.startswith(ADDRESS):
+        from players.http import check_address
+
+        check_address(name)
         return
+    if name in KNOWN or _CLASS.fullmatch(name.removeprefix(TEXT)):
+        return
+    if name.startswith(TEXT):
+        raise ConfigError(f"brain {name!r} lacks a function, as in text:mymodule:agent")
     close = difflib.get_close_matches(name.casefold(), KNOWN, n=1)
     meant = close[0] if close else COMMAND + name if name.startswith(_PATHS) else MODEL + name
     # no model has two colons in its name
@@ -172,6 +193,7 @@ class BrainContext(Closable):
         self._cassette = cassette
         self._give_up = give_up
         self._gateway: Gateway | None = None
+        self._addressed: dict[str, AddressedAgent] = {}
         self._lock = threading.Lock()
 
     @property
@@ -185,6 +207,15 @@ class BrainContext(Closable):
                     budget=self._budget, cassette=self._cassette, give_up=self._give_up, fatal=self._end
                 )
             return self._gateway
+
+    def addressed(self, url: str) -> AddressedAgent:
+        """Return the way to an agent at an address, which all its seats in this process share; raises ConfigError."""
+        from players.http import AddressedAgent
+
+        with self._lock:
+            if url not in self._addressed:
+                self._addressed[url] = AddressedAgent(url)
+            return self._addressed[url]
 
     @property
     def accounts(self) -> Accounts | None:
@@ -248,6 +279,8 @@ class BrainContext(Closable):
         """Give up all calls, end the gateway's thread, and close the cassette."""
         if self._gateway is not None:
             self._gateway.close()
+        for agent in self._addressed.values():
+            agent.close()
         if self._budget is not None:
             self._budget.close()
         if self._cassette is not None:
@@ -262,8 +295,9 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
     """Return a new agent for one seat.
 
     Args:
-        brain_spec: a known name, ``llm:MODEL`` or ``llm:MODEL@URL``, ``exec:COMMAND``, or ``module:Class`` of an
-            agent of your own. Its module is looked for where Python looks, then in the current directory.
+        brain_spec: a known name, ``llm:MODEL`` or ``llm:MODEL@URL``, ``exec:COMMAND``, the address of an agent,
+            ``text:module:callable``, or ``module:Class`` of an agent of your own. A module is looked for where Python
+            looks, then in the current directory.
         brain_context: what the brains of this process share; a fresh one without any settings unless given.
 
     Raises:
@@ -280,6 +314,14 @@ def build(brain_spec: str, brain_context: BrainContext | None = None) -> Agent:
         from players.program.brain import ChildBrain
 
         return ChildBrain(brain_spec.removeprefix(COMMAND), brain_context.logs)
+    if brain_spec.startswith(ADDRESS):
+        from players.http import HttpBrain
+
+        return HttpBrain(brain_context.addressed(brain_spec))
+    if brain_spec.startswith(TEXT):
+        from players.text import TextBrain
+
+        return TextBrain(_act_of(brain_spec))
     if brain_spec == PERSON and brain_context.people is not None:
         from players.human import PageBrain
 
@@ -333,10 +375,37 @@ def declined_by(brain_spec: str) -> tuple[Kind, ...]:
         ConfigError: as `build` does for a class.
     """
     _check_name(brain_spec)
-    if brain_spec.startswith((MODEL, COMMAND)):
+    if brain_spec.startswith((MODEL, COMMAND, *ADDRESS)):
         return ()
+    if brain_spec.startswith(TEXT):
+        from players.text import DECLINED
+
+        return DECLINED
     # one of one's own may return a list, and a kind twice
     return tuple(dict.fromkeys(_class_of(brain_spec).declines()))
+
+
+def command_spec(words: Sequence[str]) -> str:
+    """Return the spec of what a command line names behind its options: an address, a function, or else a program."""
+    if len(words) == 1 and words[0].startswith((*ADDRESS, TEXT)):
+        return words[0]
+    return f"{COMMAND}{shlex.join(words)}"
+
+
+def _act_of(brain_spec: str) -> Callable[[str], object]:
+    """Return the function of one seat; a class is made anew for each."""
+    module_name, name = brain_spec.removeprefix(TEXT).split(":", 1)
+    act = getattr(_import(module_name, brain_spec), name, None)
+    if act is None:
+        raise ConfigError(f"brain {brain_spec!r}: module {module_name!r} has no {name!r}")
+    if isinstance(act, type):
+        try:
+            act = act()
+        except (Exception, SystemExit) as error:
+            raise ConfigError(f"brain {brain_spec!r} cannot be made: {error_in_words(error)}") from error
+    if not callable(act):
+        raise ConfigError(f"brain {brain_spec!r}: {name!r} cannot be called")
+    return cast("Callable[[str], object]", act)
 
 
 def _class_of(brain_spec: str) -> type[Agent]:
@@ -373,19 +442,14 @@ def _check_declines(agent: type[Agent], brain_spec: str) -> None:
 
 
 def _import(module_name: str, brain_spec: str) -> ModuleType:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        # last, so that a file here cannot stand in for an installed module
-        sys.path.append(folder)
-        importlib.invalidate_caches()
     try:
-        return importlib.import_module(module_name)
+        return import_user_module(module_name)
     except ModuleNotFoundError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+        if not is_missing(module_name, error):
             missing = f"module {module_name!r} needs {error.name!r}, which is not installed"
             raise ConfigError(f"brain {brain_spec!r}: {missing}") from error
         raise ConfigError(
-            f"brain {brain_spec!r}: no module {error.name!r}, neither installed nor in {folder}; {_CHOICES}"
+            f"brain {brain_spec!r}: no module {error.name!r}, neither installed nor in {Path.cwd()}; {_CHOICES}"
         ) from error
     except (Exception, SystemExit) as error:
         raise ConfigError(f"brain {brain_spec!r}: importing {module_name!r} failed: {error_in_words(error)}") from error

@@ -1,5 +1,5 @@
 """Checks of an agent: how it comes, every kind of request as every role, whole games and several at once; what happens
-rarely: odd words and choices, repeats, haste, the unknown and what was missed; heartbeats, ids, and how it leaves.
+rarely: odd words, a single choice, repeats, haste, and catch-ups; heartbeats, and how it leaves.
 """
 
 from __future__ import annotations
@@ -7,19 +7,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from moderator.check.finding import Finding
-from moderator.check.house import with_extra_members
 from moderator.check.rivals import HOSTILE, ODD, PLAIN, Cast
 from moderator.check.trial import DEFAULT_CAST, Check, Plot, Scene, SkippedError, Trial, TrialTerms
-from moderator.engine.context import house_entry
 from moderator.rules.table import Script
-from wolfbus.bus.protocol import Bus, Entry
-from wolfbus.messages.codec import pack
+from wolfbus.bus.protocol import Bus
 from wolfbus.messages.content import Speech
-from wolfbus.messages.events import Dawn, Exile
-from wolfbus.messages.house import Goodbye, RollCall, Welcome
+from wolfbus.messages.events import Dawn
+from wolfbus.messages.house import Goodbye, RollCall
 from wolfbus.roles import FACTS
 from wolfbus.vocabulary import ROLES, Role
 
@@ -121,17 +118,6 @@ def one_answer(trial: Trial) -> str:
     return "one to inspect; a vote for one name or nobody"
 
 
-def last_standing(scene: Scene) -> Script[None]:
-    """Take everybody else out of the game. By the rules no game gets there, but who copes with it copes with much."""
-    first, *others = scene.others
-    yield Dawn(round=1, died=first)
-    for number, seat in enumerate(others, 1):
-        yield Exile(round=number, seat=seat)
-    yield from scene.ask("bid")
-    yield from scene.ask("speak")
-    yield from scene.ask("vote", (None,))
-
-
 def repeated_request(scene: Scene) -> Script[None]:
     """Put the same request twice."""
     scene.game.mailing = "twice"
@@ -152,34 +138,6 @@ def tight_deadline(trial: Trial) -> str:
     trial.scene(plot, cast=Cast(bid_s=tight_s))
     trial.scene(lambda scene: scene.ask("bid"))
     return f"a bid within {tight_s:g} s"
-
-
-def unknown_messages(scene: Scene) -> Script[None]:
-    """Send types and a version of message that nobody knows yet."""
-    yield from scene.ask("bid")
-    game = scene.game.name
-    for value in (
-        {"v": 1, "type": "weather", "wind": 3},
-        {"v": 1, "type": "weather", "game": game, "seats": ["rain"]},
-        {"v": 2, "type": "delivery", "game": game, "riddle": None},
-    ):
-        sent_game = str(value.get("game", ""))
-        scene.trial.house.post(Entry(pack(value), str(value["type"]), "moderator", sent_game))
-    yield from scene.ask("bid")
-
-
-def unknown_members(scene: Scene) -> Script[None]:
-    """Send welcome, facts and requests with a member more in each of their maps, as a later build may."""
-    house, again_s = scene.trial.house, scene.trial.terms.again_s
-    welcome = Welcome(house=house.name, agent=house.agent, instance=house.member.instance, again_s=again_s)
-    house.post(with_extra_members(house_entry(welcome)))
-    scene.game.adds_members = True
-    # no more requests than may stay without an answer: what follows is to be tried too
-    yield from scene.ask("inspect", scene.others)
-    yield Dawn(round=1)
-    about = yield from scene.say("Good morning, whoever you are.")
-    scene.game.mailing = "caught up"
-    yield from scene.ask("assess_other", about=about)
 
 
 def caught_up(scene: Scene) -> Script[None]:
@@ -203,51 +161,6 @@ def unknown_game(scene: Scene) -> Script[None]:
     yield from scene.ask("speak")
 
 
-def changed_facts(trial: Trial) -> str:
-    """Tell it a game otherwise than before, and ask once more what it had answered, as after a loss of data."""
-
-    def lose(scene: Scene) -> Script[None]:
-        yield from scene.say("These words will be lost.")
-        yield from scene.ask("bid")
-        # it never hears of this end: the game goes on, behind its opening
-        scene.game.mailing = "lost"
-
-    def anew(scene: Scene) -> Script[Any]:
-        about = yield from scene.say("This is what was said, as far as anybody knows.")
-        scene.game.mailing, scene.game.strict = "caught up", False
-        answer = yield from scene.ask("bid")
-        scene.game.strict = True
-        yield from scene.ask("assess_other", about=about)
-        return answer
-
-    before = trial.scene(lose)
-    answer = trial.go_on(Scene(trial, before.game, anew)).result
-    if answer.outcome == "timed_out":
-        example = "a catch-up asked anew what it had answered on facts that were lost since, and it did not answer"
-        trial.ledger.fault("holds on to what was lost", "warn", example)
-    return "other facts under known numbers, and a request that it had answered"
-
-
-def missing_facts(trial: Trial) -> str:
-    """Keep a fact from it: the next one shows that something is missing."""
-
-    def plot(scene: Scene) -> Script[None]:
-        yield from scene.ask("bid")
-        yield Dawn(round=1)
-        scene.game.mailing = "lost"
-        yield from scene.pause(0)
-        yield from scene.say("Somebody must have died last night.")
-        yield from scene.ask("bid")
-
-    started = trial.house.member.instance
-    trial.scene(plot)
-    if trial.house.member.instance != started:
-        return "it joined anew and was caught up"
-    example = "public fact 2 came without fact 1, and it did not join anew to be caught up"
-    trial.ledger.fault("gap not noticed", "warn", example)
-    return "it went on"
-
-
 def heartbeats(trial: Trial) -> str:
     """Look back on its joins, and wait for as many as tell."""
     house, again_s = trial.house, trial.terms.again_s
@@ -262,14 +175,6 @@ def heartbeats(trial: Trial) -> str:
         example = "its joins never say what it has read, so its mailbox is cut only when it is full"
         trial.ledger.fault("seen missing", "warn", example)
     return f"{len(house.joins)} joins, never more than {longest:.1f} s apart"
-
-
-def stream_ids(trial: Trial) -> str:
-    """Look at the ids of all that it wrote."""
-    if (wrong := trial.house.faulty_ids()) is not None:
-        trial.ledger.fault("ids", "warn", wrong)
-        return ""
-    return "ids that begin with the time of its start"
 
 
 def goodbye(trial: Trial) -> str:
@@ -311,29 +216,14 @@ CHECKS: Final = (
         ),
     ),
     Check("one legal answer", one_answer),
-    Check(
-        "the last one standing",
-        scene(last_standing, "everybody else gone: a bid, a statement, a vote for nobody"),
-        lenient=True,
-    ),
     Check("the same request twice", scene(repeated_request, "one answer")),
     Check("a tight deadline", tight_deadline),
-    Check("unknown messages", scene(unknown_messages, "two types and a version it cannot know, passed over")),
-    Check(
-        "unknown members",
-        scene(
-            unknown_members, "a member it cannot know in every map of welcome, facts and requests, passed over", "Seer"
-        ),
-    ),
     Check("catch-up in mid-game", scene(caught_up, "known facts again, and an open request among them", "Seer")),
     Check(
         "catch-up on an unknown game",
         scene(unknown_game, "a game that it never heard of, {scene.statements} statements long"),
     ),
-    Check("catch-up after a loss of data", changed_facts),
-    Check("missing facts", missing_facts),
     Check("heartbeats", heartbeats, even_if_silent=True),
-    Check("ids on its stream", stream_ids, even_if_silent=True),
     Check("goodbye", goodbye, even_if_silent=True),
 )
 """Every check, in order."""

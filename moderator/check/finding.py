@@ -9,6 +9,7 @@ import json
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Final, Literal, TypeAlias
 
 from wolfbus.messages.content import CONTENT
@@ -104,18 +105,15 @@ class FindingLedger:
         self.findings: list[Finding] = []
         self._watch = watch
         self._current: Finding | None = None
-        self._lenient = False
         self._kinds = {kind: _KindTally() for kind in KINDS}
 
     @contextlib.contextmanager
-    def check(self, name: str, *, lenient: bool = False) -> Iterator[Finding]:
+    def check(self, name: str) -> Iterator[Finding]:
         """Make one check: faults recorded meanwhile are its own.
 
         Args:
             name: what is checked.
-            lenient: whether no fault is worse than a warning.
         """
-        self._lenient = lenient
         self._current = finding = Finding(name)
         yield finding
         self._current = None
@@ -139,7 +137,7 @@ class FindingLedger:
         self, sort: str, verdict: Literal["warn", "fail"], example: str, kind: Kind | None = None, members: str = ""
     ) -> Fault:
         """Record a fault, of the check under way and of the kind of request it bears on, and return it."""
-        fault = Fault(sort, "warn" if self._lenient else verdict, example, members)
+        fault = Fault(sort, verdict, example, members)
         if self._current is not None:
             self._current.faults.append(fault)
         if kind is not None:
@@ -169,6 +167,7 @@ def _in_seconds(seconds: float) -> str:
 
 
 _VALUE_SHOWN: Final = 40
+_SAME_SHOWN: Final = 10
 _RAW_SHOWN: Final = 120
 
 _DONE: Final[Mapping[Reading, str]] = {
@@ -202,10 +201,12 @@ def repaired(kind: Kind, reading: Reading, raw: object, content: Mapping[str, An
 
 def wrote(raw: str) -> str:
     """Return a text that an agent wrote, as it is shown within a line: what cannot be seen may be what is wrong."""
-    visible = "".join(
-        sign if sign.isprintable() or sign in "\t\n\r" else ascii(sign)[1:-1] for sign in raw[: 8 * _RAW_SHOWN]
-    )
-    return f"`{printable(visible, _RAW_SHOWN)}`"
+    return f"`{printable(_visible(raw[: 8 * _RAW_SHOWN]), _RAW_SHOWN)}`"
+
+
+def _visible(text: str) -> str:
+    """Return a text with escapes for what cannot be seen; a tab or line end is left to be a blank."""
+    return "".join(sign if sign.isprintable() or sign in "\t\n\r" else ascii(sign)[1:-1] for sign in text)
 
 
 def _object(raw: str) -> dict[str, Any] | None:
@@ -223,7 +224,8 @@ def _changed(kind: Kind, written: Mapping[str, Any], content: Mapping[str, Any])
         read = content.get(name, member.get_default())
         if name in written:
             if not _is_same(written[name], read):
-                yield name, f'"{name}": {_json_text(written[name])} was read as {_json_text(read)}'
+                was_text, read_text = _json_texts(written[name], read)
+                yield name, f'"{name}": {was_text} was read as {read_text}'
         elif name in content and name != "stated_kind":
             others = ", ".join(f'"{key}"' for key in written if key not in {"id", "thought", *members})
             instead = f" (but {others:.80})" if others else ""
@@ -237,4 +239,12 @@ def _is_same(was: object, read: object) -> bool:
 
 
 def _json_text(value: object) -> str:
-    return printable(json.dumps(value, ensure_ascii=False), _VALUE_SHOWN)
+    return printable(_visible(json.dumps(value, ensure_ascii=False)), _VALUE_SHOWN)
+
+
+def _json_texts(was: object, read: object) -> tuple[str, ...]:
+    """Return two values as JSON, so much of each that where they begin to differ can be seen."""
+    texts = [_visible(json.dumps(value, ensure_ascii=False)) for value in (was, read)]
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    left_out = same - _SAME_SHOWN if same >= _VALUE_SHOWN - 2 * _SAME_SHOWN else 0
+    return tuple(printable(f"…{text[left_out:]}" if left_out else text, _VALUE_SHOWN) for text in texts)

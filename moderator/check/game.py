@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from moderator.check.finding import Fault, FindingLedger, repaired, wrote
-from moderator.check.house import CheckHouse, with_extra_members
+from moderator.check.house import CheckHouse
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.errors import MessageError
@@ -57,9 +57,8 @@ class TrialGame:
         ledger: where answers and faults are noted.
 
     Attributes:
-        mailing: how the agent is sent its mail of the next step: as it is, twice over, not at all ("lost"), or all
-            from the beginning instead ("caught up").
-        adds_members: whether it is told so with members that no agent knows.
+        mailing: how the agent is sent its mail of the next step: as it is, twice over, or all from the beginning
+            instead ("caught up").
         strict: whether requests should be answered in time.
         request_count: requests to the agent.
         unanswered: requests in a row that had no answer at all.
@@ -69,8 +68,7 @@ class TrialGame:
 
     def __init__(self, house: CheckHouse, opened: Opened, ledger: FindingLedger) -> None:
         self.opened = opened
-        self.mailing: Literal["as it is", "twice", "lost", "caught up"] = "as it is"
-        self.adds_members = False
+        self.mailing: Literal["as it is", "twice", "caught up"] = "as it is"
         self.strict = True
         self.request_count = 0
         self.unanswered = 0
@@ -94,12 +92,10 @@ class TrialGame:
         mailing = "as it is"
         if commit.record:
             mailing, self.mailing = self.mailing, "as it is"
-        if mailing in {"lost", "caught up"}:
+        if mailing == "caught up":
             mail = []
         elif mailing == "twice":
             mail *= 2
-        if self.adds_members:
-            mail = [with_extra_members(entry) for entry in mail]
         caught_up = mailing == "caught up"
         self._house.enqueue(partial(self._note_step, commit.record, mail, time.monotonic(), self.strict, caught_up))
         others = [post for post in commit.posts if post[0] != inbox]

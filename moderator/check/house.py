@@ -1,6 +1,7 @@
 """`CheckHouse`: the house of a trial. It welcomes the agent, writes and hears it, and has the engine play.
 
-Its reader and writer do what the engine's would not: what a game tells the agent may be lost, repeated and grown.
+Its reader and writer do what the engine's would not: what a game tells the agent may come twice, or once more from the
+beginning.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import queue
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from moderator.check.finding import FindingLedger
 from moderator.check.rivals import RIVALS, Rival, Rivals
@@ -24,17 +25,10 @@ from wolfbus.agent.router import SeatRouter
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Bus, Commit, Entry, every_entry
 from wolfbus.bus.pump import BusReader, BusWriter, Deliver, Done, Lost, OnError
-from wolfbus.bus.streams import parse_id
 from wolfbus.errors import BusError, MessageError, WolfError
-from wolfbus.messages.codec import FROM_AGENT, pack, unpack, validate
+from wolfbus.messages.codec import FROM_AGENT, unpack, validate
 from wolfbus.messages.events import Opened
 from wolfbus.messages.house import FromAgent, Goodbye, Join, Leave, RollCall, Welcome
-
-MEMBER: Final = "not_known_yet"
-"""Name of the member that is added everywhere."""
-
-_BY_NAME: Final = frozenset({"votes", "roles"})
-"""Members that hold a map by players' names: what is added there would be a player."""
 
 
 class ProbeReader(BusReader):
@@ -64,18 +58,6 @@ class ProbeWriter(BusWriter):
     def commit(self, commit: Commit, done: Done) -> None:
         """Queue what becomes of a step; see `BusWriter.commit`."""
         super().commit(self._change(commit), done)
-
-
-def with_extra_members(entry: Entry) -> Entry:
-    """Return a message for an agent with a member more in each of its maps, as later builds may add them."""
-    return entry._replace(content=pack(_extended(unpack(entry.body))))
-
-
-def _extended(value: Any) -> Any:
-    if isinstance(value, dict):
-        members = {name: member if name in _BY_NAME else _extended(member) for name, member in value.items()}
-        return {**members, MEMBER: {"since": 1, "words": ["a", None]}}
-    return [_extended(item) for item in value] if isinstance(value, tuple) else value
 
 
 LEASE_S: Final = 15.0
@@ -124,7 +106,6 @@ class CheckHouse:
         self._receive_reply = receive
         self._send = send
         self._epoch = 0
-        self._ids: dict[str, list[str]] = {}
         self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._lobby = streams.lobby(name)
         self._stack = contextlib.ExitStack()
@@ -242,15 +223,6 @@ class CheckHouse:
         for stream in (*boxes, streams.outbox(self.name, RIVALS)):
             self._bus.trim(stream, self._bus.last_id(stream))
 
-    def faulty_ids(self) -> str | None:
-        """Return what is wrong with the ids on its out stream, None if nothing is."""
-        for instance, ids in self._ids.items():
-            firsts = {parse_id(id_)[0] for id_ in ids}
-            # the first word of a new start may be counted with the start before
-            if len(firsts) > 2:
-                return f"ids {ids[0]}, {ids[1]}, … of start {instance!r} do not begin with the time of its start"
-        return None
-
     def _fail(self, error: BusError) -> None:
         def raise_it() -> None:
             raise error
@@ -324,5 +296,3 @@ class CheckHouse:
         if sort == "reply" and value.get("game") != entry.game:
             fault = f"field game says {entry.game!r} beside a reply in game {value.get('game')!r}: it reaches no game"
             self._ledger.fault("entry fields", "fail", fault)
-        if self.join is not None:
-            self._ids.setdefault(self.join.instance, []).append(entry.id)

@@ -4,7 +4,6 @@ game of single questions: a coroutine that the engine plays, as it plays the rul
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from moderator.engine.context import GameOver
 from moderator.rules.game import Play
 from moderator.rules.table import BatchJoin, Script
 from wolfbus.bus.protocol import Bus, Commit, Entry
+from wolfbus.fresh import fresh_name
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.events import AnyAnswered, Asked, Asking, Ended, Opened, Statement
 from wolfbus.printable import counted
@@ -64,13 +64,11 @@ class Check:
     Attributes:
         name: what is checked.
         make: makes it, and returns what was seen, in one line.
-        lenient: whether no fault is worse than a warning: no game by the rules gets there.
         even_if_silent: whether it can be made of an agent that answers no more.
     """
 
     name: str
     make: Callable[[Trial], str]
-    lenient: bool = False
     even_if_silent: bool = False
 
 
@@ -98,7 +96,7 @@ class Trial:
         self.house = CheckHouse(bus, house, name, terms.again_s, self.ledger, self._receive, self._send)
         self.games: dict[str, TrialGame] = {}
         self._why_gone = why_gone
-        self._run = f"check-{secrets.token_hex(3)}"
+        self._run = fresh_name("check")
         self._running: set[str] = set()
         self._broken = False
 
@@ -136,7 +134,7 @@ class Trial:
     def _make_checks(self, checks: Iterable[Check]) -> None:
         silent = False
         for check in checks:
-            with self.ledger.check(check.name, lenient=check.lenient) as finding:
+            with self.ledger.check(check.name) as finding:
                 if silent and not check.even_if_silent:
                     finding.skip("it had stopped answering")
                     continue
@@ -183,10 +181,7 @@ class Trial:
 
     def scene(self, plot: Plot, role: Role = "Villager", cast: rivals.Cast = DEFAULT_CAST) -> Scene:
         """Play a game of single questions to one seat."""
-        return self.go_on(Scene(self, self.open((1,), role, cast), plot))
-
-    def go_on(self, scene: Scene) -> Scene:
-        """Play a scene, perhaps in a game of one before."""
+        scene = Scene(self, self.open((1,), role, cast), plot)
         self.play(scene.game, play=scene.play)
         return scene
 
@@ -221,12 +216,12 @@ class Trial:
 
 PHASES: dict[Kind, Phase] = {
     "vote": "vote",
-    **dict.fromkeys(ACTS, "night"),
+    **{kind: "night" if act.span == "night" else "vote" for kind, act in ACTS.items()},
 }
 """Part of the round in which a kind is asked for, where it is not the debate."""
 
 Plot: TypeAlias = Callable[["Scene"], Script[Any]]
-"""What happens in a scene; what it returns is the scene's `result`."""
+"""What happens in a scene."""
 
 
 class Scene:
@@ -242,7 +237,6 @@ class Scene:
         role: what that seat was dealt.
         others: everybody else, in seating order.
         statements: statements so far.
-        result: what the plot has returned.
     """
 
     def __init__(self, trial: Trial, game: TrialGame, plot: Plot) -> None:
@@ -252,17 +246,15 @@ class Scene:
         self.seat, self.role = seat.name, seat.role
         self.others = tuple(other.name for other in game.opened.seats if other is not seat)
         self.statements = 0
-        self.result: Any = None
         self._plot = plot
         self._questions = 0
 
     def play(self, opened: Opened) -> Script[Ended]:
         """Play it from the game's opening to its end."""
         yield opened
-        self.result = yield from self._plot(self)
-        if self.game.mailing != "lost":
-            # an answer that comes twice comes before the end
-            yield from self.pause(0)
+        yield from self._plot(self)
+        # an answer that comes twice comes before the end
+        yield from self.pause(0)
         ended = Ended(winner=None, reason="max_rounds", rounds=1)
         yield ended
         return ended

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from moderator.engine.context import (
     HouseContext,
     Incoming,
     LeaveGame,
+    PendingCommit,
 )
 from moderator.engine.deadlines import RequestClock
 from moderator.engine.reexecution import GameSoFar, read_back
@@ -239,7 +240,8 @@ class ModeratorActor(PooledActor):
                 requests += self._close_declined(self._referee.ask(event, self._presence.on_grace))
         commit, recorded, lines = self._builder.step(events, requests)
         stopped = any(event.type == "stopped" for event in step.events)
-        landing = self._landing = _Landing(commit, step.waits_for, step.ended, stopped, recorded, lines, requests)
+        pending = PendingCommit(commit, time.monotonic)
+        landing = self._landing = _Landing(pending, step.waits_for, step.ended, stopped, recorded, lines, requests)
         if any(event.type in _PHASE_ENDS for event in step.events):
             # all that was asked is joined, so all that was received is in the record with this step
             house = self._context.name
@@ -250,8 +252,6 @@ class ModeratorActor(PooledActor):
             self._send(commit)
 
     def _send(self, commit: Commit) -> None:
-        if self._landing is not None:
-            self._landing.commit = commit
         self._context.writer.commit(commit, self._commit_done)
 
     def _catch_up(self) -> None:
@@ -273,8 +273,9 @@ class ModeratorActor(PooledActor):
             logger.warning("game %s: %s cannot be told of it: %s", self._opened.game, ", ".join(asks), error)
         else:
             if posts:
-                self._landing = _Landing(self._builder.posts_only(posts), self._waits_for)
-                self._send(self._landing.commit)
+                commit = self._builder.posts_only(posts)
+                self._landing = _Landing(PendingCommit(commit, time.monotonic), self._waits_for)
+                self._send(commit)
 
     def _commit_done(self, error: BusError | None) -> None:
         tell_if_alive(self.actor_ref, Committed(error))
@@ -283,13 +284,12 @@ class ModeratorActor(PooledActor):
         landing = self._landing
         if landing is None:
             return
-        if isinstance(error, BusDown | BusFull) and self._should_retry(landing, error):
-            # housekeeping makes room as agents read on, so a full memory passes as an outage does;
-            # of that the writer tells
+        again = landing.pending.again(error, self._longest_failure_s(error)) if not self._handing_over else None
+        if again is not None:
             if isinstance(error, BusDown):
+                # the writer itself says when the memory of the bus is full
                 logger.warning("game %s: %s; trying again", self._opened.game, error)
-            # without its cursors, which would go back if it came to stand behind younger ones
-            self._send(replace(landing.commit, cursors=None))
+            self._send(again)
             return
         self._landing = None
         if error is not None:
@@ -317,17 +317,15 @@ class ModeratorActor(PooledActor):
         self._catch_up()
         self._advance()
 
-    def _should_retry(self, landing: _Landing, error: BusError) -> bool:
-        """Return whether to commit again: what passes within the longest deadline costs only time."""
-        if self._handing_over:
-            return False
-        now = time.monotonic()
-        landing.first_failure = landing.first_failure or now
-        deadlines = self._opened.config.deadlines
-        longest = max(deadlines.of(kind) for kind in KINDS)
+    def _longest_failure_s(self, error: BusError | None) -> float:
+        """Return for how long to commit again: what passes within the longest deadline costs only time.
+
+        Housekeeping makes room as agents read on, so a full memory passes as an outage does.
+        """
         if isinstance(error, BusFull) and self._context.full_s is not None:
-            longest = self._context.full_s
-        return now - landing.first_failure < longest
+            return self._context.full_s
+        deadlines = self._opened.config.deadlines
+        return max(deadlines.of(kind) for kind in KINDS)
 
     def _set_timers(self, requests: list[OpenRequest]) -> None:
         """Start the clocks of a step's requests."""
@@ -365,7 +363,7 @@ class ModeratorActor(PooledActor):
 class _Landing:
     """What there is to do when a step has landed; not the step itself, for many wait for the bus at a time."""
 
-    commit: Commit
+    pending: PendingCommit
     waits_for: tuple[int, ...]
     ended: Ended | None = None
     stopped: bool = False
@@ -374,4 +372,3 @@ class _Landing:
     requests: list[OpenRequest] = field(default_factory=list)
     recorded_upto: dict[str, Id] | None = None
     """Where the step ends a phase: up to where each out stream's messages for this game are in its record."""
-    first_failure: float | None = None

@@ -18,7 +18,7 @@ from wolfbus.actors import ActorPool, Timers
 from wolfbus.bus.protocol import Bus, Commit, Entry
 from wolfbus.bus.pump import BusReader, BusWriter
 from wolfbus.bus.streams import START, Id, join_id
-from wolfbus.errors import BusError, WolfError
+from wolfbus.errors import BusDown, BusError, BusFull, WolfError
 from wolfbus.messages.base import GameId, Part
 from wolfbus.messages.codec import encode
 from wolfbus.messages.events import Ended
@@ -151,6 +151,33 @@ def house_entry(message: Part, game: str = "") -> Entry:
     return Entry(encode(message), str(getattr(message, "type", "")), "moderator", game)
 
 
+class PendingCommit:
+    """A commit that is sent again as long as what keeps it from landing may pass: the bus is away, or full.
+
+    Args:
+        commit: what is to land.
+        clock: seconds that never run backwards.
+    """
+
+    def __init__(self, commit: Commit, clock: Callable[[], float]) -> None:
+        self.commit = commit
+        self._clock = clock
+        self._failing_since: float | None = None
+
+    def again(self, error: BusError | None, within_s: float) -> Commit | None:
+        """Return what to send after `error`; None where that does not pass, or has lasted for `within_s`.
+
+        It goes without its cursors, which would go back if it came to stand behind younger commits.
+        """
+        if not isinstance(error, BusDown | BusFull):
+            return None
+        if self._failing_since is None:
+            self._failing_since = self._clock()
+        if self._clock() - self._failing_since >= within_s:
+            return None
+        return replace(self.commit, cursors=None)
+
+
 @dataclass(frozen=True, slots=True)
 class HouseContext:
     """One moderator's term in a house: where it is, under which epoch, and by what it reads and writes.
@@ -169,6 +196,8 @@ class HouseContext:
             still make room, for as long as an outage may last.
         landed: called, by a game's actor, with the game and the events of each step once they have landed; None for
             nobody in this process.
+        received: called, by the reader's thread, with the game and messages for it, before the game gets them; None for
+            nobody in this process.
     """
 
     name: str
@@ -182,6 +211,7 @@ class HouseContext:
     clock: Callable[[], float] = time.monotonic
     full_s: float | None = None
     landed: Callable[[GameId, Sequence[Recorded]], None] | None = None
+    received: Callable[[GameId, Sequence[Entry]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,8 @@ class NightTime:
             seat.name: kind
             for seat in opened.seats
             if team_of(seat.role) != "werewolves"
-            for kind in FACTS[seat.role].acts
+            for kind, act in FACTS[seat.role].acts.items()
+            if act.span == "night"
         }
         self._hunt: Kind = "whisper" if len(self._wolves) > 1 else "kill"
         self._turns = self._config.whispers if len(self._wolves) > 1 else 1

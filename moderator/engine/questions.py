@@ -12,10 +12,11 @@ from wolfbus.messages.events import AnyEvent, Asked, Opened
 from wolfbus.roles import ACTS
 from wolfbus.vocabulary import Kind
 
-_KINDS: Final = {
-    "night": tuple(ACTS),
-    "debate": ("bid", "speak", "assess_own", "assess_other"),
-    "vote": ("vote", "assess_own", "assess_other"),
+_BY_DAY: Final[tuple[Kind, ...]] = tuple(kind for kind, act in ACTS.items() if act.span == "day")
+_KINDS: Final[dict[str, tuple[Kind, ...]]] = {
+    "night": tuple(kind for kind in ACTS if kind not in _BY_DAY),
+    "debate": ("bid", "speak", "assess_own", "assess_other", *_BY_DAY),
+    "vote": ("vote", "assess_own", "assess_other", *_BY_DAY),
 }
 """What is asked in each phase of a round, in the order of the phases."""
 

@@ -26,7 +26,8 @@ from wolfbus.record.digest import Digest
 from wolfbus.record.line import Recorded, parse_flat, seal
 from wolfbus.record.prompts import SegmentCheck
 
-_SIDE_EVENTS: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
+SIDE_EVENTS: Final = frozenset({"rejected", "segment", "prompt_text", "model_call"})
+"""Types of events that stand beside the game: without them it is the same."""
 
 
 class Verifier:
@@ -67,6 +68,11 @@ class Verifier:
         if self.rules is None or (self.stopped is None and (self._expected or self._answers)):
             return None
         return () if self.stopped is not None else self.rules.waits_for
+
+    @property
+    def expected(self) -> AnyEvent | None:
+        """The event that the rules give next; None where they wait for answers, or the game is over."""
+        return self._expected[0] if self._expected else None
 
     def feed(self, recorded: Recorded) -> None:
         """Check one event against what the rules give.
@@ -271,7 +277,7 @@ def _execute(record: Sequence[Recorded]) -> tuple[Verifier, int]:
         except RulesError as error:
             raise RecordError(str(error), number) from None
         # what stands beside the game never lands without a step behind it
-        if verifier.waits_for is not None and recorded.event.type not in _SIDE_EVENTS:
+        if verifier.waits_for is not None and recorded.event.type not in SIDE_EVENTS:
             whole = number
     return verifier, whole
 

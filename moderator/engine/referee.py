@@ -14,18 +14,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pydantic import ValidationError
-
 from moderator.engine.questions import LostSteps, Questions
 from moderator.engine.reports import REPORTS, Reports
-from wolfbus.bus.protocol import Entry, Unpacked
-from wolfbus.errors import MessageError, VersionError, first_fault
+from wolfbus.bus.protocol import Entry
+from wolfbus.errors import MessageError, VersionError
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.calls import REPORT_BYTES, ModelCall, Segment
 from wolfbus.messages.codec import REPLIES, unpack, validate
-from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Proposal, Speech
+from wolfbus.messages.content import Ballot, Bid, Choice, Content, Proposal, Speech
 from wolfbus.messages.events import ANSWERED, AnyAnswered, AnyEvent, Asked, Asking, Opened, Rejected
-from wolfbus.messages.requests import AnyReply, Ask, LocalReply
+from wolfbus.messages.requests import AnyReply, Ask
 from wolfbus.reading.values import normalise
 from wolfbus.vocabulary import Fault, Kind, Outcome
 
@@ -199,10 +197,6 @@ class Referee:
     def _judge(self, agent: str, entry: Entry) -> list[AnyAnswered | Rejected | Segment | ModelCall]:
         if entry.sender and entry.sender != agent:
             raise _RefusedError("sender", f"it names {entry.sender!r:.80} as its sender, who does not write here")
-        if isinstance(entry.content, Unpacked) and isinstance(entry.content.message, LocalReply):
-            local = entry.content.message
-            request = self._match(agent, local.request, local.seat, local.game)
-            return [] if request is None else [self._read_local(request, local)]
         size = len(entry.body)
         limit = self._config.max_reply_bytes
         if size > max(limit, REPORT_BYTES):
@@ -257,40 +251,6 @@ class Referee:
             return None
         raise _RefusedError("closed", "this request is closed already", shown_id)
 
-    def _read_local(self, request: OpenRequest, reply: LocalReply) -> AnyAnswered:
-        """Close a request by a reply of this process: the event that it becomes checks it."""
-        asking, batch, content = request.asking, request.batch, reply.content
-        if content.__class__ is not CONTENT[asking.kind]:
-            wrong = f"kind: {reply.kind!r:.40} does not answer a {asking.kind}"
-            return self._close(request, "defaulted", fault="unparseable", note=wrong)
-        values = {
-            "batch": batch.batch,
-            "seat": request.seat,
-            "about": batch.about,
-            # its fields and not itself: whoever made it may have gone round its checks
-            "content": content.__dict__,
-            "reading": reply.reading,
-            "thought": reply.thought,
-        }
-        try:
-            answered: AnyAnswered = ANSWERED[asking.kind].__pydantic_validator__.validate_python(values)
-        except ValidationError as error:
-            return self._close(request, "defaulted", fault="unparseable", note=first_fault(error)[:300])
-        slim(answered)
-        read = answered.content
-        if read is None:
-            return self._close(request, "defaulted", fault="unparseable", note="no content")
-        # a local reply has no claims
-        slim(read)
-        fault, note = find_fault(read, asking.legal, self._config.bid_max, None)
-        if fault is not None:
-            return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought)
-        settled = normalise(read)
-        if settled is not read:
-            answered = answered.model_copy(update={"content": settled})
-        self._drop(request)
-        return answered
-
     def _read(self, request: OpenRequest, value: dict[str, Any]) -> AnyAnswered:
         if value.get("kind") != request.asking.kind:
             wrong = f"kind: {value.get('kind')!r:.40} does not answer a {request.asking.kind}"
@@ -301,32 +261,32 @@ class Referee:
             return self._close(request, "defaulted", fault="unparseable", note=str(error)[:300])
         content: Content | None = reply.content
         fault, note = reply.fault, reply.note
+        beside = {"thought": reply.thought, "raw": reply.raw, "consent": reply.consent}
         if content is not None:
             fault, note = find_fault(content, request.asking.legal, self._config.bid_max, note)
         elif fault is None or request.seat not in self._in_house:
             # an outsider's word on its own error counts for nothing
             fault = "unparseable"
         if fault is not None or content is None:
-            return self._close(request, "defaulted", fault=fault, note=note, thought=reply.thought, raw=reply.raw)
-        return self._close(
-            request,
-            "accepted",
-            content=normalise(content),
-            reading=reply.reading,
-            thought=reply.thought,
-            raw=reply.raw,
-            note=note,
-        )
+            return self._close(request, "defaulted", fault=fault, note=note, **beside)
+        if isinstance(content, Speech | Ballot) and content.label is not None and not self._config.labels_words:
+            # nobody asked for it
+            content = content.model_copy(update={"label": None})
+        return self._close(request, "accepted", content=normalise(content), reading=reply.reading, note=note, **beside)
 
     def _close(self, request: OpenRequest, outcome: Outcome, **fields: Any) -> AnyAnswered:
         batch = request.batch
         self._drop(request)
-        kind = ANSWERED[request.asking.kind]
-        answered = kind(batch=batch.batch, seat=request.seat, about=batch.about, outcome=outcome, **fields)
+        values = {"batch": batch.batch, "seat": request.seat, "about": batch.about, "outcome": outcome, **fields}
+        # what the constructor does, without its layer of Python: a game closes hundreds of requests
+        answered: AnyAnswered = ANSWERED[request.asking.kind].__pydantic_validator__.validate_python(values)
+        slim(answered)
         content = answered.content
-        claims = content.claims if isinstance(content, Speech | Ballot) else ()
-        for part in (answered, *(() if content is None else (content,)), *claims):
-            slim(part)
+        if content is not None:
+            slim(content)
+        if isinstance(content, Speech | Ballot):
+            for part in (*content.claims, *([content.label] if content.label is not None else ())):
+                slim(part)
         return answered
 
     def _drop(self, request: OpenRequest) -> None:

@@ -9,7 +9,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -24,6 +23,7 @@ from moderator.engine.context import (
     HouseContext,
     Incoming,
     LeaveGame,
+    PendingCommit,
     house_entry,
 )
 from moderator.engine.reexecution import GameSoFar, read_back, recover
@@ -34,7 +34,7 @@ from wolfbus.actors import tell_if_alive
 from wolfbus.bus import streams
 from wolfbus.bus.protocol import Commit, Entry
 from wolfbus.bus.streams import START, Id, join_id, parse_id
-from wolfbus.errors import BusDown, BusError, BusFull, Fenced, RecordError, StreamLost, WolfError
+from wolfbus.errors import BusDown, BusError, Fenced, RecordError, StreamLost, WolfError
 from wolfbus.messages.base import Part
 from wolfbus.messages.events import Opened
 from wolfbus.record.writer import RecordFile
@@ -58,8 +58,7 @@ class Announcements:
         self._context = context
         self._failed = failed
         self._lock = threading.Lock()
-        self._waiting: deque[Commit] = deque()
-        self._failing_since: float | None = None
+        self._waiting: deque[PendingCommit] = deque()
 
     @property
     def idle(self) -> bool:
@@ -73,49 +72,48 @@ class Announcements:
         Where the bus refuses them together, each is tried alone, in order: one stream that takes nothing keeps nobody
         from hearing the rest.
         """
-        commit = Commit(self._context.name, "", self._context.epoch, "", "", posts=tuple(posts))
+        pending = self._pending(tuple(posts))
         with self._lock:
-            self._waiting.append(commit)
+            self._waiting.append(pending)
             busy = len(self._waiting) > 1
         if not busy:
-            self._begin(commit)
+            self._begin(pending)
 
-    def _begin(self, commit: Commit | None) -> None:
-        while commit is not None:
+    def _pending(self, posts: tuple[tuple[str, Entry], ...]) -> PendingCommit:
+        return PendingCommit(
+            Commit(self._context.name, "", self._context.epoch, "", "", posts=posts), self._context.clock
+        )
+
+    def _begin(self, pending: PendingCommit | None) -> None:
+        while pending is not None:
             try:
-                self._context.cursors.send("", {}, commit, self._send, over=False)
+                self._context.cursors.send("", {}, pending.commit, partial(self._send, pending), over=False)
             except BusDown as closed:
-                commit = self._end(closed)
+                pending = self._end(closed)
             else:
                 return
 
-    def _send(self, commit: Commit) -> None:
-        self._context.writer.commit(commit, partial(self._done, commit))
+    def _send(self, pending: PendingCommit, commit: Commit) -> None:
+        self._context.writer.commit(commit, partial(self._done, pending))
 
-    def _done(self, commit: Commit, error: BusError | None) -> None:
-        if isinstance(error, BusDown | BusFull) and self._should_retry():
+    def _done(self, pending: PendingCommit, error: BusError | None) -> None:
+        again = pending.again(error, PATIENCE_S)
+        if again is not None:
             try:
-                # without its cursors, which would go back if it came to stand behind younger ones
-                self._send(replace(commit, cursors=None))
+                self._send(pending, again)
             except BusDown as closed:
                 error = closed
             else:
                 return
         self._begin(self._end(error))
 
-    def _should_retry(self) -> bool:
-        now = self._context.clock()
-        self._failing_since = self._failing_since or now
-        return now - self._failing_since < PATIENCE_S
-
-    def _end(self, error: BusError | None) -> Commit | None:
+    def _end(self, error: BusError | None) -> PendingCommit | None:
         """Remove the oldest commit that waits; returns the next."""
         with self._lock:
-            self._failing_since = None
-            commit = self._waiting.popleft()
+            commit = self._waiting.popleft().commit
             if error is not None and not isinstance(error, Fenced | BusDown) and len(commit.posts) > 1:
                 # nothing of it was written; whatever came meanwhile stays behind it
-                self._waiting.extendleft(replace(commit, posts=(post,)) for post in reversed(commit.posts))
+                self._waiting.extendleft(self._pending((post,)) for post in reversed(commit.posts))
                 error = None
             following = self._waiting[0] if self._waiting else None
         if error is not None:
@@ -215,7 +213,14 @@ class Games:
         """
         self._start(GameSoFar(opened, Steps(opened, play)), over, file, number)
 
-    def resume(self, game: str, over: Callable[[GameOver], None], number: int | None = None) -> Opened:
+    def resume(
+        self,
+        game: str,
+        over: Callable[[GameOver], None],
+        number: int | None = None,
+        file: RecordFile | None = None,
+        messages: Sequence[Entry] | None = None,
+    ) -> Opened:
         """Resume a game where its record on the bus ends; blocks while the record is read and executed again.
 
         Call it before `listen`: then replies that reached the bus and are in no record find their game, and are read
@@ -225,6 +230,9 @@ class Games:
             game: its id.
             over: as for `open`; called at once if the record says that the game is over.
             number: as for `open`.
+            file: as for `open`, with the record as it is on the bus.
+            messages: what its agents have said in it elsewhere, for which no out stream needs to be read, and after
+                which they are told all that their seats may know; None where they will join.
 
         Returns:
             Its opening event.
@@ -236,7 +244,12 @@ class Games:
         so_far = recover(read_back(self._bus, self._house, game))
         if not so_far.over and (head := self._bus.head(self._house, game)) != so_far.head:
             raise RecordError(f"game {game}: its record ends with {so_far.head[:12]}…, the bus holds {head[:12]}…")
-        self._start(so_far, over, None, number)
+        ref = self._start(so_far, over, file, number)
+        if messages is not None:
+            for agent in dict.fromkeys(seat.agent for seat in so_far.opened.seats):
+                # before it is asked anything again
+                tell_if_alive(ref, Incoming(agent, [entry for entry in messages if entry.sender == agent], START))
+                tell_if_alive(ref, AgentJoined(agent))
         return so_far.opened
 
     def _start(
@@ -245,7 +258,7 @@ class Games:
         over: Callable[[GameOver], None],
         file: RecordFile | None,
         number: int | None,
-    ) -> None:
+    ) -> ActorRef[ModeratorActor]:
         def leave(result: GameOver) -> None:
             with self._lock:
                 if self._games.get(result.game) is ref:
@@ -262,6 +275,7 @@ class Games:
             # before anybody can write to the game, it has been told to begin
             ref.tell(Begin())
             self._games[game] = ref
+        return ref
 
     def catch_up(self, agent: str, player: SeatPlayer | None = None) -> None:
         """Have each running game in which the agent has seats tell it all that these may know.
@@ -314,13 +328,14 @@ class Games:
         for ref in refs if wait_s else ():
             ref.actor_stopped.wait(max(until - time.monotonic(), 0.0))
 
-    def hand_over(self) -> None:
-        """Leave every game to another moderator and wait until all are left: each finishes the step that is on its way
-        and writes nothing more.
+    def hand_over(self, *, wait: bool = True) -> None:
+        """Leave every game to another moderator and wait until all are left, unless told not to: each finishes the step
+        that is on its way and writes nothing more.
         """
         self._leaving = True
         for ref in self._tell_games(HandOver()):
-            ref.actor_stopped.wait()
+            if wait:
+                ref.actor_stopped.wait()
 
     def _tell_games(self, message: object, only: str | None = None) -> list[ActorRef[ModeratorActor]]:
         """Send a message to every game, or one; returns those that it was sent to."""
@@ -363,6 +378,8 @@ class Games:
         to_house = by_game.pop("", ())
         self._cursors.dispatch(streams.outbox(self._house, agent), by_game, last)
         for game, messages in by_game.items():
+            if self._context.received is not None:
+                self._context.received(game, messages)
             ref = self._games.get(game)
             if ref is None:
                 # replies that come after their game is over are the common case, and harmless

@@ -55,6 +55,11 @@ class TermEnd:
     news_before: str | None = None
 
 
+def handed_over(stopping: Stopping) -> TermEnd:
+    """Return how a term ends whose service was stopped."""
+    return TermEnd("handed over", stopping.why)
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A house that was claimed.

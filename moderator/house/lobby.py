@@ -275,8 +275,10 @@ class Lobby:
     def _leave(self, agent: str, leave: Leave) -> None:
         if leave.agent != agent:
             self._warn(agent, f"{agent} says that {leave.agent} leaves; this is not heard")
-        elif self.roster.leave(agent, leave.instance):
-            logger.info("%s leaves%s", agent, f": {leave.reason}" if leave.reason else "", extra={"agent": agent})
+        elif self.roster.leave(agent, leave.instance, (leave.reason or "it fails") if leave.failed else ""):
+            level, leaves = (logging.WARNING, "cannot play, and leaves") if leave.failed else (logging.INFO, "leaves")
+            reason = f": {leave.reason}" if leave.reason else ""
+            logger.log(level, "%s %s%s", agent, leaves, reason, extra={"agent": agent})
 
     def _receive_archived(self, agent: str, archived: Archived) -> None:
         member = self.roster.members.get(agent)

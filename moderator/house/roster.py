@@ -8,15 +8,19 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from moderator.engine.seating import Offer, SeatPlayer
 from wolfbus.bus import streams
+from wolfbus.bus.url import is_in_process, read_address
 from wolfbus.errors import BusError
 from wolfbus.messages.house import Join
 from wolfbus.printable import with_article
 from wolfbus.tickets.holders import Service, services
 from wolfbus.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from wolfbus.bus.redis.connection import RedisLink
 
 AGENTS_AT_MOST: Final = 1000
 """Agents that a house takes; each costs its moderator a stream to read."""
@@ -44,12 +48,14 @@ class RosterEntry:
         join: what it said last of itself.
         heard_at: when, in seconds of the moderator's clock.
         left: whether it said that it leaves.
+        failure: why it cannot play, if it left for that; "" for none.
         unread: messages in its mailbox that it has not dealt with, as last counted.
     """
 
     join: Join
     heard_at: float
     left: bool = False
+    failure: str = ""
     unread: int = 0
 
 
@@ -111,13 +117,30 @@ class Roster:
         member.join, member.heard_at, member.left = join, now, False
         return "again"
 
-    def leave(self, agent: str, instance: str) -> bool:
-        """Record that this start of an agent leaves; False if it is not the one that is known."""
+    def leave(self, agent: str, instance: str, failure: str = "") -> bool:
+        """Record that this start of an agent leaves; False if it is not the one that is known.
+
+        Args:
+            agent: its name.
+            instance: which start of it.
+            failure: why it cannot play, if it leaves for that. Of an outside agent it does not count: others would wait
+                for it, or not, by its word.
+        """
         member = self.members.get(agent)
         if member is None or member.join.instance != instance:
             return False
         member.left = True
+        member.failure = failure if self.is_in_house(member.join) else ""
         return True
+
+    def failures(self) -> dict[str, str]:
+        """Return why agents cannot play that came and left for it, by name; a new start of one clears its own."""
+        return {agent: member.failure for agent, member in sorted(self.members.items()) if member.failure}
+
+    def forget_failures(self) -> None:
+        """Forget them: a game was begun without those agents."""
+        for member in self.members.values():
+            member.failure = ""
 
     def count_unread(self, agent: str, number: int) -> None:
         """Record how many messages wait in an agent's mailbox."""
@@ -219,7 +242,6 @@ class Tickets:
     def __init__(self, url: str, house: str) -> None:
         # Redis is loaded by houses that ask for tickets only
         from wolfbus.bus.redis.pool import Links
-        from wolfbus.bus.url import read_address
 
         self._url = url
         self._house = house
@@ -231,13 +253,15 @@ class Tickets:
         A name of which the operator has not said what it is for is an agent's: that may do least.
         """
         key = streams.tickets(self._house)
-        # in this order: what a ticket is for is written before its name is listed
-        commands = (("SMEMBERS", key), ("HGETALL", services(self._house)))
         doing = f"tickets of house {self._house}"
-        replies = self._links.run(
-            key, lambda link: [link.ask(*command, doing=doing) for command in commands], PATIENCE_S
-        )
-        names, pairs = ([word.decode(errors="replace") for word in reply] for reply in replies)
+
+        def ask(link: RedisLink) -> tuple[list[str], list[str]]:
+            # in this order: what a ticket is for is written before its name is listed
+            listed = link.ask("SMEMBERS", key, doing=doing)
+            served = link.ask("HGETALL", services(self._house), doing=doing)
+            return _texts(listed), _texts(served)
+
+        names, pairs = self._links.run(key, ask, PATIENCE_S)
         service_of = dict(zip(pairs[::2], pairs[1::2], strict=True))
         return {name: _service(service_of.get(name)) for name in sorted(names)}
 
@@ -259,13 +283,17 @@ class Tickets:
 
 def count_tickets(url: str, house: str) -> int:
     """Return how many tickets a house has, as far as may be asked; none on a bus that has no users."""
-    if url.startswith("memory:"):
+    if is_in_process(url):
         return 0
     try:
         with contextlib.closing(Tickets(url, house)) as tickets:
             return len(tickets.read())
     except BusError:
         return 0
+
+
+def _texts(reply: list[bytes]) -> list[str]:
+    return [word.decode(errors="replace") for word in reply]
 
 
 def _service(word: str | None) -> Service:

@@ -26,7 +26,7 @@ from moderator.house.waiting import (
 from wolfbus.bus import streams
 from wolfbus.errors import BusError, WolfError
 from wolfbus.messages.events import Opened
-from wolfbus.messages.house import Dropped, GameClosed
+from wolfbus.messages.house import Dropped, GameClosed, GameOpened
 from wolfbus.printable import counted
 from wolfbus.session import game_id
 
@@ -89,6 +89,7 @@ class Scheduler:
         self.interrupted: tuple[str, ...] = ()
         self._blocked: set[str] = set()
         self._waiting = WaitingNotice(settings.wait_s)
+        self._failing_since: float | None = None
         self._pause_until = 0.0
 
     def resume_session(self) -> None:
@@ -156,8 +157,14 @@ class Scheduler:
             players = [self._roster.player(agent) for agent in agents]
             opened = opening(self._settings.config, item.seed, players, item.game)
         self._waiting.end()
-        self._clear_earlier(item.game)
+        self._failing_since = None
+        self._roster.forget_failures()
         number = self._session.next_number
+        if item.messages is not None:
+            self._session.begin(number, item.game)
+            self.resume(item.game, number, item)
+            return True
+        self._clear_earlier(item.game)
         self._session.begin(number, item.game)
         self._add_running(opened, number)
         playing = ", ".join(sorted({seat.agent for seat in opened.seats}))
@@ -209,19 +216,27 @@ class Scheduler:
         archivist: bool,
     ) -> None:
         """Report what is waited for, and to who asked for these very games also how to bring it."""
-        lagging, url = self._roster.lagging(now), self._bus.url
+        lagging, failures, url = self._roster.lagging(now), self._roster.failures(), self._bus.url
         if brains is None:
-            line = waiting_line(seated, offers, lagging, archivist=archivist)
+            line = waiting_line(seated, offers, lagging, failures, archivist=archivist)
             commands = invitation_to_anybody(url, self._house, seated.count(None))
         else:
-            line = brains_line(brains, seated, offers, self._brain_of, lagging)
+            line = brains_line(brains, seated, offers, self._brain_of, lagging, failures)
             commands = invitation(url, self._house, missing_brains(brains, seated))
         if self._waiting.is_due(line, now):
             logger.info("%s", line)
             if self._settings.agenda is not None:
                 self._settings.agenda.report_waiting(line + commands)
-        if self._waiting.is_over(now):
-            self.given_up = f"not enough agents came within {self._settings.wait_s:g} s: {line.partition(': ')[2]}"
+        missing = line.partition(": ")[2]
+        if not failures or self._settings.games is None or self._settings.agenda is not None:
+            self._failing_since = None
+        elif self._failing_since is None:
+            self._failing_since = now
+        if self._failing_since is not None and now - self._failing_since >= self._settings.failed_wait_s:
+            self.given_up = f"too few agents are here: {missing}"
+        elif self._waiting.is_over(now):
+            self.given_up = f"not enough agents came within {self._settings.wait_s:g} s: {missing}"
+        if self.given_up is not None:
             logger.error("%s", self.given_up)
 
     def _brain_of(self, agent: str) -> str:
@@ -255,19 +270,29 @@ class Scheduler:
         self.running[opened.game] = RunningGame(opened, number)
         self._roster.seat(opened.game, (seat.agent for seat in opened.seats))
 
-    def resume(self, game: str, number: int) -> None:
+    def resume(self, game: str, number: int, item: AgendaItem | None = None) -> None:
         """Resume a game where its record ends; one that cannot be resumed has failed.
+
+        Args:
+            game: its id.
+            number: its number in the session.
+            item: what else is known of a game that was asked for.
 
         Raises:
             BusDown: the bus is away; this may be called again.
         """
         if game in self.running:
             return
+        file, messages = (item.file, item.messages) if item is not None else (None, None)
+        if item is not None:
+            self._games.announce(GameOpened(game=game, number=number))
         try:
-            opened = self._games.resume(game, self._over, number)
+            opened = self._games.resume(game, self._over, number, file, messages)
         except BusError:
             raise
         except WolfError as error:
+            if file is not None:
+                file.close()
             self._finish(game, number, None, f"it cannot be taken up from its record: {error}")
             return
         logger.info("game %d goes on from its record", number, extra={"game": game})

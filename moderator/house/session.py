@@ -8,8 +8,6 @@ The stream is the one truth of it: a moderator that comes later goes on where it
 from __future__ import annotations
 
 import logging
-import secrets
-import time
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from typing import Final
 from wolfbus import session
 from wolfbus.bus.protocol import Bus, Entry
 from wolfbus.bus.streams import Id, parse_id
+from wolfbus.fresh import fresh_id
 from wolfbus.messages.base import Part
 from wolfbus.messages.house import Archived, GameClosed, GameOpened, HouseOpened, News, SessionSoFar
 from wolfbus.printable import counted
@@ -174,7 +173,7 @@ class HouseSession(session.Session):
 
     def open(self) -> HouseOpened:
         """Begin a session; returns the news of it, still to be told."""
-        self._open(self.opens or fresh_name())
+        self._open(self.opens or fresh_id())
         return HouseOpened(session=self.name)
 
     def find_missing(self) -> None:
@@ -197,11 +196,6 @@ class HouseSession(session.Session):
         self.games = max(self.games, number)
         self.under_way[game] = number
         self.missing.add(number)
-
-
-def fresh_name() -> str:
-    """Return a name for a new session, unlike any other's: the time of day and a random tail; it feeds no draw."""
-    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + secrets.token_hex(3)
 
 
 class GameSummaries:

@@ -6,15 +6,16 @@ its seed and the brains of its seats.
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from moderator.engine.context import GameOver
+from wolfbus.bus.protocol import Entry
 from wolfbus.config import GameConfig
 from wolfbus.draws import game_seed
+from wolfbus.fresh import fresh_seed
 from wolfbus.messages.base import GameId
 from wolfbus.messages.events import Opened
 from wolfbus.printable import counted
@@ -35,6 +36,8 @@ class AgendaItem:
         opened: its opening event, where agents of the moderator's own process play it; None where
             its seats are for agents that have joined.
         file: NDJSON record to write beside that on the bus; None for none.
+        messages: what the agents of the moderator's own process have said in it, where the bus has a record with which
+            it goes on; what the record accounts for may be among it. None for a game that begins.
     """
 
     game: GameId
@@ -42,6 +45,7 @@ class AgendaItem:
     brains: tuple[str, ...] | None
     opened: Opened | None = None
     file: RecordFile | None = None
+    messages: Sequence[Entry] | None = None
 
 
 class Agenda:
@@ -110,6 +114,9 @@ class Agenda:
             return next((item for game, item in self._items.items() if not is_begun(game)), None)
 
 
+FAILED_WAIT_S: Final = 20.0
+"""Seconds for which the seats of agents that cannot play are waited for: enough to start one again."""
+
 LONG_SEED: Final = 16
 """Characters from which on a seed counts as one that cannot be found by trying all."""
 
@@ -128,6 +135,8 @@ class ModeratorSettings:
         games: how many games a session has, >= 0; None for as many as come, until the service is stopped.
         seed: the session's seed, see `seed_of`; None gives every game a fresh one.
         wait_s: seconds without enough agents after which the house closes; None for ever.
+        failed_wait_s: the same once agents have left that cannot play, for others may come in their place; nobody is
+            given up that way where games go on for ever, or are asked for one by one.
         at_once: games under way at a time, > 0.
         archive: whether there must be an analytics service, and the house closes only when it has every record.
         tickets: whether only holders of a ticket may join.
@@ -142,6 +151,7 @@ class ModeratorSettings:
         threads: threads that moderate games, > 0.
         full_s: see `moderator.engine.context.HouseContext`.
         landed: likewise.
+        received: likewise.
     """
 
     url: str = field(repr=False)
@@ -150,6 +160,7 @@ class ModeratorSettings:
     games: int | None = 1
     seed: str | None = None
     wait_s: float | None = None
+    failed_wait_s: float = FAILED_WAIT_S
     at_once: int = 1
     archive: bool = False
     tickets: bool = False
@@ -162,6 +173,7 @@ class ModeratorSettings:
     threads: int = 2
     full_s: float | None = None
     landed: Callable[[GameId, Sequence[Recorded]], None] | None = field(default=None, repr=False)
+    received: Callable[[GameId, Sequence[Entry]], None] | None = field(default=None, repr=False)
 
     def seed_of(self, number: int) -> str:
         """Return the seed of a session's game, from its number.
@@ -172,7 +184,7 @@ class ModeratorSettings:
         several games none can have it.
         """
         if self.seed is None:
-            return secrets.token_hex(16)
+            return fresh_seed()
         return self.seed if self.games == 1 else game_seed(self.seed, number)
 
     @property

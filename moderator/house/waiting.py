@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from moderator.engine.seating import Offer
@@ -24,11 +25,18 @@ BRAIN_SHOWN: Final = 80
 """Characters of a brain in a line for people."""
 
 _BRAIN_SHOWN: Final = 200
+_FAILING_SHOWN: Final = 3
+_REASON_SHOWN: Final = 160
 _COMMANDS_SHOWN: Final = 3
 
 
 def waiting_line(
-    seated: Sequence[str | None], offers: Mapping[str, Offer], lagging: Sequence[str] = (), *, archivist: bool = False
+    seated: Sequence[str | None],
+    offers: Mapping[str, Offer],
+    lagging: Sequence[str] = (),
+    failures: Mapping[str, str] = MappingProxyType({}),
+    *,
+    archivist: bool = False,
 ) -> str:
     """Return in one line what is missing.
 
@@ -36,12 +44,13 @@ def waiting_line(
         seated: who could take each seat; None where nobody can.
         offers: what those who are here offer.
         lagging: agents that get no game because they do not read their mailbox.
+        failures: why agents left that cannot play, by name.
         archivist: whether an analytics service is missing too.
     """
     agents = sorted({agent for agent in seated if agent is not None})
     who = f" by {_listed(agents, NAMES_SHOWN)}" if agents else ""
     empty = [place for place, agent in enumerate(seated, 1) if agent is None]
-    parts = [f"{len(seated) - len(empty)} of {len(seated)} seats covered{who}"]
+    parts = [*_failing(failures), f"{len(seated) - len(empty)} of {len(seated)} seats covered{who}"]
     if agents and empty and all(offers[agent].places for agent in agents):
         place, is_ = ("places", "are") if len(empty) > 1 else ("place", "is")
         parts.append(f"{place} {_listed(empty)} {is_} free")
@@ -72,6 +81,7 @@ def brains_line(
     offers: Mapping[str, Offer],
     brain_of: Callable[[str], str],
     lagging: Sequence[str] = (),
+    failures: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return in one line which brains are waited for.
 
@@ -81,9 +91,10 @@ def brains_line(
         offers: what those who are here offer.
         brain_of: returns an agent's brain.
         lagging: agents that get no game because they do not read their mailbox.
+        failures: why agents left that cannot play, by name.
     """
     missing = missing_brains(brains, seated)
-    parts = [f"{len(seated) - missing.total()} of {len(seated)} seats covered"]
+    parts = [*_failing(failures), f"{len(seated) - missing.total()} of {len(seated)} seats covered"]
     parts.append(", ".join(f"{counted(n, 'seat')} of {_brain_text(brain)}" for brain, n in sorted(missing.items())))
     parts[-1] += " missing"
     if others := sorted({brain_of(agent) for agent in offers} - set(brains)):
@@ -94,6 +105,14 @@ def brains_line(
 
 def _waiting(parts: Sequence[str]) -> str:
     return "waiting for agents: " + "; ".join(parts)
+
+
+def _failing(failures: Mapping[str, str]) -> list[str]:
+    """Return why agents cannot play, each reason once: it goes first, for a longer line may be cut."""
+    agents: dict[str, list[str]] = {}
+    for agent, reason in failures.items():
+        agents.setdefault(printable(reason, _REASON_SHOWN), []).append(agent)
+    return [f"{_listed(names, _FAILING_SHOWN)} cannot play: {reason}" for reason, names in agents.items()]
 
 
 def _lagging(agents: Sequence[str]) -> list[str]:

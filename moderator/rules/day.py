@@ -8,12 +8,12 @@ import re
 from collections import Counter
 from fractions import Fraction
 
-from moderator.rules.table import Answers, Script, Table, assessments, join, start
+from moderator.rules.table import Answers, Script, Table, assess, join, start
+from wolfbus.claims import claim_truth
 from wolfbus.draws import choose_weighted
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Ballot, Bid, Claim, Speech
-from wolfbus.messages.events import Asked, Asking, Silence, Statement, Tally
-from wolfbus.truth import claim_truth
+from wolfbus.messages.events import Asked, Asking, Exile, Silence, Statement, Tally
 
 
 def debate(table: Table) -> Script[None]:
@@ -53,7 +53,7 @@ def debate(table: Table) -> Script[None]:
         previous = answer.text
         if table.config.overlap and turn < table.config.debate_turns:
             bids = yield from start(_bidding(table, turn + 1, speaker))
-        judging = yield from start(assessments(table, statement))
+        judging = yield from assess(table, statement)
         if not table.config.overlap:
             yield from join(table, judging)
             judging = None
@@ -106,15 +106,12 @@ def vote(table: Table) -> Script[None]:
             yield claim_truth(table, statement, claims)
     judging = []
     for statement, _ in statements:
-        judging.append((yield from start(assessments(table, statement))))
+        judging.append((yield from assess(table, statement)))
     yield from join(table, *judging)
 
     count = Counter(target for target in votes.values() if target is not None)
     exiled = next((name for name, voices in count.items() if voices >= needed), None)
-    if exiled is not None:
-        table.remove(exiled)
-        table.exiled.append(exiled)
-    yield table.exile(exiled)
+    yield table.leave(Exile, exiled)
 
 
 def _ballot_paper(table: Table, voter: SeatName) -> Asking:

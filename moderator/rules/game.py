@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from moderator.rules.day import debate, vote
 from moderator.rules.night import night
-from moderator.rules.table import BatchJoin, Script, Table
+from moderator.rules.table import BatchJoin, Script, Table, assess_afterwards
 from wolfbus.config import GameConfig
 from wolfbus.draws import shuffled
 from wolfbus.errors import RulesError
@@ -64,6 +64,7 @@ def game(opened: Opened) -> Script[Ended]:
             yield from debate(table)
             yield from vote(table)
             ended = table.verdict() or _time_is_up(table)
+    yield from assess_afterwards(table)
     yield ended
     return ended
 

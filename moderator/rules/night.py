@@ -8,7 +8,7 @@ from moderator.rules.table import Answers, Script, Table, join, start
 from wolfbus.draws import choose
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.content import Choice, Proposal
-from wolfbus.messages.events import Asked, Asking, Inspection, NightOutcome
+from wolfbus.messages.events import Asked, Asking, Dawn, Inspection, NightOutcome
 from wolfbus.vocabulary import Kind
 
 
@@ -37,10 +37,7 @@ def night(table: Table) -> Script[None]:
             table.inspected.setdefault(seer, {})[inspected] = table.roles[inspected]
             table.inspected_in[seer, inspected] = table.round
             yield Inspection(round=table.round, seat=seer, target=inspected, role=table.roles[inspected])
-    if died is not None:
-        table.remove(died)
-        table.night_victims.append(died)
-    yield table.dawn(died)
+    yield table.leave(Dawn, died)
 
 
 def _hunt(table: Table, turn: int) -> Asked | None:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from wolfbus.config import GameConfig
+from wolfbus.departure import departure
 from wolfbus.messages.base import SeatName, slim, unchecked
 from wolfbus.messages.events import (
     Absent,
@@ -16,9 +17,9 @@ from wolfbus.messages.events import (
     AnyEvent,
     Asked,
     Asking,
-    Dawn,
+    Departing,
     Ended,
-    Exile,
+    Fork,
     Opened,
     Returned,
     Statement,
@@ -30,6 +31,7 @@ Answers = dict[SeatName, AnyAnswered]
 """What became of one batch, by seat, in seating order."""
 
 T = TypeVar("T")
+D = TypeVar("D", bound=Departing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Table:
 
     Attributes:
         config: the rules.
-        seed: the game's seed.
+        seed: what draws follow from now: the game's seed, and after a fork the fork's.
+        fork: where the game parts from another; None where it does not.
         roles: role of every player, in seating order.
         living: players still in the game, in seating order.
         round: rounds begun.
@@ -55,10 +58,9 @@ class Table:
         inspected_in: the round in which a seer inspected a player.
         protected: per doctor, the players it protected, by round.
         night_victims: who died at night, so was no wolf.
-        exiled: who was exiled.
         revealed: teams or roles that became public.
-        strikes: time-outs in a row, by seat.
-        absent: seats that no batch waits long for.
+        strikes: time-outs in a row, by seat; with the config's `strikes` of them a seat is absent.
+        unassessed: statements to be asked about when the game is over, each with the others who lived.
     """
 
     config: GameConfig
@@ -72,16 +74,16 @@ class Table:
     inspected_in: dict[tuple[SeatName, SeatName], int] = field(default_factory=dict)
     protected: dict[SeatName, dict[int, SeatName]] = field(default_factory=dict)
     night_victims: list[SeatName] = field(default_factory=list)
-    exiled: list[SeatName] = field(default_factory=list)
     revealed: dict[SeatName, Role | Team] = field(default_factory=dict)
     strikes: dict[SeatName, int] = field(default_factory=dict)
-    absent: set[SeatName] = field(default_factory=set)
+    fork: Fork | None = None
+    unassessed: list[tuple[Statement, tuple[SeatName, ...]]] = field(default_factory=list)
 
     @classmethod
     def of(cls, opened: Opened) -> Table:
         """Return the table as it stands before the first night."""
         roles = {seat.name: seat.role for seat in opened.seats}
-        return cls(config=opened.config, seed=opened.seed, roles=roles, living=list(roles))
+        return cls(config=opened.config, seed=opened.seed, roles=roles, living=list(roles), fork=opened.fork)
 
     def alive(self, role: Role) -> list[SeatName]:
         """Return the living players with `role`, in seating order."""
@@ -91,15 +93,31 @@ class Table:
         """Return the living players but `name`."""
         return tuple(other for other in self.living if other != name)
 
-    def remove(self, name: SeatName) -> None:
-        """Take a player out of the game."""
-        self.living.remove(name)
-        if self.config.reveal_on_death == "role":
-            self.revealed[name] = self.roles[name]
-        elif self.config.reveal_on_death == "team":
-            self.revealed[name] = team_of(self.roles[name])
+    def leave(self, kind: type[D], seat: SeatName | None, **others: Any) -> D:
+        """Take a player out of the game, and return the event that says so.
 
-    def batch(self, phase: Phase, turn: int, asks: list[Asking], about: int | None = None) -> Asked | None:
+        Args:
+            kind: the type of the event.
+            seat: who leaves by it; None if nobody does.
+            others: its fields beside `round`, who leaves and what is revealed.
+        """
+        fields: dict[str, Any] = {"round": self.round, kind.way.seat: seat, **others}
+        if seat is not None and self.config.reveal_on_death == "role":
+            fields["role"] = self.roles[seat]
+        elif seat is not None and self.config.reveal_on_death == "team":
+            fields["team"] = team_of(self.roles[seat])
+        event = kind(**fields)
+        if (departed := departure(event)) is not None:
+            self.living.remove(departed.seat)
+            if departed.how == "night":
+                self.night_victims.append(departed.seat)
+            if departed.revealed is not None:
+                self.revealed[departed.seat] = departed.revealed
+        return event
+
+    def batch(
+        self, phase: Phase, turn: int, asks: list[Asking], about: int | None = None, round_: int | None = None
+    ) -> Asked | None:
         """Return a new batch, None if there is nobody to ask: a seat without a legal answer gets no request.
 
         A number is used up either way: a seat sees the numbers of its own batches, and they must not tell who else
@@ -116,27 +134,13 @@ class Table:
             {
                 "type": "asked",
                 "batch": self.batches,
-                "round": self.round,
+                "round": self.round if round_ is None else round_,
                 "phase": phase,
                 "turn": turn,
                 "about": about,
                 "asks": answerable,
             },
         )
-
-    def dawn(self, died: SeatName | None) -> Dawn:
-        """Return the announcement of a night's outcome."""
-        return Dawn(round=self.round, died=died, role=self._role_shown(died), team=self._team_shown(died))
-
-    def exile(self, seat: SeatName | None) -> Exile:
-        """Return the announcement of a vote's effect."""
-        return Exile(round=self.round, seat=seat, role=self._role_shown(seat), team=self._team_shown(seat))
-
-    def _role_shown(self, name: SeatName | None) -> Role | None:
-        return self.roles[name] if name is not None and self.config.reveal_on_death == "role" else None
-
-    def _team_shown(self, name: SeatName | None) -> Team | None:
-        return team_of(self.roles[name]) if name is not None and self.config.reveal_on_death == "team" else None
 
     def verdict(self) -> Ended | None:
         """Return the end of the game if one side has won: no wolf lives, or they are as many as the others."""
@@ -154,17 +158,10 @@ class Table:
         """
         if outcome == "declined":
             return None
-        if outcome != "timed_out":
-            self.strikes[seat] = 0
-            if seat in self.absent:
-                self.absent.remove(seat)
-                return False
-            return None
-        self.strikes[seat] = self.strikes.get(seat, 0) + 1
-        if self.strikes[seat] >= self.config.strikes and seat not in self.absent:
-            self.absent.add(seat)
-            return True
-        return None
+        before = self.strikes.get(seat, 0)
+        now = self.strikes[seat] = before + 1 if outcome == "timed_out" else 0
+        was_absent, is_absent = before >= self.config.strikes, now >= self.config.strikes
+        return is_absent if is_absent != was_absent else None
 
 
 Script: TypeAlias = Generator[AnyEvent | BatchJoin, Sequence[Answers], T]
@@ -186,6 +183,8 @@ def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
     if not numbers:
         return [{} for _ in batches]
     answers = dict(zip(numbers, (yield BatchJoin(tuple(numbers))), strict=True))
+    if table.fork is not None and table.fork.batch in answers:
+        table.seed = table.fork.seed
     joined = [answers[batch.batch] if batch is not None else {} for batch in batches]
     for number in sorted(answers):
         for seat, answer in answers[number].items():
@@ -195,15 +194,29 @@ def join(table: Table, *batches: Asked | None) -> Script[list[Answers]]:
     return joined
 
 
-def assessments(table: Table, statement: Statement) -> Asked | None:
-    """Return the batch in which the speaker labels its statement and everybody else alive judges it."""
-    observers: tuple[SeatName, ...] = table.others(statement.speaker)
+def assess(table: Table, statement: Statement) -> Script[Asked | None]:
+    """Ask about a statement that was just made, unless that is to be done when the game is over, or never."""
+    if table.config.assess == "after":
+        table.unassessed.append((statement, table.others(statement.speaker)))
+    if table.config.assess != "live":
+        return None
+    return (yield from start(_assessments(table, statement, table.others(statement.speaker))))
+
+
+def assess_afterwards(table: Table) -> Script[None]:
+    """Ask about the statements that are left for the end, one after the other, of those who lived when it was made."""
+    for statement, observers in table.unassessed:
+        batch = _assessments(table, statement, observers)
+        yield from join(table, (yield from start(batch)))
+
+
+def _assessments(table: Table, statement: Statement, observers: tuple[SeatName, ...]) -> Asked | None:
+    """Return the batch in which the speaker labels its statement, unless it did with the words, and others judge it."""
+    asks = [Asking(kind="assess_own", seats=(statement.speaker,)), Asking(kind="assess_other", seats=observers)]
     return table.batch(
         statement.phase,
         statement.turn,
-        [
-            Asking(kind="assess_own", seats=(statement.speaker,)),
-            Asking(kind="assess_other", seats=observers),
-        ],
+        asks[1:] if table.config.label == "with" else asks,
         about=statement.statement,
+        round_=statement.round,
     )

@@ -9,7 +9,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -31,7 +31,7 @@ from wolfbus.agent.answer import answer_of
 from wolfbus.agent.outbox import Replies
 from wolfbus.config import GameConfig, rules_text
 from wolfbus.errors import PlayerError
-from wolfbus.messages.content import Ballot, Bid, Choice, Proposal
+from wolfbus.messages.content import Ballot, Bid, Choice, Consent, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask, Private, Public, PublicFact
 from wolfbus.printable import counted, error_in_words, name_of, printable, storable
 from wolfbus.view import Memory, SeatView
@@ -203,7 +203,21 @@ class HumanBrain(Agent):
         heading, *lines = question_in_words(ask, view)
         self._screen.say([heading], "bold")
         self._screen.say(lines)
-        return self._await_answer(ask, view, due)
+        answer = self._await_answer(ask, view, due)
+        content = answer.content
+        if not view.config.labels_words or not isinstance(content, Speech | Ballot):
+            return answer
+        words = content.text if isinstance(content, Speech) else content.reason
+        return answer if not words else self._with_label(answer, words, ask, view, due)
+
+    def _with_label(self, answer: Answer, words: str, ask: Ask, view: SeatView, due: float) -> Answer:
+        """Have words labelled before anybody hears them; they go without a label where none comes."""
+        label_ask, view_after = view.imagined(ask, words)
+        self._screen.say(question_in_words(label_ask, view_after))
+        label = self._await_answer(label_ask, view_after, due).content
+        if not isinstance(label, Label) or not isinstance(answer.content, Speech | Ballot):
+            return answer
+        return replace(answer, content=answer.content.model_copy(update={"label": label}))
 
     def _await_answer(self, ask: Ask, view: SeatView, due: float) -> Answer:
         while True:
@@ -321,11 +335,16 @@ class PageBrain(Agent):
 
 
 def _answer_from_page(
-    replies: Replies, config: GameConfig, ask: Ask, members: dict[str, Any] | None, thought: str | None
+    replies: Replies,
+    config: GameConfig,
+    ask: Ask,
+    members: dict[str, Any] | None,
+    thought: str | None,
+    consent: Consent | None,
 ) -> str | None:
     """Send an answer; returns what is wrong with it, None if nothing is."""
     if members is None:
-        replies.answer(ask, default_of(ask))
+        replies.answer(ask, replace(default_of(ask), consent=consent))
         return None
     try:
         content = answer_of(ask.kind, members).content
@@ -341,5 +360,5 @@ def _answer_from_page(
     words = "".join(str(value) for value in values if isinstance(value, str | tuple) and value)
     if len(words.encode()) > room:
         return f"that is too long; {room} bytes are read at most"
-    replies.answer(ask, Answer(content, thought=thought or None))
+    replies.answer(ask, Answer(content, thought=thought or None, consent=consent))
     return None

@@ -105,7 +105,7 @@ def _assessment(line: str, *, is_label: bool) -> Content | Typo:
         if because:
             assessment.reasoning = line[because.end() :].strip()
             break
-        mistake = assessment.take(token.group().rstrip(",;:"))
+        mistake = assessment.read_word(token.group().rstrip(",;:"))
         if mistake is not None:
             return Typo(mistake)
         position = token.end()
@@ -126,8 +126,8 @@ class _Assessment:
         self._numbers: list[float] = []
         self.reasoning = ""
 
-    def take(self, token: str) -> str | None:
-        """Take in one word; return what is wrong with it."""
+    def read_word(self, token: str) -> str | None:
+        """Read one word more; return what is wrong with it."""
         word = token.casefold()
         if word in _FLAGS:
             if self._deceptive not in {None, _FLAGS[word]}:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from wolfbus.agent import Answer
+from wolfbus.departure import departure, departure_in_words
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT, Ballot, Bid, Choice, Content, Judgement, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, Silence, Statement, Tally
+from wolfbus.messages.events import Dawn, Departing, Ended, Exile, Inspection, Silence, Statement, Tally
 from wolfbus.messages.requests import Ask, PublicFact, Revealed, Whispered
 from wolfbus.package_data import Lines, PackageData, Prose, read_data
 from wolfbus.printable import STATEMENT_SHOWN, counted, in_plain_words, name_of, printable, spoken
-from wolfbus.roles import ACTS, team_of
+from wolfbus.roles import ACTS, FACTS, team_of
 from wolfbus.view import Memory, OwnAnswer, OwnJudgement, SeatView
 from wolfbus.vocabulary import DECEPTIONS, ROLES, Ending, Kind
 
@@ -190,7 +191,11 @@ class UnreadNews:
         lines = [] if self.lines else list(_seat_in_words(view))
         lines += [line for fact in view.public[self._public :] for line in _fact_in_words(view, fact)]
         lines += [line for memory in view.private[self._private :] for line in _memory_in_words(view, memory)]
-        self._public, self._private = len(view.public), len(view.private)
+        # one that is asked about an earlier moment knows less
+        self._public, self._private = (
+            max(self._public, len(view.public)),
+            max(self._private, len(view.private)),
+        )
         self.lines += lines
         return lines
 
@@ -210,19 +215,10 @@ def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
     elif isinstance(fact, Silence):
         verb = "have" if fact.seat == view.me else "has"
         yield f"  {name_or_you(view, fact.seat)} {verb} the floor and say{'' if fact.seat == view.me else 's'} nothing."
-    elif isinstance(fact, Dawn):
-        yield f"Night {fact.round} is over: {_subject(view, fact.died, 'died')}{_revealed(fact)}."
-        if fact.died == view.me:
-            yield f"The Werewolves killed you in night {fact.round}. {_WORDS.out}"
     elif isinstance(fact, Tally):
         yield from _tally_in_words(view, fact)
-    elif isinstance(fact, Exile):
-        exiled = _subject(view, fact.seat, "exiled", passive=True)
-        yield f"{exiled[:1].upper()}{exiled[1:]}{_revealed(fact)}."
-        if fact.seat == view.me:
-            against = [name for name, target in view.tallies.get(fact.round, {}).items() if target == view.me]
-            votes = f"{counted(len(against), 'vote')}: {names_of(against)}"
-            yield f"You were exiled on day {fact.round} by {votes}. {_WORDS.out}"
+    elif isinstance(fact, Departing):
+        yield from _departure_in_words(view, fact)
     elif isinstance(fact, Ended):
         how = f"{_WORDS.winners[fact.winner or 'nobody']}, {_WORDS.endings[fact.reason]}"
         yield f"The game is over after {counted(fact.rounds, 'round')}: {how}."
@@ -234,14 +230,25 @@ def _fact_in_words(view: SeatView, fact: PublicFact | Part) -> Iterator[str]:
         yield f"{in_plain_words(plain(fact))}."
 
 
-def _subject(view: SeatView, name: SeatName | None, verb: str, *, passive: bool = False) -> str:
-    be = ("are " if name == view.me else "is ") if passive else ""
-    return f"{'nobody' if name is None else name_or_you(view, name)} {be}{verb}"
-
-
-def _revealed(fact: Dawn | Exile) -> str:
-    role_or_team = fact.role or fact.team
-    return f" ({role_or_team})" if role_or_team is not None else ""
+def _departure_in_words(view: SeatView, fact: Departing) -> Iterator[str]:
+    """Yield who leaves the game by a fact; and to who it is, what comes of that."""
+    departed = departure(fact)
+    who = "nobody" if departed is None else name_or_you(view, departed.seat)
+    role_or_team = f" ({departed.revealed})" if departed is not None and departed.revealed is not None else ""
+    if isinstance(fact, Dawn):
+        yield f"Night {fact.round} is over: {who} died{role_or_team}."
+        by = f"The Werewolves killed you in night {fact.round}"
+    else:
+        words = departure_in_words(fact, who)
+        yield f"{words[:1].upper()}{words[1:]}{role_or_team}."
+        by = "" if departed is None else f"You were {departed.way.fate_in(departed.round)}"
+    if departed is None or departed.seat != view.me:
+        return
+    if isinstance(fact, Exile):
+        against = [name for name, target in view.tallies.get(fact.round, {}).items() if target == view.me]
+        by += f" by {counted(len(against), 'vote')}: {names_of(against)}"
+    acts_by_day = any(act.span == "day" for act in FACTS[view.role].acts.values())
+    yield f"{by}. {_WORDS.out.format(asked='' if acts_by_day else ' and asked nothing more')}"
 
 
 def _vote(view: SeatView, statement: Statement) -> str:
@@ -286,15 +293,12 @@ def _own_answer(view: SeatView, answer: OwnAnswer) -> Iterator[str]:
         yield f"Counted: {content_in_words(answer.content, view, answer.about)}"
 
 
-_LEFT = {"night": "killed at night", "exile": "exiled"}
-
-
 def table_in_words(view: SeatView) -> Iterator[str]:
     """Return the lines of the table, from nothing but the seat's view."""
     width = max((len(name_of(name)) for name in view.names), default=0)
     yield f"Round {view.round}, as {name_of(view.me)} ({view.role}) sees it"
     for name in view.names:
-        how = _LEFT[view.dead[name]] if name in view.dead else "alive"
+        how = view.departures[name].way.fate if name in view.dead else "alive"
         yield f"  {name_of(name):<{width}}  {how:<15}  {_role_known(view, name):<23}  {_suspected(view, name)}".rstrip()
     for round_, votes in view.tallies.items():
         cast = "; ".join(

@@ -93,6 +93,15 @@ class Accounts:
             }
             return {"total": _merged(self._sums.values()).figures(), "models": models}
 
+    def so_far(self) -> tuple[int, float | None, int]:
+        """Return calls, probes left out, US dollars as far as known, and tokens."""
+        with self._lock:
+            sums = list(self._sums.values())
+            costs = [part.usage.cost.total() for part in sums]
+            counted = [cost for cost in costs if cost is not None]
+            tokens = sum(part.usage.tokens("prompt_tokens", "completion_tokens") or 0 for part in sums)
+            return sum(part.usage.calls - part.probes for part in sums), math.fsum(counted) if counted else None, tokens
+
     def lines(self) -> list[str]:
         """Return one line per model for people, and one of all where there are several; none without a call."""
         with self._lock:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from players.llm.endpoint import Server
-from players.llm.limits import Permit
+from players.llm.gate import Permit
 from players.llm.loop import format_seconds, loop_time
 from players.llm.provider import (
     TOKENS,
@@ -22,10 +22,10 @@ from players.llm.provider import (
     Request,
 )
 from wolfbus.messages.calls import Scalar
+from wolfbus.patience import Backoff
 
 if TYPE_CHECKING:
     from players.llm.budget import Budget, Reservation
-    from players.llm.circuit import Backoff
 
 LONGEST_PAUSE: Final = 60.0
 """Seconds for which one server's answer keeps all other calls from it."""
@@ -67,7 +67,7 @@ class Attempts:
         self._limit = PROBE_ATTEMPTS if self._probes else server.endpoint.attempts
         self._charged = False
         self._began = loop_time()
-        self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose)
+        self._attempt_s: float | None = getattr(self._model.timeouts, question.purpose, None)
         self._rank = (question.purpose in _DEFERRED, next(server.gate.numbers))
         self._attempts = 0
         self._tries = 0
@@ -113,7 +113,7 @@ class Attempts:
 
     async def _reply(self) -> ProviderReply:
         reply = await self._reply_within(self._model.max_tokens)
-        if reply.cut and not self._probes:
+        if reply.cut and not reply.repeats and not self._probes:
             # should the second attempt fail, half a reply is worth more than none
             self._cut_reply = reply
             reply = await self._reply_within(2 * self._model.max_tokens)
@@ -164,12 +164,9 @@ class Attempts:
         if failure.wait is not None and failure.wait >= time_left:
             raise Failed(_too_long(failure, failure.wait))
         wait = failure.wait or 0.0
-        # in a queue never nothing, as a draw in other cases may be: there is no bound on these attempts but time
-        shortest = self._backoff.bound(1) / 2 if queued else 0.0
-        delay = min(
-            max(shortest, self._backoff.delay(self._busy_replies if queued else self._tries)), (time_left - wait) / 2
-        )
-        if delay < shortest and wait < shortest:
+        delay = min(self._backoff.delay(self._busy_replies if queued else self._tries), (time_left - wait) / 2)
+        if queued and max(delay, wait) < self._backoff.shortest():
+            # in a queue nothing bounds the attempts but time, so they do not come closer and closer together
             raise Failed(failure)
         # busy, the gate keeps everybody waiting, and the jitter keeps them from all coming back at once
         await asyncio.sleep(delay if busy else wait + delay)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from players.llm.gateway import Gateway, Job
-from players.llm.prompts.forms import part_name
+from players.llm.prompts.forms import DESCRIPTIONS, part_name
 from players.llm.prompts.writer import Prompt, PromptWriter
 from players.llm.provider import TOKENS, Completion, ModelQuestion
 from players.llm.settings import Model
 from wolfbus.agent import Agent, Answer
 from wolfbus.agent.outbox import Replies
 from wolfbus.messages.calls import REPLY_KEPT, Call
-from wolfbus.messages.content import Ballot, Speech
+from wolfbus.messages.content import Ballot, Label, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.printable import error_in_words
 from wolfbus.reading import Question, Read, read, read_parts
@@ -44,6 +44,7 @@ class Turn:
         bid_max: the highest bid.
         deadline: monotonic time by which the reply must be there.
         hurried: whether that is sooner than usual.
+        attached: whether the label goes with the words, rather than by a request of its own.
     """
 
     asks: tuple[Ask, ...]
@@ -54,6 +55,7 @@ class Turn:
     bid_max: int
     deadline: float
     hurried: bool = False
+    attached: bool = False
 
     @property
     def answer_count(self) -> int:
@@ -79,10 +81,11 @@ class Turn:
 
     def _read_parts(self, text: str) -> dict[str, Read]:
         questions = {
-            part_name(ask.kind, ask.about): Question(ask.kind, ask.legal, self.names, self.bid_max) for ask in self.asks
+            part_name(ask.kind, ask.about): Question(ask.kind, ask.legal, self.names, self.bid_max, DESCRIPTIONS)
+            for ask in self.asks
         }
         if self.labels:
-            questions["label"] = Question("assess_own", None, self.names, self.bid_max)
+            questions["label"] = Question("assess_own", None, self.names, self.bid_max, DESCRIPTIONS)
         elif len(self.asks) == 1:
             return {name: read(text, question) for name, question in questions.items()}
         return read_parts(text, questions)
@@ -171,9 +174,12 @@ class ModelBrain(Agent):
 
     def _turn(self, group: tuple[Ask, ...], view: SeatView, outlet: Replies) -> Turn | None:
         """Write the prompt of one call; None if that failed, and its requests are answered so."""
-        labels = view.config.protocol == "compact" and (
+        labels = view.config.label_asked != "after" and (
             group[0].kind == "speak" or (group[0].kind == "vote" and view.config.vote_reasons)
         )
+        if view.config.assess == "after" and group[0].about is not None:
+            # what it knew then is no beginning of what it knows now
+            self._writer = self._writer.anew()
         if labels:
             # a statement is labelled before the next one is made: what is left belongs to one that came too late
             self._labels.clear()
@@ -188,7 +194,10 @@ class ModelBrain(Agent):
             return None
         outlet.segments(prompt.fresh)
         deadline, hurried = self._deadline(group, view)
-        return Turn(group, labels, prompt, view.me, view.names, view.config.bid_max, deadline, hurried)
+        config = view.config
+        return Turn(
+            group, labels, prompt, view.me, view.names, config.bid_max, deadline, hurried, attached=config.labels_words
+        )
 
     def _deadline(self, group: Sequence[Ask], view: SeatView) -> tuple[float, bool]:
         """Return until when a reply is worth waiting for, in monotonic time, and whether that is less than usual."""
@@ -219,15 +228,23 @@ class ModelBrain(Agent):
 
     async def _ask_and_reask(self, turn: Turn, outlet: Replies) -> None:
         completion, answers = await self._ask(turn, turn.prompt, outlet)
+        if self._gateway.has_ended(completion):
+            self._drop(turn, outlet)
+            return
         unread = self._submit(turn, answers, outlet)
         if not unread:
             return
         if completion.error is None and time.monotonic() < turn.deadline:
             reply = completion.text or completion.refusal or ""
             note = "; ".join(dict.fromkeys(answers[name].note or "unusable" for name in unread))
+            if completion.repeats:
+                note = f"it repeats itself until it is cut off; be brief; {note}"
             prompt = self._writer.reask(turn.prompt, reply, note)
             outlet.segments(prompt.fresh)
             completion, second = await self._ask(turn, prompt, outlet, reask=True)
+            if self._gateway.has_ended(completion):
+                self._drop(turn, outlet)
+                return
             if completion.error is None and not completion.timed_out:
                 # a label goes with the words that it came with
                 answers.pop("label", None)
@@ -237,6 +254,12 @@ class ModelBrain(Agent):
                     if name in unread or name == "label"
                 }
         self._submit(turn, answers, outlet, unread)
+
+    @staticmethod
+    def _drop(turn: Turn, outlet: Replies) -> None:
+        """Leave requests open: the game is broken off, and whoever goes on with it asks again."""
+        for ask in turn.asks:
+            outlet.drop(ask.id)
 
     async def _ask(
         self, turn: Turn, prompt: Prompt, outlet: Replies, *, reask: bool = False
@@ -251,7 +274,8 @@ class ModelBrain(Agent):
             model, first.kind, first.id, prompt.messages, prompt.form, turn.deadline, turn.hurried, chain=prompt.chain
         )
         completion = await self._gateway.complete(question)
-        outlet.called(call_record(turn, self._model, prompt, completion, reask=reask))
+        if completion.attempts or not self._gateway.has_ended(completion):
+            outlet.called(call_record(turn, self._model, prompt, completion, reask=reask))
         answers = turn.read(completion)
         if completion.attempts or completion.cassette or not completion.timed_out:
             # one that only waited for our own limits says nothing of the model
@@ -276,7 +300,9 @@ class ModelBrain(Agent):
             if answer.content is None and not last:
                 unread.append(name)
                 continue
-            if turn.labels:
+            if turn.labels and turn.attached:
+                answer = _labelled(answer, answers.get("label"))
+            elif turn.labels:
                 self._keep_label(answer, answers.get("label"))
             outlet.answer(ask, answer)
         return unread
@@ -287,6 +313,13 @@ class ModelBrain(Agent):
         text = content.text if isinstance(content, Speech) else content.reason if isinstance(content, Ballot) else None
         if label is not None and label.content is not None and text:
             self._labels[text.strip()] = label
+
+
+def _labelled(answer: Answer, label: Answer | None) -> Answer:
+    """Return words with the label that came with them; without it where that cannot be read."""
+    if not isinstance(answer.content, Speech | Ballot) or label is None or not isinstance(label.content, Label):
+        return answer
+    return replace(answer, content=answer.content.model_copy(update={"label": label.content}))
 
 
 def _why_unread(completion: Completion, answers: Mapping[str, Answer]) -> str | None:

@@ -163,7 +163,7 @@ def refusal_of(spent: Amount, usd: Decimal | None, tokens: int | None, worst: Am
         call: the call.
     """
     if usd is not None and spent.usd + worst.usd > usd:
-        before, limit, more = (dollars(amount, 4) for amount in (spent.usd, usd, worst.usd))
+        before, limit, more = dollars(spent.usd, 4), dollars(usd, 4), dollars(worst.usd, 4)
     else:
         before, limit, more = f"{spent.tokens:,}", f"{tokens:,} tokens", f"{worst.tokens:,}"
     return f"the budget ends here: {before} of {limit} spent, and the next call could take up to {more} ({call})"

@@ -12,7 +12,6 @@ import contextlib
 import dataclasses
 import json
 import logging
-import secrets
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -26,7 +25,9 @@ from players.llm.provider import WORDS, Completion, ModelQuestion
 from wolfbus.canonical import canonical, sha256_hex
 from wolfbus.closable import Closable
 from wolfbus.errors import CassetteError, RecordError, first_fault, reason_of
+from wolfbus.fresh import fresh_name
 from wolfbus.messages.calls import Scalar
+from wolfbus.record.reader import open_lines
 from wolfbus.record.writer import RecordFile
 
 _log = logging.getLogger(__name__)
@@ -113,7 +114,7 @@ class Cassette(Closable):
         """
         cassette = cls(Path(folder), plays=False)
         cassette._read_all()
-        name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z-{secrets.token_hex(4)}.ndjson"
+        name = f"{fresh_name(f'{datetime.now(UTC):%Y%m%dT%H%M%S.%f}Z')}.ndjson"
         with _as_cassette_error():
             cassette._file = RecordFile(cassette.folder / name)
         return cassette
@@ -203,38 +204,44 @@ class Cassette(Closable):
 
     def _read_all(self) -> None:
         try:
-            for path in sorted(self.folder.glob("*.ndjson")):
-                self._read(path)
+            paths = sorted(self.folder.glob("*.ndjson"))
         except OSError as error:
             raise CassetteError(
                 f"cassette {error.filename or self.folder}: cannot be read: {reason_of(error)}"
             ) from None
+        for path in paths:
+            self._read(path)
 
     def _read(self, path: Path) -> None:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
+        try:
+            for number, line in enumerate(open_lines(path), 1):
                 if not line.endswith(b"\n"):
                     _log.warning(
                         "cassette %s: line %d was cut off when its process ended; it is left out", path, number
                     )
                     return
-                try:
-                    value = json.loads(line, parse_constant=_refuse_constant)
-                    if number == 1:
-                        self._check_header(path, value)
-                    else:
-                        entry = _Entry.model_validate(value)
-                        del value["hash"]
-                        if _hash_of(value) != entry.hash:
-                            raise CassetteError(
-                                f"cassette {path}: line {number}: its hash is not that of its content: "
-                                "the line was changed after it was recorded"
-                            )
-                        self._add(entry)
-                except ValidationError as error:
-                    raise CassetteError(f"cassette {path}: line {number}: {first_fault(error)}") from None
-                except (ValueError, RecursionError):
-                    raise CassetteError(f"cassette {path}: line {number}: that is no line of JSON") from None
+                self._read_line(path, number, line)
+        except RecordError as error:
+            raise CassetteError(f"cassette {path}: {str(error).removeprefix(f'{path}: ')}") from None
+
+    def _read_line(self, path: Path, number: int, line: bytes) -> None:
+        try:
+            value = json.loads(line, parse_constant=_refuse_constant)
+            if number == 1:
+                self._check_header(path, value)
+            else:
+                entry = _Entry.model_validate(value)
+                del value["hash"]
+                if _hash_of(value) != entry.hash:
+                    raise CassetteError(
+                        f"cassette {path}: line {number}: its hash is not that of its content: "
+                        "the line was changed after it was recorded"
+                    )
+                self._add(entry)
+        except ValidationError as error:
+            raise CassetteError(f"cassette {path}: line {number}: {first_fault(error)}") from None
+        except (ValueError, RecursionError):
+            raise CassetteError(f"cassette {path}: line {number}: that is no line of JSON") from None
 
     def _check_header(self, path: Path, value: Any) -> None:
         version = value.get("format") if isinstance(value, dict) else None
@@ -342,7 +349,7 @@ def _played(recorded: Completion) -> Completion:
     timed_out = recorded.timed_out and recorded.attempts > 0
     return dataclasses.replace(
         recorded, timed_out=timed_out, attempts=0, cost_usd=None, url=None, failures=(), cassette=True
-    )  # fmt: skip
+    )
 
 
 def _with_words_of(recorded: Completion, completion: Completion) -> Completion:

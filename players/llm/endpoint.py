@@ -11,8 +11,7 @@ from collections import deque
 from dataclasses import replace
 from typing import Final
 
-from players.llm.circuit import Tempo
-from players.llm.limits import Gate
+from players.llm.gate import Gate, Tempo
 from players.llm.loop import loop_time
 from players.llm.provider import (
     Completion,
@@ -75,6 +74,10 @@ class Capability:
             if shape.system:
                 self.shape = replace(shape, system=False)
                 logger.info("%s takes no system message: its text heads the user's", self.name)
+        elif lack == "lengths":
+            if shape.lengths:
+                self.shape = replace(shape, lengths=False)
+                logger.info("%s takes no bounds on texts in a JSON Schema: they are told in words alone", self.name)
         elif lack == "mode":
             if shape.mode == sent.mode:
                 self.shape = replace(shape, mode=_NEXT_MODE[sent.mode])
@@ -125,7 +128,7 @@ FORM: Final = Form(
     {
         "type": "object",
         "properties": {
-            "thought": {"type": "string", "description": "a few words"},
+            "thought": {"type": "string", "description": "a few words", "maxLength": 100},
             "target": {"type": ["string", "null"], "enum": ["Ann", "Bob", None]},
             "bid": {"type": "integer", "enum": [0, 1, 2]},
             "sure": {"type": "boolean"},

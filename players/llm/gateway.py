@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Final
@@ -16,13 +17,14 @@ from players.llm.accounts import Accounts, cost_of
 from players.llm.attempts import Attempts
 from players.llm.budget import Budget
 from players.llm.cassette import Cassette
-from players.llm.circuit import Backoff, Tempo
 from players.llm.endpoint import SMALL_PROMPT, Server, keeps_form, probe_question
+from players.llm.gate import Tempo
 from players.llm.keys import Keys
 from players.llm.loop import Job, Loop
-from players.llm.provider import Completion, ModelQuestion, OpenProvider, open_provider
+from players.llm.provider import Completion, ModelQuestion, OpenProvider, Provider, open_provider
 from players.llm.settings import Endpoint, Model
 from wolfbus.errors import BudgetSpent, CassetteError, ConfigError, GivenUp, PlayerError, WolfError
+from wolfbus.patience import Backoff
 from wolfbus.printable import printable
 
 __all__ = ["Backoff", "Budget", "Cassette", "Gateway", "Job", "Tempo"]
@@ -36,13 +38,13 @@ class Gateway:
     A question goes through these steps:
 
     1. A cassette that holds the reply gives it, and no server is asked.
-    2. The endpoint's circuit: calls wait while it is down, and fail at once if it stays down.
-    3. Its gate: calls in flight, requests and tokens per minute, pauses that the server asked for. What the game
-       waits for goes before judgements and labels.
-    4. The budget sets aside what the request could take.
-    5. The request, within its time; it is tried again where that makes sense, in another shape where the server does
+    2. The endpoint's gate: calls in flight, requests and tokens per minute, pauses that the server asked for. What the
+       game waits for goes before judgements and labels. While the endpoint is down calls wait, and fail at once if it
+       stays down.
+    3. The budget sets aside what the request could take.
+    4. The request, within its time; it is tried again where that makes sense, in another shape where the server does
        not take this one, and with more room where the reply was cut off before it said anything.
-    6. Tokens are counted, the cassette is kept.
+    5. Tokens are counted, the cassette is kept.
 
     A model that was given up is asked no more; its brains say with `note_reading` what its replies were read as.
 
@@ -79,10 +81,19 @@ class Gateway:
         self._unread = _Unread(give_up)
         self._ended: WolfError | None = None
         self._providers = providers
+        # of whoever opens it, not of the thread of the first call: a provider may look there whose calls it makes
+        self._context = copy_context()
         self._keys = Keys(environment)
         self._tempo = tempo
         self._servers: dict[Endpoint, Server] = {}
         self._loop = Loop("model-gateway")
+
+    def has_ended(self, completion: Completion) -> bool:
+        """Return whether there is no reply since nothing can be asked any more: it says nothing of the model."""
+        return self._ended is not None and completion.error == str(self._ended)
+
+    def _open(self, endpoint: Endpoint) -> Provider:
+        return self._context.copy().run(self._providers, endpoint, self._keys)
 
     def start(self, jobs: Sequence[Coroutine[Any, Any, None]]) -> list[Job]:
         """Begin jobs, in order, and return at once; safe from any thread.
@@ -173,7 +184,7 @@ class Gateway:
         wrong: dict[str, None] = {}
         for model in models:
             try:
-                url = self._providers(model.endpoint, self._keys).url
+                url = self._open(model.endpoint).url
             except PlayerError as error:
                 # of an endpoint, and said once for all its models
                 wrong[str(error)] = None
@@ -254,7 +265,7 @@ class Gateway:
     def _server(self, endpoint: Endpoint) -> Server:
         server = self._servers.get(endpoint)
         if server is None:
-            server = self._servers[endpoint] = Server(endpoint, self._providers(endpoint, self._keys), self._tempo)
+            server = self._servers[endpoint] = Server(endpoint, self._open(endpoint), self._tempo)
         return server
 
     def _give_up(self, why: str, question: ModelQuestion) -> None:

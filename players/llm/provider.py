@@ -1,7 +1,7 @@
 """`Provider`: a server of language models as the gateway sees it, and what goes to it and comes back in our own words.
 
-A provider is one module with a function ``open_provider(endpoint, keys)``: one of `players.llm.providers`, or any that
-the settings name with its package: ``provider = "mypackage.mine"`` in an ``[endpoints]`` table. What it needs can be
+A provider is one module with a function ``open_provider(endpoint, keys)``: one of `players.llm.providers`, or any other
+that the settings name: ``provider = "mine"`` or ``"mypackage.mine"`` in an ``[endpoints]`` table. What it needs can be
 imported from here, the settings `Endpoint` and `Model` included.
 """
 
@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from players.llm.keys import Keys
 from players.llm.settings import Endpoint, Model
+from players.user_module import import_user_module, is_missing
 from wolfbus.errors import PlayerError, WolfError
 from wolfbus.messages.calls import ChatRole, Scalar
 from wolfbus.printable import error_in_words
+from wolfbus.reading.repetition import repetition_start
 from wolfbus.reading.text import object_extent
 from wolfbus.vocabulary import Kind
 
-Purpose: TypeAlias = Kind | Literal["probe"]
-"""What a call is for: the kind of its first request, or finding out whether a model answers at all."""
+Purpose: TypeAlias = Kind | Literal["probe", "annotate"]
+"""What a call is for: the kind of its first request, finding out whether a model answers at all, or what a reader makes
+of a statement after the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Form:
     Attributes:
         name: names the form to the server; letters, digits and underscores, such as ``bid`` or ``judge_and_bid``.
         schema: JSON Schema of the reply, within what servers take in strict mode: objects with all members required
-            and no others, enums, arrays, numbers, strings, null.
+            and no others, enums, arrays, numbers, strings, null; and, for those that take it, ``maxLength``.
     """
 
     name: str
@@ -114,6 +118,11 @@ class ProviderReply:
         """Whether the bound on its length was reached before there was anything to use."""
         return self.finish == "length" and not self.refusal and not _holds_object(self.text or "")
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it had come to repeat itself when it was cut off: with more room it would do so for longer."""
+        return self.finish == "length" and repetition_start(self.text or "") is not None
+
     def mapped(self, change: Callable[[str], str]) -> ProviderReply:
         """Return the reply with all its words changed."""
         words = {name: getattr(self, name) for name in WORDS}
@@ -160,9 +169,9 @@ Mode: TypeAlias = Literal["schema", "object", "text"]
 
 TokensName: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 
-Lack: TypeAlias = Literal["tokens", "top_p", "temperature", "reasoning_effort", "system", "mode"]
-"""What of a request a server does not take: the name of the bound on the reply, a setting, a message of the system, the
-way in which the reply is held to its form.
+Lack: TypeAlias = Literal["tokens", "top_p", "temperature", "reasoning_effort", "system", "lengths", "mode"]
+"""What of a request a server does not take: the name of the bound on the reply, a setting, a message of the system,
+bounds on texts in a JSON Schema, the way in which the reply is held to its form.
 """
 
 Trouble: TypeAlias = Literal["connection", "timeout", "server", "garbage", "busy", "rejected"]
@@ -194,12 +203,14 @@ class Shape:
         tokens: the member that bounds the reply; None if neither is taken.
         dropped: settings that the server rejected.
         system: whether the system has a message of its own; if not, its text heads the first of the user's.
+        lengths: whether a JSON Schema bounds its texts.
     """
 
     mode: Mode = "schema"
     tokens: TokensName | None = "max_tokens"
     dropped: frozenset[str] = frozenset()
     system: bool = True
+    lengths: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +238,11 @@ class Request:
         """The model's settings that are sent."""
         values = {name: getattr(self.model, name) for name in SETTINGS if name not in self.shape.dropped}
         return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The form's JSON Schema, as the server takes it."""
+        return self.form.schema if self.shape.lengths else _without_lengths(self.form.schema)
 
     @property
     def parameters(self) -> dict[str, Scalar]:
@@ -323,12 +339,17 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
     Raises:
         PlayerError: there is none of that name, or it cannot be used; or it cannot be asked, as without a key.
     """
-    name = endpoint.provider if "." in endpoint.provider else f"{_PACKAGE}.{endpoint.provider}"
+    name = endpoint.provider
+    if "." not in name and find_spec(f"{_PACKAGE}.{name}") is not None:
+        name = f"{_PACKAGE}.{name}"
     try:
-        module = import_module(name)
+        module = import_user_module(name)
     except (Exception, SystemExit) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-            raise PlayerError(f'there is no provider "{endpoint.provider}": no module {name}') from None
+        if is_missing(name, error):
+            builtin = "" if "." in name else "; wolfbus has openai and mock"
+            raise PlayerError(
+                f'there is no provider "{name}": no such module is installed, or in {Path.cwd()}{builtin}'
+            ) from None
         cause = error_in_words(error, _CAUSE_SHOWN)
         raise PlayerError(f'provider "{endpoint.provider}": importing {name} failed: {cause}') from error
     if not callable(getattr(module, "open_provider", None)):
@@ -345,6 +366,15 @@ def open_provider(endpoint: Endpoint, keys: Keys) -> Provider:
             f'provider "{endpoint.provider}": what open_provider of {name} returns has no {", ".join(lacking)}'
         )
     return provider
+
+
+def _without_lengths(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without bounds on texts, at any depth."""
+    return {
+        key: _without_lengths(value) if isinstance(value, Mapping) else value
+        for key, value in schema.items()
+        if key != "maxLength"
+    }
 
 
 def _holds_object(text: str) -> bool:

@@ -138,7 +138,7 @@ class RedisBudget:
     def _run(self, *words: str, patience_s: float | None = None) -> tuple[str, Amount, str]:
         """Return the verdict, what is spent, and the call that ended it."""
         reply = self._links.call(self._script, self._keys, words, self._doing, patience_s)
-        verdict, usd, tokens, ended = (value.decode(errors="replace") for value in reply)
+        verdict, usd, tokens, ended = [value.decode(errors="replace") for value in reply]
         return verdict, _amount(usd, tokens), ended
 
 

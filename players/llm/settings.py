@@ -73,7 +73,7 @@ class Endpoint(_Settings):
     """Tries of one call, the first included, while its time lasts; 429s are not counted."""
     provider: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")] = "openai"
     """How it is spoken to: "openai" as to OpenAI's own servers; "mock" answers by itself, without a server; or the
-    dotted name of a Python module with a provider of yours."""
+    name of a Python module with a provider of yours, installed or in the current directory."""
     cache: Literal["auto", "key", "marks"] = "auto"
     """How the server is told which beginnings of prompts come again: "auto" not at all, for servers that find out by
     themselves (OpenAI, DeepSeek, vLLM, SGLang, llama.cpp); "key" also sends ``prompt_cache_key``, one for each seat, by

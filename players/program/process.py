@@ -19,7 +19,7 @@ from typing import IO, Final, Literal, TypeAlias
 
 from players.program.protocol import Splitter
 from players.program.stderr import open_stderr
-from wolfbus.service.supervisor import signal_group, signal_name
+from wolfbus.service.child import let_end, signal_group, signal_name, start_child
 
 GRACE_S: Final = 1.0
 """Seconds that a child gets to leave by itself, and then again after SIGTERM."""
@@ -78,15 +78,13 @@ class ChildProcess:
             undo.callback(self._selector.close)
             self._stderr = open_stderr(seat, logs)
             undo.callback(self._stderr.close)
-            self._popen = subprocess.Popen(  # noqa: S603 - the user's own command, and no shell reads it
+            self._popen = start_child(
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr.fd,
                 env=environment(os.environ),
                 bufsize=0,
-                # a group of its own, so that all it starts can be ended with it, and Ctrl-C leaves its end to us
-                start_new_session=True,
             )
             undo.callback(self.kill)
             self._stdin, self._stdout = _nonblocking(self._popen.stdin), _nonblocking(self._popen.stdout)
@@ -184,13 +182,8 @@ class ChildProcess:
             self._send_last(bye)
         if self._popen.stdin is not None:
             self._popen.stdin.close()
-        for sign in (None, signal.SIGTERM, signal.SIGKILL):
-            if sign is not None:
-                signal_group(self.pid, sign)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(GRACE_S)
-                break
-        self._kill_group()
+        let_end(self._popen, by_itself_s=GRACE_S, asked_s=GRACE_S)
+        self.kill()
         self._stderr.close()
         self._selector.close()
         if self._popen.stdout is not None:

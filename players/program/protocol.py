@@ -53,6 +53,11 @@ def hello_line(view: SeatView) -> bytes:
 
 
 def ask_line(ask: Ask, view: SeatView) -> bytes:
+    """Return one request as a line."""
+    return _line(ask_message(ask, view))
+
+
+def ask_message(ask: Ask, view: SeatView) -> dict[str, Any]:
     """Return one request, with everything that its seat knows."""
     request: dict[str, Any] = {
         "v": LINE_PROTOCOL,
@@ -84,21 +89,26 @@ def ask_line(ask: Ask, view: SeatView) -> bytes:
         "votes": _votes(view),
         "rules": _rules(view),
     }
-    return _line(request)
+    return request
 
 
 def bye_line(view: SeatView | None) -> bytes:
     """Return the last line: the game is over, or was broken off; it is not answered."""
+    return _line({"v": LINE_PROTOCOL, "type": "bye"} if view is None else bye_message(view))
+
+
+def bye_message(view: SeatView) -> dict[str, Any]:
+    """Return how a game has ended for a seat; nothing of that where it was broken off."""
     bye: dict[str, Any] = {"v": LINE_PROTOCOL, "type": "bye"}
-    if view is not None and view.ended is not None:
+    if view.ended is not None:
         ended = view.ended
         bye |= {"winner": ended.winner, "reason": ended.reason, "rounds": ended.rounds}
         bye["you_won"] = ended.winner == team_of(view.role)
-        death = view.death
-        bye["you_died"] = None if death is None else {"round": death.round, "how": view.dead[view.me]}
+        left = view.departures.get(view.me)
+        bye["you_died"] = None if left is None else {"round": left.round, "how": left.how}
         revealed = next((fact.roles for fact in view.public if fact.type == "revealed"), {})
         bye["roles"] = {name: revealed[name] for name in view.names if name in revealed}
-    return _line(bye)
+    return bye
 
 
 def _line(message: dict[str, Any]) -> bytes:
@@ -108,7 +118,10 @@ def _line(message: dict[str, Any]) -> bytes:
 
 def _rules(view: SeatView) -> dict[str, Any]:
     config = view.config
-    return {"roles": {role: config.count(role) for role in ROLES}} | {name: getattr(config, name) for name in _RULES}
+    rules = {name: getattr(config, name) for name in _RULES}
+    # only where it is not as it has always been
+    label_rule = {"label": config.label} if config.labels_words else {}
+    return {"roles": {role: config.count(role) for role in ROLES}} | rules | label_rule
 
 
 def _you(view: SeatView) -> dict[str, Any]:
@@ -238,7 +251,7 @@ def request_id_of(line: bytes, request: str | None = None) -> str | None:
 def read_reply(line: bytes, ask: Ask, view: SeatView) -> Answer:
     """Return what a line answers; a line that cannot be used becomes an answer without content that says why."""
     if len(line) > LONGEST:
-        return unusable(line, f"the child wrote a line of more than {LONGEST} bytes")
+        return unusable(line, f"the reply has more than {LONGEST} bytes")
     try:
         text = line.decode()
     except UnicodeDecodeError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import sys
 import threading
 from pathlib import Path
 from typing import Final
 
+from wolfbus.fresh import fresh_name
 from wolfbus.printable import NAME_SHOWN, NOTE_SHOWN, printable
 
 _TAIL: Final = 4_096
@@ -37,7 +37,7 @@ class StderrFile:
         logs.mkdir(parents=True, exist_ok=True)
         self._seat = seat
         # its name holds the child's number, which is not known before it runs
-        self._path = logs / f"{seat}-{secrets.token_hex(4)}.stderr"
+        self._path = logs / f"{fresh_name(seat)}.stderr"
         self.fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._open = True
 

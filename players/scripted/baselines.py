@@ -6,22 +6,10 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from wolfbus.agent import NO_ANSWER, Agent, Answer
+from wolfbus.claims import CHECKABLE
 from wolfbus.draws import draw
 from wolfbus.messages.base import SeatName
-from wolfbus.messages.content import (
-    AccusationClaim,
-    Ballot,
-    Bid,
-    Choice,
-    Claim,
-    InspectionClaim,
-    Judgement,
-    Label,
-    Proposal,
-    ProtectionClaim,
-    RoleClaim,
-    Speech,
-)
+from wolfbus.messages.content import Ballot, Bid, Choice, Claim, Judgement, Label, Proposal, Speech
 from wolfbus.messages.requests import Ask
 from wolfbus.view import SeatView
 from wolfbus.vocabulary import DECEPTIONS, ROLES
@@ -51,7 +39,11 @@ class RandomBrain(Agent):
     def speak(self, ask: Ask, view: SeatView, /) -> Speech:
         """Say some words, and sometimes claim something beside them."""
         dice = _Dice(ask, view)
-        return Speech(text=_words(dice, view), claims=_claims(dice, view))
+        text, claims = _words(dice, view), _claims(dice, view)
+        return Speech(text=text, claims=claims, label=self._label_along(ask, view))
+
+    def _label_along(self, ask: Ask, view: SeatView) -> Label | None:
+        return self.assess_own(view.imagined(ask, "")[0], view) if view.config.labels_words else None
 
     def assess_own(self, ask: Ask, view: SeatView, /) -> Label:
         """Label the statement as anything."""
@@ -80,7 +72,8 @@ class RandomBrain(Agent):
         target = dice.legal(ask)
         if dice.below(2):
             return Ballot(target=target)
-        return Ballot(target=target, reason=_words(dice, view), claims=_claims(dice, view))
+        reason, claims = _words(dice, view), _claims(dice, view)
+        return Ballot(target=target, reason=reason, claims=claims, label=self._label_along(ask, view))
 
     def choose(self, ask: Ask, view: SeatView, /) -> Choice:
         """Choose anybody legal."""
@@ -130,13 +123,8 @@ def _claims(dice: _Dice, view: SeatView) -> tuple[Claim, ...]:
     target = dice.one_of(view.names or (view.me,))
     role = dice.one_of(ROLES)
     round_ = dice.one_of((None, view.round))
-    claims: tuple[Claim, ...] = (
-        RoleClaim(target=target, role=role),
-        InspectionClaim(target=target, role=role, round=round_),
-        ProtectionClaim(target=target, round=round_),
-        AccusationClaim(target=target),
-    )
-    return (dice.one_of(claims),)
+    kind = dice.one_of(CHECKABLE)
+    return (kind.make(target, role=role, round=round_),)
 
 
 class SilentBrain(Agent):

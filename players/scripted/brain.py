@@ -8,12 +8,13 @@ tests suspicions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from players.scripted import tuning
 from players.scripted.assessing import judge, label
 from players.scripted.phrasing import VoteReason, choose_evidence, phrase, sentence, words
-from players.scripted.player import GameNotes, Player
+from players.scripted.player import GameNotes, Player, PublicNotes
 from players.scripted.talk import (
     accusing,
     found_wolves,
@@ -298,7 +299,17 @@ class ScriptedBrain(Agent):
 
     def answer(self, ask: Ask, view: SeatView, /) -> Answer:
         """Answer by the rule for the kind of request, at random where there is none."""
-        return _BY_KIND.get(ask.kind, anybody)(self._player(ask, view))
+        answer = _BY_KIND.get(ask.kind, anybody)(self._player(ask, view))
+        content = answer.content
+        if not view.config.labels_words or not isinstance(content, Speech | Ballot):
+            return answer
+        words = content.text if isinstance(content, Speech) else content.reason
+        if not words:
+            return answer
+        # from a player of its own: the notes of this one are on what was really said
+        label_ask, view_after = view.imagined(ask, words)
+        own_label = label(Player(view_after, label_ask, PublicNotes(view.names).after(view_after.public), {}))
+        return replace(answer, content=content.model_copy(update={"label": own_label.content}))
 
     def _player(self, ask: Ask, view: SeatView) -> Player:
         if view is not self._view or view.names != self._names:

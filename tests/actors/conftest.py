@@ -19,13 +19,13 @@ Start = Callable[..., ActorRef[Any]]
 def _nothing_outlives_a_test() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
-    ActorRegistry.stop_all(timeout=5)
+    ActorRegistry.stop_all(timeout=60)
     deadline = time.monotonic() + 10
     while left := set(threading.enumerate()) - before:
         assert time.monotonic() < deadline, left
         for thread in left:
             if thread.is_alive():  # a thread about to start is listed, but cannot be joined yet
-                thread.join(5)
+                thread.join(60)
     assert ActorRegistry.get_all() == []
 
 
@@ -80,7 +80,7 @@ class LogBook(logging.Handler):
 
     def wait_for(self, level: int, entries: int = 1) -> list[logging.LogRecord]:
         with self.written:
-            assert self.written.wait_for(lambda: len(self.at(level)) >= entries, timeout=5)
+            assert self.written.wait_for(lambda: len(self.at(level)) >= entries, timeout=60)
             return self.at(level)
 
 

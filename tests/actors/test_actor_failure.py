@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 import pytest
 from pykka import Actor, ActorDeadError, ActorRegistry, Future
 
+from tests.waiting import PATIENCE_S
 from wolfbus.actors import ActorPool, PooledActor
 
-WAIT = 5
+WAIT = PATIENCE_S
 
 
 class Fragile(Actor):

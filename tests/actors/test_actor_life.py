@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pykka import Actor, ActorDeadError, ActorRegistry, Timeout
 
+from tests.waiting import PATIENCE_S
 from wolfbus.actors import PooledActor
 
-WAIT = 5
+WAIT = PATIENCE_S
 
 
 class Diarist(Actor):

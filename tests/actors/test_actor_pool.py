@@ -15,9 +15,10 @@ import pytest
 from pykka import ActorDeadError, ActorRegistry, Timeout
 
 import wolfbus
+from tests.waiting import PATIENCE_S
 from wolfbus.actors import ActorPool, PooledActor
 
-WAIT = 5
+WAIT = PATIENCE_S
 
 
 class Caller(PooledActor):

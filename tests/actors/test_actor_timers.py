@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE_S
 from wolfbus.actors import PooledActor, Timers
 
-WAIT = 5
+WAIT = PATIENCE_S
 HOUR = 3600
 
 

@@ -7,9 +7,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from tests.waiting import PATIENCE_S
 from wolfbus.actors import ActorPool, PooledActor, tell_here
 
-WAIT = 5
+WAIT = PATIENCE_S
 
 
 class Listener(PooledActor):

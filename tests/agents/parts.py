@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar
 
+from tests.waiting import PATIENCE_S
 from wolfbus.agent import Agent
 from wolfbus.bus import Commit, Entry, open_bus, streams
 from wolfbus.config import GameConfig
@@ -25,7 +26,7 @@ T = TypeVar("T")
 HOUSE = "inn"
 GAME = "game-1"
 NAMES = ("Ada", "Bruno", "Chloe", "Dario", "Esther", "Felix", "Greta", "Hugo")
-SOON_S = 10.0
+SOON_S = PATIENCE_S
 """Far more than anything here takes."""
 
 

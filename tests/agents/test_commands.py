@@ -15,8 +15,10 @@ import pytest
 
 from tests.agents.parts import HOUSE, SOON_S, Moderator, ask, catch_up
 from wolfbus.cli import FAILED, USAGE, run
+from wolfbus.testing.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]
+NO_BUS = ("player", "--bus", "redis://127.0.0.1:1")
 
 
 @contextmanager
@@ -51,6 +53,19 @@ def test_a_program_that_speaks_the_line_protocol_joins_as_an_outside_agent(
         assert lines[-1]["event"] == "ann leaves house inn: all games are played"
 
 
+def test_a_function_from_text_to_text_joins_and_declines_what_it_has_no_word_for(
+    moderator: Moderator, redis_url: str
+) -> None:
+    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--declines", "bid"]
+    with process("wolfbus", "join", *words, "--", "text:string:capwords") as running:
+        assert moderator.welcome("ann")["declines"] == ("bid", "assess_own", "assess_other")
+        moderator.deliver("ann", catch_up(ask("vote")))
+        assert moderator.hear("ann", "reply")["kind"] == "vote"
+        moderator.goodbye("ann")
+        out, err = running.communicate(timeout=SOON_S)
+        assert (running.returncode, out) == (0, ""), err
+
+
 def test_a_player_leaves_with_0_when_it_is_terminated(moderator: Moderator, redis_url: str) -> None:
     words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--place", "3", "--place", "1", "--log", "text"]
     with process("players", *words) as running:
@@ -77,8 +92,8 @@ def test_a_person_who_joined_leaves_with_the_page_when_it_is_terminated(moderato
 @pytest.mark.parametrize(
     ("words", "code", "line"),
     [
-        (["player", "--brain", "scriptd"], USAGE, "no brain is called 'scriptd'; did you mean 'scripted'?"),
-        (["player", "--brain", "human", "--seats", "2"], USAGE, "only one seat can be 'human'"),
+        ([*NO_BUS, "--brain", "scriptd"], USAGE, "no brain is called 'scriptd'; did you mean 'scripted'?"),
+        ([*NO_BUS, "--brain", "human", "--seats", "2"], USAGE, "only one seat can be 'human'"),
         (["player", "--name", "two words"], USAGE, "'two words': 1 to 64 letters"),
         (["player", "--place", "17"], USAGE, "--place"),
         (["player", "--bus", "memory://"], USAGE, "memory:// ends where its process ends"),
@@ -100,12 +115,43 @@ def test_what_cannot_be_played_is_said_in_one_line_before_anything_is_joined(
     assert "free port" not in err, "no other port helps where the host is at fault"
 
 
-def test_a_model_without_a_key_fails_before_the_house_hears_of_it(
+def test_a_player_whose_model_does_not_answer_tells_the_house_why_it_leaves(
+    moderator: Moderator, redis_url: str
+) -> None:
+    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--seats", "3", "--log", "text"]
+    with process("wolfbus", "player", *words, "--brain", "llm:any@http://127.0.0.1:9/v1") as running:
+        joined = moderator.welcome("ann")
+        assert (joined["seats"], joined["in_house"], joined["brain"]) == (0, True, "llm:any@http://127.0.0.1:9/v1")
+        left = moderator.hear("ann", "leave")
+        _, err = running.communicate(timeout=SOON_S)
+    reason = "any does not answer: http://127.0.0.1:9/v1: connection refused (3 attempts)"
+    assert (left["failed"], left["reason"]) == (True, reason)
+    assert (running.returncode, err.splitlines()[-1]) == (FAILED, f"wolfbus: {reason}")
+
+
+def test_a_player_whose_budget_ends_under_way_tells_the_house_that_it_cannot_play_on(
+    moderator: Moderator, redis_url: str
+) -> None:
+    words = ["--bus", redis_url, "--house", HOUSE, "--name", "ann", "--log", "text", "--budget-tokens", "2000"]
+    with (
+        ModelServer() as model_server,
+        process("wolfbus", "player", *words, "--no-probe", "--brain", f"llm:any@{model_server.url}") as running,
+    ):
+        moderator.welcome("ann", seats=1)
+        moderator.deliver("ann", catch_up(ask("bid")))
+        left = moderator.hear("ann", "leave")
+        _, err = running.communicate(timeout=SOON_S)
+    assert left["failed"] is True
+    assert "the budget" in left["reason"]
+    assert (running.returncode, err.splitlines()[-1]) == (FAILED, f"wolfbus: {left['reason']}")
+
+
+def test_a_model_without_a_key_is_one_line_where_no_house_can_hear_of_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert run(["player", "--brain", "llm:gpt-4o-mini"]) == FAILED
+    assert run([*NO_BUS, "--brain", "llm:gpt-4o-mini"]) == FAILED
     err = capsys.readouterr().err
     assert "OPENAI_API_KEY" in err
     assert err.count("\n") == 1

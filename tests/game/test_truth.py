@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from analytics.claims import GameFacts
-from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim
-from wolfbus.truth import entailed, thinkable, verdict
+from wolfbus.claims import verdict
+from wolfbus.messages.content import AccusationClaim, InspectionClaim, ProtectionClaim, RoleClaim, StanceClaim
+from wolfbus.truth import GameFacts, entailed, thinkable
 from wolfbus.vocabulary import ROLES
 
 NAMES = ("Wim", "Wes", "Sia", "Doc", "Vic", "Val", "Vox", "Von")
@@ -45,6 +45,24 @@ DEAL = dict(zip(NAMES, ROLE_LIST, strict=True))
         ("Doc", ProtectionClaim(target="Val"), "lie"),
         ("Vic", ProtectionClaim(target="Vic"), "lie"),
         ("Vic", RoleClaim(target="Nobody", role="Seer"), "uncheckable"),
+        ("Wim", RoleClaim(target="Wim", role="Werewolf", denied=True), "lie"),
+        ("Vic", RoleClaim(target="Vic", role="Werewolf", denied=True), "true"),
+        ("Wim", RoleClaim(target="Wes", role="Werewolf", denied=True), "lie"),
+        ("Vic", RoleClaim(target="Wes", role="Werewolf", denied=True), "mistake"),
+        ("Vic", RoleClaim(target="Sia", role="Doctor", denied=True), "true"),
+        ("Sia", InspectionClaim(target="Wim", role="Werewolf", denied=True), "lie"),
+        ("Sia", InspectionClaim(target="Wim", role="Seer", denied=True), "true"),
+        ("Vic", InspectionClaim(target="Val", role="Werewolf", denied=True), "lie"),
+        ("Wim", AccusationClaim(target="Von", strength="hedged"), "insincere"),
+        ("Vic", AccusationClaim(target="Von", strength="hedged"), "uncheckable"),
+        ("Wim", StanceClaim(target="Vic", side="against"), "insincere"),
+        ("Wim", StanceClaim(target="Wes", side="for", strength="hedged"), "insincere"),
+        ("Wim", StanceClaim(target="Wes", side="against"), "uncheckable"),
+        ("Wim", StanceClaim(target="Vic", side="for"), "uncheckable"),
+        ("Sia", StanceClaim(target="Wim", side="for"), "insincere"),
+        ("Sia", StanceClaim(target="Wim", side="against"), "uncheckable"),
+        ("Sia", StanceClaim(target="Wes", side="for"), "uncheckable"),
+        ("Vic", StanceClaim(target="Wim", side="for"), "uncheckable"),
     ],
 )
 def test_verdicts_follow_from_state_and_own_knowledge(speaker, claim, expected):
@@ -66,7 +84,7 @@ def test_what_is_thinkable_and_what_is_entailed_equal_a_search_over_all_deals(da
     ]
     for name in victims + exiled:
         if len(facts.living) > 4:
-            (facts.die if name in victims else facts.leave)(name)
+            facts.leave(name, "night" if name in victims else "exile")
     assume(goes_on(facts, DEAL))
     observer = data.draw(st.sampled_from(facts.living))
     target, role = data.draw(st.sampled_from(NAMES)), data.draw(st.sampled_from(ROLES))

@@ -30,7 +30,7 @@ def client(url: str) -> redis.Redis:
     return redis.Redis.from_url(
         url,
         protocol=2,
-        socket_timeout=40,
+        socket_timeout=60,
         retry=Retry(NoBackoff(), 0),
         retry_on_error=[],
         single_connection_client=True,
@@ -110,7 +110,7 @@ def settle(url: str, house: str, folder: Path, *words: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def guarded(redis_there: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("tickets")
     # without this option the server refuses DEBUG before it looks at anybody's rights
     with RedisServer("--enable-debug-command", "yes") as server:
@@ -118,6 +118,9 @@ def guarded(redis_there: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
         settle(server.url, HOUSE, folder, "issue", *WHO.split())
         admin = guarded.url("admin")
         settle(admin, "other", folder, "issue", "--agents", "ada")
+        # an agenda of the same name as the house
+        agenda = ["--agenda", HOUSE, "--workers", "toiler", "--bus", admin, "--out", str(folder / HOUSE)]
+        assert run(["tickets", "issue", *agenda]) == 0
         guarded.revoked = guarded.url("gone")
         settle(admin, HOUSE, folder, "revoke", "gone")
         yield guarded

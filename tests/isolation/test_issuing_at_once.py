@@ -11,8 +11,6 @@ import pytest
 
 from tests.isolation.conftest import Clerk, opens, url_of
 
-pytestmark = pytest.mark.usefixtures("redis_there")
-
 
 class Crossing:
     """Has others come in between, at the next call of a function of `wolfbus.tickets.issuing`."""

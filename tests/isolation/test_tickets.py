@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -23,8 +22,6 @@ from wolfbus.cli import run
 from wolfbus.errors import ConfigError, NotAllowed
 from wolfbus.testing.redis_server import RedisServer
 from wolfbus.tickets import Holder, holder_of, services
-
-pytestmark = pytest.mark.usefixtures("redis_there")
 
 ADA, BRUNO = Holder("main", "agent", "ada").user, Holder("main", "agent", "bruno").user
 
@@ -237,10 +234,11 @@ def test_tickets_outlive_a_restart_where_the_server_has_an_aclfile(
 
 @pytest.mark.parametrize(("way", "begins"), [("database", "redis://"), ("unix", "unix://"), ("tls", "rediss://")])
 def test_tickets_lead_to_the_database_of_their_house_over_a_unix_socket_and_under_tls(
-    way: str, begins: str, tmp_path: Path, folder: Path
+    way: str, begins: str, request: pytest.FixtureRequest, folder: Path
 ) -> None:
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(RedisServer(tls=certificate(tmp_path) if way == "tls" else None))
+        tls = request.getfixturevalue("tls_files") if way == "tls" else None
+        server = stack.enter_context(RedisServer(tls=tls))
         urls = {"database": f"{server.url}/2", "unix": server.unix_url, "tls": server.url}
         assert run(["tickets", "issue", "--bus", urls[way], "--out", str(folder), "--agents", "ada"]) == 0
         assert url_of(folder, "ada").startswith(begins)
@@ -253,17 +251,6 @@ def test_tickets_lead_to_the_database_of_their_house_over_a_unix_socket_and_unde
         assert agent.url.endswith("/2") == (way == "database")
         with pytest.raises(NotAllowed):
             agent.entries(streams.inbox("main", "bruno"))
-
-
-def certificate(folder: Path) -> tuple[Path, Path, Path]:
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("openssl is not installed")
-    key, certificate_file = folder / "key.pem", folder / "made of a CA's own.pem"
-    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=wolfbus"
-    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate_file)]
-    subprocess.run([openssl, *words.split(), *names], check=True, capture_output=True)
-    return certificate_file, key, certificate_file
 
 
 def test_users_of_different_houses_and_services_never_collide() -> None:
@@ -319,5 +306,5 @@ def test_the_commands_of_the_guide_work_in_their_order(
     monkeypatch.setenv("WOLFBUS_BUS", server.url)
     for command in commands:
         assert run(shlex.split(command)[1:]) == 0, capsys.readouterr().err
-    assert len(commands) == 5
+    assert len(commands) == 6
     assert "wolf-admin" in (tmp_path / "users.acl").read_text()

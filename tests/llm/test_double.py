@@ -7,8 +7,6 @@ import http.client
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -24,7 +22,7 @@ from tests.waiting import wait_until
 from wolfbus.cli import cli
 from wolfbus.errors import ConfigError
 from wolfbus.reading import Question, read
-from wolfbus.testing.model_server import ModelProcess, ModelServer
+from wolfbus.testing.model_server import ModelServer
 from wolfbus.vocabulary import Kind
 
 TABLES: Any = tables(__file__)
@@ -48,7 +46,7 @@ class Client:
         self._key = key
 
     def send(self, body: bytes | None, path: str = "/v1/chat/completions") -> tuple[int, Any]:
-        with contextlib.closing(http.client.HTTPConnection(self._place, timeout=20)) as connection:
+        with contextlib.closing(http.client.HTTPConnection(self._place, timeout=60)) as connection:
             way = "GET" if body is None else "POST"
             connection.request(way, path, body, {"Authorization": f"Bearer {self._key}"})
             response = connection.getresponse()
@@ -57,7 +55,8 @@ class Client:
 
     def ask(self, kind: Kind = "bid", number: int = 0, **more: Any) -> tuple[int, Any]:
         question = f"Question {number}.\nYou are Ada, a Villager.\nLiving players: Ada, Raj, Bo, Chioma.\n"
-        prompt = f'[1] Raj: "Hm."\n\n{question}\nReply with one JSON object, in this form:\n{TEMPLATES[kind]}'
+        asked = "Reply with one JSON object of these members, in this order:"
+        prompt = f'[1] Raj: "Hm."\n\n{question}\n{asked}\n{TEMPLATES[kind]}'
         messages = [{"role": "system", "content": "The rules."}, {"role": "user", "content": prompt}]
         return self.send(json.dumps({"model": "m", "messages": messages, **more}).encode())
 
@@ -68,7 +67,7 @@ class Client:
 
 
 def test_it_answers_as_openai_does_by_the_seed_and_the_messages_alone() -> None:
-    with ModelServer(latency=0.001, jitter=0.001, models=("m",)) as server, ModelServer(seed=4) as other:
+    with ModelServer(latency=0.001) as server, ModelServer(seed=4) as other:
         client = Client(server.url)
         status, body = client.ask("bid", response_format=SCHEMA)
         assert (status, body["object"], body["model"]) == (200, "chat.completion", "m")
@@ -94,7 +93,7 @@ endpoints.here.url = "URL"
 
 def test_it_plays_the_same_game_by_the_words_of_prompts_as_by_their_schemas(tmp_path: Path) -> None:
     results = []
-    for number, traits in enumerate(({}, {"takes_schema": False, "takes_json_mode": False})):
+    for number, traits in enumerate(({}, {"takes_schema": False})):
         with ModelServer(**traits) as server:
             (tmp_path / "game.toml").write_text(ODD_NAMES.replace("URL", server.url))
             words = ["--config", "game.toml", "--players", "llm:m", "--seed", "7", "--game", f"g{number}"]
@@ -157,46 +156,39 @@ def test_mixes_of_ugliness_and_of_errors_keep_to_their_shares_and_hold_every_sor
         for number in range(300):
             Client(server.url).ask(kinds[number % len(kinds)], number)
         assert server.stats().ugly.keys() == set(TABLES["ugly"])
-        assert 120 < sum(server.stats().ugly.values()) < 180
+        assert 110 < sum(server.stats().ugly.values()) < 170
     fine: Counter[int | None] = Counter()
-    with ModelServer(errors=0.4, trickle=0.0, retry_after=3.0) as server:
-        for number in range(100):
+    with ModelServer(errors=0.4) as server:
+        for number in range(200):
             try:
                 fine[Client(server.url).ask("bid", number)[0]] += 1
             except (http.client.HTTPException, OSError):
                 fine[None] += 1
         met = server.stats().errors
     assert met.keys() == set(TABLES["errors"])
-    assert 25 < sum(met.values()) < 55
-    assert fine[200] == 100 - sum(met.values()) + met["trickle"]
-    assert fine[None] == met["reset"] + met["half"]
-    assert {str(status) for status in fine} - {"None", "200"} == {"429", "500", "502", "503", "408"}
+    assert 50 < sum(met.values()) < 110
+    assert fine[200] == 200 - sum(met.values())
+    assert fine[None] == met["reset"]
+    assert {str(status) for status in fine} - {"None", "200"} == {"429", "500"}
 
 
 def test_calls_under_way_are_counted_until_they_go_and_broken_off_at_its_end() -> None:
     prompt = json.dumps({"model": "m", "messages": [{"role": "user", "content": "?"}]})
-    with ModelServer(hangs=1.0) as server:
-        callers = [http.client.HTTPConnection(server.url.split("/")[2], timeout=10) for _ in range(7)]
+    with ModelServer(errors={"hang": 1.0}) as server:
+        callers = [http.client.HTTPConnection(server.url.split("/")[2], timeout=60) for _ in range(7)]
         for caller in callers:
             caller.request("POST", "/v1/chat/completions", prompt)
-        wait_until(lambda: server.stats().open == 7, 60)
+        wait_until(lambda: server.stats().open == 7)
         callers.pop().close()
         # a client that goes away is no longer served
-        wait_until(lambda: server.stats().open == 6, 60)
+        wait_until(lambda: server.stats().open == 6)
     for caller in callers:
         with pytest.raises((http.client.HTTPException, OSError)):
             caller.getresponse()
     stats = server.stats()
-    assert (stats.calls, stats.peak, stats.open, stats.errors) == (7, 7, 0, {"hang": 7})
+    assert (stats.calls, stats.open, stats.errors) == (7, 0, {"hang": 7})
     with pytest.raises(ConnectionRefusedError):
         Client(server.url).ask()
-
-
-@pytest.mark.parametrize(("traits", "why"), TABLES["traits"])
-def test_traits_that_make_no_sense_are_refused_in_a_line(traits: Any, why: str) -> None:
-    with pytest.raises(ConfigError, match=f"^fake model: {why}") as caught:
-        ModelServer(**traits)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("options", "why"), TABLES["options"])
@@ -206,40 +198,17 @@ def test_options_that_make_no_sense_are_refused(options: list[str], why: str) ->
     assert why in result.output
 
 
-def test_a_process_counts_for_others_and_its_key_is_not_on_its_command_line() -> None:
-    with ModelProcess(errors={"500": 1.0}, key="sk-planted") as process:
-        client = Client(process.url, "sk-planted")
-        assert client.ask()[0] == 500
-        stats = process.stats()
-        assert (stats.calls, stats.errors, stats.cpu_s > 0) == (1, {"500": 1}, True)
-        client.send(b"", "/reset")
-        assert process.stats().calls == 0
-        words = ["ps", "-o", "args=", "-p", str(process.pid)]
-        command_line = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        assert "model_server" in command_line
-        assert "sk-planted" not in command_line
-        port = process.url.split(":")[2].removesuffix("/v1")
-        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}"):
-            cli(["fake-model", "--port", port], standalone_mode=False)
-
-
-def test_it_ends_with_its_parent() -> None:
-    words = (
-        "import os, sys; from wolfbus.testing.model_server import ModelProcess; "
-        "process = ModelProcess().__enter__(); print(process.pid, flush=True); os.kill(os.getpid(), 9)"
-    )
-    # the child has our pipe for its errors too, so this comes back once both are gone
-    parent = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, timeout=30, check=False)
-    assert parent.returncode == -signal.SIGKILL
-    assert int(parent.stdout) > 0
+def test_an_address_that_is_taken_is_one_line(server: ModelServer) -> None:
+    port = server.url.split(":")[2].removesuffix("/v1")
+    with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}"):
+        cli(["fake-model", "--port", port], standalone_mode=False)
 
 
 def test_the_command_takes_every_switch_tells_its_url_and_ends_with_its_totals(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    switches = ["--no-schema", "--no-json-mode", "--no-system", "--no-temperature", "--needs", "max_completion_tokens"]
-    names = ["--model", "m", "--model", "two", "--reasoning", "--key", "sk-2", "--hangs", "0", "--latency", "0"]
-    ugly = ["--jitter", "0.001", "--ugly", "fence=1.0", "--errors", "500=0.0", "--seed", "7", "--host", "localhost"]
+    words = ["--no-schema", "--key", "sk-2", "--latency", "0", "--ugly", "fence=1.0", "--errors", "500=0.0"]
+    words += ["--seed", "7", "--host", "localhost"]
     results: list[Any] = []
 
     def client() -> None:
@@ -248,18 +217,18 @@ def test_the_command_takes_every_switch_tells_its_url_and_ends_with_its_totals(
             output += capfd.readouterr().out
         caller = Client(output.split()[-1], "sk-2")
         plain = b'{"model": "m", "messages": [{"role": "user", "content": "?"}]}'
-        results.extend([output, caller.ask()[1]["error"]["message"], caller.send(plain)[0]])
+        results.extend([output, caller.ask(response_format=SCHEMA)[1]["error"]["message"], caller.send(plain)[0]])
         os.kill(os.getpid(), signal.SIGTERM)
 
     thread = threading.Thread(target=client)
     thread.start()
     with pytest.raises(SystemExit, match="0"):
-        cli(["fake-model", "--port", "0", *switches, *names, *ugly])
+        cli(["fake-model", "--port", "0", *words])
     thread.join()
     output, refused, status = results
     assert output.startswith("fake model: listening at http://localhost:")
-    assert "does not support 'system'" in refused
+    assert "'json_schema' is not supported" in refused
     assert status == 200
     ended = capfd.readouterr()
-    assert ended.out.startswith("fake model: 2 calls, at most 1 at once; 0 met errors, 1 replies were ugly; 1 prompt ")
+    assert ended.out.startswith("fake model: 2 calls; 0 met errors, 0 replies were ugly; 1 prompt ")
     assert ended.err == ""

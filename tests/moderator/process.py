@@ -130,13 +130,13 @@ class Process:
 
     def over(self) -> GameOver:
         """Wait for a game to be over."""
-        over = self.overs.get(timeout=20)
+        over = self.overs.get(timeout=60)
         assert over is not None, "the process died"
         return over
 
     def dies(self) -> bool:
         """Wait for this process to die, or else for a game to be over."""
-        return self.overs.get(timeout=20) is None
+        return self.overs.get(timeout=60) is None
 
     def close(self) -> None:
         """Let nothing more reach the bus, and take everything down."""

@@ -22,7 +22,7 @@ do("replay", record)
 do("export", "csv", "runs", "--out", "tables")
 do("report", "runs")
 
-from analytics.claims import claims_in
+from wolfbus.claims.hearing import claims_in
 from players.llm.prompts.story import role_card
 from players.llm.prompts.writer import PromptWriter
 from wolfbus.messages.requests import Ask
@@ -57,7 +57,7 @@ def test_a_game_with_it_is_played_recorded_verified_and_reported(grown: Path):
     learned = [event for event in events if event["type"] == "inspection" and event["seat"] == digger]
     assert learned
     assert all(event["audience"] == [digger] for event in learned)
-    assert "RoleClaim(claim='role', target='Ada', role='Gravedigger')" in output
+    assert "RoleClaim(claim='role', target='Ada', role='Gravedigger', denied=False)" in output
     assert "You are Ada, a Gravedigger." in output
     assert "Choose whom to exhume." in output
     assert "Gravedigger" in (grown / "runs" / "report.html").read_text("utf-8")

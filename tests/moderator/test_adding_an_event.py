@@ -66,7 +66,7 @@ with Stage() as stage:
     (mortal,) = stage.agents(url, "two", silent=falls_silent)
     process = stage.process(url)
     process.open(opened(("one", "two")))
-    assert silenced.wait(20)
+    assert silenced.wait(60)
     stage.end(mortal)
     (fresh,) = stage.agents(url, "two", joins=True)
     over = process.over()

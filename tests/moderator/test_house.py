@@ -20,7 +20,7 @@ def after(steps: int, then: threading.Event, go: threading.Event):
     def before(commit: Commit) -> BusError | None:
         if commit.record and next(left, None) is None and not then.is_set():
             then.set()
-            assert go.wait(20)
+            assert go.wait(60)
         return None
 
     return before
@@ -33,7 +33,7 @@ def test_a_moderator_that_was_fenced_off_writes_nothing_more(url, stage, whole_d
     late = stage.process(url)
     late.bus.before = after(6, holding, go)
     late.open(opened(AGENTS))
-    assert holding.wait(20)
+    assert holding.wait(60)
     heir = stage.process(url)
     heir.take_over(AGENTS)
     assert heir.over().digest == whole_digest
@@ -41,7 +41,7 @@ def test_a_moderator_that_was_fenced_off_writes_nothing_more(url, stage, whole_d
     go.set()
     assert isinstance(late.over().error, Fenced)
     late.house.tell([("one", RollCall())])
-    assert isinstance(late.failures.get(timeout=20), Fenced)
+    assert isinstance(late.failures.get(timeout=60), Fenced)
     assert len(late.bus.landed) == 6
     assert events_of(bus) == events
     assert max(replies_of(bus, AGENTS).values()) == 1
@@ -90,14 +90,14 @@ def test_an_out_stream_whose_front_was_cut_is_read_on_behind_what_was_handed_on(
     bus.append(out, messages[:6])
     process.house.listen("scribe", "5-2")
     for message in messages[2:6]:
-        assert process.to_house.get(timeout=20) == ("scribe", message)
+        assert process.to_house.get(timeout=60) == ("scribe", message)
     # unread messages are cut away, and one is left
     process.house.listen("other", "0-0")
     bus.append(out, messages[6:])
     bus.trim(out, "5-8")
-    seen = [process.to_house.get(timeout=20)[1]]
+    seen = [process.to_house.get(timeout=60)[1]]
     while seen[-1] != messages[7]:
-        seen.append(process.to_house.get(timeout=20)[1])
+        seen.append(process.to_house.get(timeout=60)[1])
     assert seen in ([messages[7]], messages[6:])
     assert process.backwards.empty()
 
@@ -108,11 +108,11 @@ def test_an_out_stream_that_ends_before_what_was_read_says_that_the_bus_went_bac
     out = streams.outbox(HOUSE, "scribe")
     bus.append(out, [Entry(b"", "join", "scribe", "", 1, "5-1")])
     process.house.listen("scribe", "0-0")
-    process.to_house.get(timeout=20)
+    process.to_house.get(timeout=60)
     redis_server.command("DEL", out)
     # a reader looks for losses whenever it has to connect anew
     redis_server.command("CLIENT", "KILL", "TYPE", "normal")
-    assert process.backwards.get(timeout=20).stream == out
+    assert process.backwards.get(timeout=60).stream == out
 
 
 def test_what_the_house_has_to_say_lands_whole_and_in_order_although_the_bus_was_away(url, stage):
@@ -145,7 +145,7 @@ def test_a_stopped_game_says_so_on_the_record_and_in_the_news_and_is_over_at_onc
 
     process.bus.before = watch
     process.open(opened(AGENTS), number=2)
-    assert voting.wait(20)
+    assert voting.wait(60)
     process.house.break_off(WolfError("enough"))
     assert str(process.over().error) == "enough"
     events = events_of(bus)
@@ -164,7 +164,7 @@ def test_an_agent_that_joins_where_records_are_forgotten_is_not_told_and_the_gam
     process = stage.process(memory_url)
     process.bus.before = after(4, holding, go)
     process.open(opened(AGENTS))
-    assert holding.wait(20)
+    assert holding.wait(60)
     bus.trim(streams.record(HOUSE, "g"), "20-0")
     process.house.catch_up("one")
     process.house.catch_up("nobody")

@@ -85,7 +85,7 @@ def test_an_agent_that_died_is_told_all_again_when_it_comes_back_and_the_game_is
     (mortal,) = stage.agents(url, "two", silent=falls_silent)
     process = stage.process(url)
     process.open(opened(AGENTS))
-    assert silenced.wait(20)
+    assert silenced.wait(60)
     stage.end(mortal)
     (fresh,) = stage.agents(url, "two", joins=True)
     assert process.over().digest == whole_digest
@@ -117,7 +117,7 @@ def test_replies_that_came_while_nobody_moderated_are_used_and_not_asked_again(u
         for part in decode_mail(entry.body).seats
     )
     for _ in range(request_count):
-        assert waiting.acquire(timeout=20)
+        assert waiting.acquire(timeout=60)
     while sum(replies_of(bus, AGENTS).values()) < request_count:
         assert not waiting.acquire(timeout=0.001)
     stage.end(*agents)
@@ -257,7 +257,7 @@ def test_a_reply_that_comes_after_its_request_timed_out_is_rejected_once_however
     while not has_ended(bus):
         process = stage.process(memory_url, 3)
         process.take_over(AGENTS)
-        process.overs.get(timeout=20)
+        process.overs.get(timeout=60)
         stage.end(process)
     events = events_of(bus)
     rejected = [(event.sender, event.source) for event in events if event.type == "rejected"]

@@ -77,3 +77,19 @@ def test_the_flag_overrules_the_kind_which_is_kept_as_stated(
     for assessed in (label, normalise(judgement)):
         assert (assessed.kind, assessed.stated_kind) == settled
     assert normalise(bid := Bid(bid=3)) is bid
+
+
+@pytest.mark.parametrize("kind", ["speak", "vote"])
+def test_a_label_beside_the_words_is_read_with_them_and_costs_them_nothing_where_it_cannot_be(kind: Kind) -> None:
+    words = {"text": "I am new here."} if kind == "speak" else {"target": "Ana", "reason": "I am new here."}
+    question = Question(kind, ("Ana", None), ("Ana",))
+    for given, expected, reading in (
+        ({"deceptive": True, "confidence": 0.9, "kind": "omission"}, (True, "omission"), "clean"),
+        ({"deceptive": "no", "confidence": "80%"}, (False, "none"), "coerced"),
+        ({"confidence": 0.9}, None, "coerced"),
+        ("honest", None, "coerced"),
+    ):
+        got = read(json.dumps({**words, "label": given}), question)
+        label: Any = getattr(got.content, "label", None)
+        assert (label and (label.deceptive, label.kind), got.reading) == (expected, reading), given
+    assert getattr(read(json.dumps(words), question).content, "label", "none") is None

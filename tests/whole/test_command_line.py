@@ -237,7 +237,7 @@ def test_a_closed_pipe_ends_quietly(record):
         [*WOLFBUS, "replay", str(record)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
     ) as process:
         process.stdout.close()
-        assert process.wait(timeout=30) == 1
+        assert process.wait(timeout=60) == 1
         assert process.stderr.read() == b""
 
 
@@ -282,16 +282,3 @@ def test_an_output_that_takes_nothing_is_one_line_and_does_not_stop_a_game(tmp_p
     assert unseen.returncode == 0
     assert b"Digest" in unseen.stdout
     assert (refused.returncode, refused.stdout) == (2, b"")
-
-
-def test_several_processes_play_the_games_that_one_plays_and_say_what_they_took(tmp_path):
-    one, two = (
-        json.loads(wolfbus(tmp_path, "bench", "--games", "4", "--workers", str(workers), "--json").out)
-        for workers in (1, 2)
-    )
-    assert (one["workers"], two["workers"]) == (1, 2)
-    for name in ("games", "failed", "statements", "wins"):
-        assert one[name] == two[name]
-    assert two["cpu_ms_per_statement"] > 0
-    *_, last = wolfbus(tmp_path, "bench", "--games", "4").out.splitlines()
-    assert last.split(maxsplit=1) == ["wins", ", ".join(f"{who} {games}" for who, games in one["wins"].items())]

@@ -50,7 +50,7 @@ def check_record(tmp_path: Path, reason: str, events: int = 3) -> None:
 def test_ctrl_c_ends_cleanly_keeps_the_record_and_exits_130(tmp_path):
     process = in_the_first_round(tmp_path)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "cut.ndjson" in err
     assert "Traceback" not in err
@@ -65,7 +65,7 @@ def test_sigterm_ends_a_game_with_its_page_and_ctrl_c_one_after_the_other(tmp_pa
         process.send_signal(number)
         assert any("stays until Ctrl-C" in line for line in process.stderr)
     process.send_signal(last)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "stays until" not in err
     assert "Traceback" not in err
@@ -74,17 +74,17 @@ def test_sigterm_ends_a_game_with_its_page_and_ctrl_c_one_after_the_other(tmp_pa
 
 def test_ctrl_c_does_not_wait_for_a_redis_that_is_gone(tmp_path):
     with RedisServer() as server:
-        process = in_the_first_round(tmp_path, "--bus", server.url)
+        process = in_the_first_round(tmp_path, "--bus", f"{server.url}?patience=600")
         server.kill()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert process.returncode == 130
 
 
 def test_kill_9_leaves_a_record_that_reads(tmp_path):
     process = in_the_first_round(tmp_path)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     check_record(tmp_path, "stops before")
 
 

@@ -52,7 +52,7 @@ def mistreat(monkeypatch):
             bus.injected = injected
             return bus
 
-        monkeypatch.setattr("wolfbus.cli.embedded.open_bus", opened)
+        monkeypatch.setattr("wolfbus.running.house.open_bus", opened)
         return injected
 
     return begin

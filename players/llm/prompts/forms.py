@@ -1,18 +1,19 @@
 """Forms: what shape a reply has, once as a JSON Schema and once in words, made from one description.
 
 The schema keeps within what servers take in strict mode: all members required and no others, enums, no bounds on
-numbers. In words, a form is the last two lines of a prompt: `FORM_LINE`, and a template on one line: a JSON object in
-which placeholders in angle brackets stand for values::
+numbers; of texts it has bounds, without which a small model that begins to repeat itself does so until it is cut off
+(servers that take no such bounds get the schema without: `players.llm.provider.Shape.lengths`). In words, a form is the
+last lines of a prompt: `FORM_LINE`, and a line for each member, in which nothing stands that could be copied as an
+answer, as a small model copies an example::
 
-    {"thought": "<private reasoning>", "bid": <whole number 0 to 10>}
+    - "thought": string of at most 1000 characters, your private reasoning
+    - "bid": whole number 0 to 10
 
-- ``"<some words>"``: a string; only here do the brackets stand in quotation marks
-- ``<whole number 0 to 10>``, ``<number 0 to 1>``, ``<true or false>``
-- ``<one of: "Ada", "Raj", null>``: one of these JSON values
-- ``<some words, in quotation marks, or null>``: a string or null
+So are ``number 0 to 1``, ``true or false``, ``one of "Ada", "Raj", null``, and ``…, or null`` behind a string.
 
 A call that asks for several things at once wants one object with a member per part, named by `part_name`, that holds
-the object of that part's own form.
+the object of that part's own form: its members are indented below
+``- "judgement_3", "judgement_5": an object each of``.
 
 Keys are the first of those that the reading ladder takes (`wolfbus.reading.keys`), so that a reply that keeps to its
 form is read as clean. Speakers are not asked for typed claims beside a statement: it would burden small models, the
@@ -25,15 +26,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
+from players.llm.prompts.quoting import THOUGHT_SHOWN
 from players.llm.provider import Form
 from wolfbus.messages.base import SeatName
 from wolfbus.roles import ACTS
 from wolfbus.vocabulary import DECEPTIONS, Deception, Kind
 
-FORM_LINE: Final = "Reply in this form:"
-"""The line before a prompt's last line, which holds the template."""
+FORM_LINE: Final = "Reply with one JSON object of these members, in this order:"
+"""The line before a prompt's last lines, one for each member."""
 
 KINDS_ASKED: Final[tuple[Deception, ...]] = tuple(kind for kind in DECEPTIONS if kind != "unspecified")
 """The taxonomy of the paper, section 4.2."""
@@ -50,13 +53,24 @@ _KEYS: Final[dict[Kind, tuple[str, ...]]] = {
     **dict.fromkeys(ACTS, ("thought", "target")),
     "whisper": ("thought", "target", "word"),
 }
-_WORDS: Final = {
-    "thought": "your private reasoning",
-    "text": "your public statement",
-    "reasoning": "why",
-    "word": "what you tell your partners",
+
+
+class _Text(NamedTuple):
+    words: str
+    longest: int
+
+
+_TEXTS: Final[Mapping[str, _Text]] = {
+    "thought": _Text("your private reasoning", THOUGHT_SHOWN),
+    "text": _Text("your public statement", 1_000),
+    "reasoning": _Text("why, in a sentence or two", 500),
+    "reason": _Text("your public reason", 500),
+    "word": _Text("what you tell your partners", 500),
 }
-"""Members that are a text, and what they hold."""
+"""Members that are a text: what they hold, and their most characters. A thought has as many as prompts show of it."""
+
+DESCRIPTIONS: Final = tuple(f"string of at most {text.longest} characters, {text.words}" for text in _TEXTS.values())
+"""How prompts describe these members: a text that copies one is no answer."""
 
 _MOST_BIDS_LISTED: Final = 100
 
@@ -83,10 +97,18 @@ class WordedForm:
     words: str
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
+    """One member of an object that a reply holds.
+
+    Attributes:
+        key: its key.
+        schema: JSON Schema of its value.
+        words: what it holds; behind it, indented, the members of an object.
+    """
+
     key: str
     schema: Mapping[str, Any]
-    placeholder: str
+    words: str
 
 
 def part_name(kind: Kind, about: int | None) -> str:
@@ -120,47 +142,54 @@ def worded_form(parts: tuple[FormPart, ...], *, bid_max: int, reasons: bool, tog
     name = "_and_".join(kinds)
     groups = [(part_name(part.kind, part.about), _members(part, bid_max, reasons)) for part in parts]
     if not together:
-        return _worded(name, groups[0][1])
+        return worded(name, groups[0][1])
     if len({group for group, _ in groups}) < len(groups):
         raise ValueError(f"one call cannot ask for {', '.join(group for group, _ in groups)}: names must differ")
     if len(kinds) == 1:
         name += "_together"
-    return _worded(name, [_Member(group, _object(members), _template(members)) for group, members in groups])
+    return worded(name, [nested(group, members) for group, members in groups])
 
 
-def _worded(name: str, members: Sequence[_Member]) -> WordedForm:
-    return WordedForm(Form(name, _object(members)), f"{FORM_LINE}\n{_template(members)}")
+def nested(key: str, members: Sequence[Member]) -> Member:
+    """Return a member that is an object of others."""
+    return Member(key, _object(members), _lines(members, "  "))
 
 
-def _members(part: FormPart, bid_max: int, reasons: bool) -> list[_Member]:
+def worded(name: str, members: Sequence[Member]) -> WordedForm:
+    """Return the form of these members, and its words."""
+    return WordedForm(Form(name, _object(members)), f"{FORM_LINE}\n{_lines(members)}")
+
+
+def _members(part: FormPart, bid_max: int, reasons: bool) -> list[Member]:
     keys = [key for key in _KEYS[part.kind] if key != "reason" or reasons]
-    return [_Member(key, *_value(key, part, bid_max)) for key in keys]
+    return [Member(key, *_value(key, part, bid_max)) for key in keys]
 
 
 def _value(key: str, part: FormPart, bid_max: int) -> tuple[dict[str, Any], str]:
-    """Return the schema of a member's value, and what stands for the value in a template."""
-    if key in _WORDS:
-        return {"type": "string", "description": _WORDS[key]}, f'"<{_WORDS[key]}>"'
-    if key == "reason":
-        hint = "your public reason"
-        schema: dict[str, Any] = {"type": ["string", "null"], "description": f"{hint}, or null for none"}
-        return schema, f"<{hint}, in quotation marks, or null>"
+    """Return the schema of a member's value, and the words for it."""
+    if (text := _TEXTS.get(key)) is not None:
+        words = f"string of at most {text.longest} characters, {text.words}"
+        schema: dict[str, Any] = {"type": "string", "description": text.words, "maxLength": text.longest}
+        if key == "reason":
+            schema |= {"type": ["string", "null"], "description": f"{text.words}, or null for none"}
+            words += ", or null"
+        return schema, words
     if key == "bid":
         hint = f"whole number 0 to {bid_max}"
         # strict mode knows no bounds on every server, but enums everywhere
         listed = {"enum": list(range(bid_max + 1))} if bid_max < _MOST_BIDS_LISTED else {}
-        return {"type": "integer", "description": hint, **listed}, f"<{hint}>"
+        return {"type": "integer", "description": hint, **listed}, hint
     if key == "deceptive":
-        return {"type": "boolean"}, "<true or false>"
+        return {"type": "boolean"}, "true or false"
     if key == "kind" or key == "target":
         options: Sequence[str | None] = KINDS_ASKED if key == "kind" else part.legal or ()
         types = [name for name, offered in (("string", any(options)), ("null", None in options)) if offered]
         schema = {"type": types[0] if len(types) == 1 else types, "enum": list(options)}
-        return schema, f"<one of: {', '.join(_json(option) for option in options)}>"
-    return {"type": "number", "description": "number 0 to 1"}, "<number 0 to 1>"
+        return schema, f"one of {', '.join(_json(option) for option in options)}"
+    return {"type": "number", "description": "number 0 to 1"}, "number 0 to 1"
 
 
-def _object(members: Sequence[_Member]) -> dict[str, Any]:
+def _object(members: Sequence[Member]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {member.key: member.schema for member in members},
@@ -169,8 +198,15 @@ def _object(members: Sequence[_Member]) -> dict[str, Any]:
     }
 
 
-def _template(members: Sequence[_Member]) -> str:
-    return "{" + ", ".join(f"{_json(member.key)}: {member.placeholder}" for member in members) + "}"
+def _lines(members: Sequence[Member], indent: str = "") -> str:
+    """Return a line for each member; those beside one another that hold the same objects share theirs."""
+    lines = []
+    for words, group in groupby(members, lambda member: member.words):
+        keys = [_json(member.key) for member in group]
+        if words.startswith(" "):
+            words = f"an object{' each' if len(keys) > 1 else ''} of\n{words}"  # noqa: PLW2901 - what stands before them
+        lines.append(f"{indent}- {', '.join(keys)}: {words}")
+    return "\n".join(lines)
 
 
 def _json(value: str | None) -> str:

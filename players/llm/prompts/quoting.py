@@ -12,6 +12,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from wolfbus.reading.repetition import repetition_start
+
 STATEMENT_SHOWN: Final = 2_000
 """Characters of another player's words, or of one's own public ones, that a prompt shows."""
 
@@ -73,8 +75,13 @@ def one_line(text: str) -> str:
 
 
 def reply_shown(text: str) -> str:
-    """Return a model's own reply as it is shown back to it: lines as they were, unseen characters gone, cut."""
-    return _seen(_HIDDEN_BUT_LINES.sub("", _LINE_ENDS.sub("\n", text[: 2 * REPLY_SHOWN])))[:REPLY_SHOWN].strip()
+    """Return a model's own reply as it is shown back to it: lines as they were, unseen characters gone, cut.
+
+    Of one that repeats itself it is the beginning: the rest would have the model go on with it.
+    """
+    visible = _seen(_HIDDEN_BUT_LINES.sub("", _LINE_ENDS.sub("\n", text[: 2 * REPLY_SHOWN])))[:REPLY_SHOWN].strip()
+    start = repetition_start(visible)
+    return visible if start is None else f"{visible[:start].rstrip()} …"
 
 
 def _seen(text: str) -> str:

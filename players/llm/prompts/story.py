@@ -15,11 +15,12 @@ from typing import Final, Literal, TypeAlias
 
 from players.llm.prompts.quoting import quoted, quoted_statement
 from wolfbus.config import GameConfig, rules_text
+from wolfbus.departure import Departure, departure, departure_in_words
 from wolfbus.messages.base import Part, SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
 from wolfbus.messages.codec import plain
 from wolfbus.messages.content import CONTENT, Ballot, Choice, Label, Proposal, Speech
-from wolfbus.messages.events import Dawn, Ended, Exile, Inspection, PrivateEvent, Silence, Statement, Tally
+from wolfbus.messages.events import Dawn, Departing, Ended, Exile, Inspection, PrivateEvent, Silence, Statement, Tally
 from wolfbus.messages.requests import PublicFact, Revealed, Whispered
 from wolfbus.package_data import PackageData, read_data
 from wolfbus.printable import in_plain_words
@@ -30,10 +31,14 @@ from wolfbus.vocabulary import Ending
 
 class _Texts(PackageData):
     frame: str
+    remembered: str
+    assessing: str
     again: dict[Literal["full", "brief"], str]
 
 
 _TEXTS: Final = read_data("players.llm.prompts", "system", _Texts)
+ASSESSING: Final = _TEXTS.assessing
+"""What labels and judgements are made of; it is told at the start where these are asked for during the game."""
 
 
 @lru_cache(maxsize=64)
@@ -44,7 +49,11 @@ def system_text(config: GameConfig, names: tuple[SeatName, ...]) -> str:
         config: its rules, as seats know them.
         names: all players in seating order.
     """
-    frame = _TEXTS.frame.replace("{again}", _TEXTS.again[config.memory])
+    frame = (
+        _TEXTS.frame.replace("{again}", _TEXTS.again[config.memory])
+        .replace("{remembered}", _TEXTS.remembered if config.feeds_back else "")
+        .replace("{assessing}", ASSESSING if config.assess == "live" else "")
+    )
     rules = rules_text(config, technical=False)
     return f"{frame}{rules}\nLiving players as it begins, in seating order: {', '.join(names)}.\n"
 
@@ -68,8 +77,8 @@ _LINE: Final = 80
 
 
 def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
-    """Return what a public fact adds to a prompt: one line, behind a blank one at dawn, and who lives after a
-    night or an exile.
+    """Return what a public fact adds to a prompt: one line, behind a blank one at dawn, and who lives after a night and
+    whenever somebody has left.
 
     Args:
         fact: what happened.
@@ -82,12 +91,8 @@ def public_piece(fact: PublicFact | Part, living: Sequence[SeatName]) -> str:
         return f"{fact.seat} had the floor and said nothing.\n"
     if isinstance(fact, Tally):
         return f"Vote of day {fact.round}, {fact.needed} votes exile: {_votes(fact.votes)}.\n"
-    if isinstance(fact, Dawn):
-        died = f"{_name(fact.died)} died in the night.{_revealed(fact.died, fact)}"
-        return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
-    if isinstance(fact, Exile):
-        survivors = _living(living) if fact.seat is not None else ""
-        return f"End of day {fact.round}: {_name(fact.seat)} is exiled.{_revealed(fact.seat, fact)}\n{survivors}"
+    if isinstance(fact, Departing):
+        return _departure_in_words(fact, living)
     if isinstance(fact, Ended):
         return f"The game is over. {_ENDINGS[fact.reason]}\n"
     if isinstance(fact, Revealed):
@@ -112,12 +117,23 @@ def _name(name: SeatName | None) -> str:
     return "nobody" if name is None else name
 
 
-def _revealed(name: SeatName | None, fact: Dawn | Exile) -> str:
-    if fact.role is not None:
-        return f" {name} was a {fact.role}."
-    if fact.team is not None:
-        return f" {name} was {'a' if fact.team == 'werewolves' else 'no'} Werewolf."
-    return ""
+def _departure_in_words(fact: Departing, living: Sequence[SeatName]) -> str:
+    departed = departure(fact)
+    if isinstance(fact, Dawn):
+        died = f"{_name(fact.died)} died in the night.{_revealed(departed)}"
+        return f"\nDawn of day {fact.round}: {died}\n{_living(living)}"
+    day = f"End of day {fact.round}: " if isinstance(fact, Exile) else ""
+    if departed is None:
+        return f"{day}{departure_in_words(fact, 'nobody')}.\n"
+    return f"{day}{departure_in_words(fact, departed.seat)}.{_revealed(departed)}\n{_living(living)}"
+
+
+def _revealed(departed: Departure | None) -> str:
+    if departed is None or departed.revealed is None:
+        return ""
+    if departed.role is not None:
+        return f" {departed.seat} was a {departed.role}."
+    return f" {departed.seat} was {'a' if departed.team == 'werewolves' else 'no'} Werewolf."
 
 
 def private_piece(memory: Memory | Part) -> str:
@@ -205,19 +221,28 @@ def _answered(memory: OwnAnswer) -> str:
     content, thought = memory.content, _thought(memory.thought)
     if isinstance(content, Speech):
         # what was said follows as a public line
-        return f"Your thought before you spoke: {quoted(memory.thought)}" if thought and memory.thought else ""
+        thought_line = f"Your thought before you spoke: {quoted(memory.thought)}" if thought and memory.thought else ""
+        return " ".join(filter(None, (thought_line, _label_along(content.label))))
     if isinstance(content, Label):
         why = _quoted_reason(content.reasoning)
         return f"[{memory.about}] your own: {_kind(content)} {content.confidence:.2f}{why}{thought}"
     if isinstance(content, Ballot):
         # who voted for whom is public
-        return f"Your thought at the vote: {quoted(memory.thought)}" if thought and memory.thought else ""
+        thought_line = f"Your thought at the vote: {quoted(memory.thought)}" if thought and memory.thought else ""
+        return " ".join(filter(None, (thought_line, _label_along(content.label))))
     if isinstance(content, Proposal):
         return f"Night {memory.round}: you proposed {_proposed(content.target, content.word)}{thought}"
     if isinstance(content, Choice):
-        choice = f"{ACTS[memory.kind].chosen} {content.target or 'nobody'}"
-        return f"Night {memory.round}: you chose {choice}.{thought}"
+        act = ACTS[memory.kind]
+        return f"{act.span.title()} {memory.round}: you chose {act.chosen} {content.target or 'nobody'}.{thought}"
     return _without_answer(memory, thought)
+
+
+def _label_along(label: Label | None) -> str:
+    """Return the label that a seat gave with its words."""
+    if label is None:
+        return ""
+    return f"Your label of it: {_kind(label)} {label.confidence:.2f}{_quoted_reason(label.reasoning)}"
 
 
 def _without_answer(memory: OwnAnswer, thought: str) -> str:
@@ -232,8 +257,8 @@ def _without_answer(memory: OwnAnswer, thought: str) -> str:
         lapse = "you gave no valid proposal"
     else:
         lapse = f"you gave no valid answer whom {ACTS[memory.kind].chosen}"
-    phase = "Day" if memory.kind in {"speak", "vote"} else "Night"
-    return f"{phase} {memory.round}: {lapse}.{thought}"
+    span = "day" if memory.kind in {"speak", "vote"} else ACTS[memory.kind].span
+    return f"{span.title()} {memory.round}: {lapse}.{thought}"
 
 
 def _proposed(target: SeatName | None, word: str) -> str:
@@ -261,12 +286,16 @@ class Story:
         text: what follows it, so far.
         head: name of the last segment.
         chain: name of the segment that tells the seat its role; all its prompts hold that.
+        reported: names of the segments that were given out.
+
+    Args:
+        reported: those that an earlier story of the seat gave out, to be added to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, reported: set[str] | None = None) -> None:
         self.system = self.text = self.head = self.chain = ""
         self._facts = self._memories = 0
-        self._reported: set[str] = set()
+        self.reported: set[str] = set() if reported is None else reported
         self._dead: set[SeatName] = set()
         self._since_dawn: list[_Learned] = []
         self._before_dawn = ("", "")
@@ -285,8 +314,8 @@ class Story:
             if piece:
                 self._since_dawn.append((fact, memory, piece))
                 segments.append(self._add(piece))
-        fresh = [segment for name, segment in segments if name not in self._reported]
-        self._reported.update(name for name, _ in segments)
+        fresh = [segment for name, segment in segments if name not in self.reported]
+        self.reported.update(name for name, _ in segments)
         return fresh
 
     def _begin(self, view: SeatView) -> list[tuple[str, PromptText]]:
@@ -311,9 +340,8 @@ class Story:
                 yield view.public[self._facts - 1], None
 
     def _public(self, fact: PublicFact, view: SeatView) -> str:
-        if isinstance(fact, Dawn | Exile):
-            dead = fact.died if isinstance(fact, Dawn) else fact.seat
-            self._dead |= {dead} if dead is not None else set()
+        if (departed := departure(fact)) is not None:
+            self._dead.add(departed.seat)
         return public_piece(fact, [name for name in view.names if name not in self._dead])
 
     def _shorten(self, view: SeatView) -> list[tuple[str, PromptText]]:

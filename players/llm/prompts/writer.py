@@ -13,7 +13,7 @@ from typing import Final
 
 from players.llm.prompts.forms import FORM_LINE, LABEL, FormPart, WordedForm, part_name, worded_form
 from players.llm.prompts.quoting import one_line, reply_shown
-from players.llm.prompts.story import Story
+from players.llm.prompts.story import ASSESSING, Story
 from players.llm.provider import Form, Message
 from wolfbus.messages.base import SeatName
 from wolfbus.messages.calls import PromptText, segment_hash
@@ -58,8 +58,10 @@ def question_text(asks: Sequence[Ask], view: SeatView, *, with_label: bool = Fal
     together = with_label or len(asks) > 1
     phase = "night" if asks[0].phase == "night" else "day"
     lines = ["", f"QUESTION, {phase} {asks[0].round}"]
-    if not _TARGETS.isdisjoint(ask.kind for ask in asks):
+    if view.config.feeds_back and not _TARGETS.isdisjoint(ask.kind for ask in asks):
         lines.append(_suspicion(view))
+    if view.config.assess == "after" and asks[0].about is not None:
+        lines.append(f"The game stopped here. Members of the form below:\n{ASSESSING}")
     if together:
         lines.append("Several things are asked for at once; the reply has a member for each:")
     lines += (_named(ask, view) if together else _task(ask, view) for ask in asks)
@@ -157,6 +159,13 @@ class PromptWriter:
     def __init__(self) -> None:
         self._story = Story()
         self._reported: set[str] = set()
+
+    def anew(self) -> PromptWriter:
+        """Return a writer that begins the story anew, for another view, and reports no segment that this one did."""
+        writer = PromptWriter()
+        writer._reported = self._reported
+        writer._story = Story(self._story.reported)
+        return writer
 
     def write(self, asks: Sequence[Ask], view: SeatView, *, with_label: bool = False) -> Prompt:
         """Write the prompt for one call.

@@ -29,7 +29,7 @@ _TELLING_STATUSES: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
 _NOT_TAKEN: Final = re.compile(
     r"(?i)unsupported|not[ _-]+supported|n.t support|not support|not compatible|incompatible|unrecogni[sz]ed|unknown"
     r"|unexpected|not permitted|forbidden|not allowed|not accepted|only the default|cannot both|can.?t both|deprecated"
-    r"|use '?max_|not available|unavailable|not enabled|extra inputs|invalid parameter|no such"
+    r"|use '?max_|not available|unavailable|not enabled|extra inputs|invalid parameter|no such|input should be"
 )
 _SYSTEM: Final = re.compile(
     r"(?i)system[ _`'\"]*(?:role|message|prompt|instruction)|role[\w ,:=]*[`'\"]*system|developer instruction"
@@ -39,6 +39,8 @@ _FORMAT: Final = re.compile(
     r"(?i)response[ _]?format|json_?schema|json_?object|json schema|json mode|json output|structured[ _-]?output|guided"
     r"|grammar|invalid format|the word '?json|\boutput_config\b|\bstrict\b"
 )
+_LENGTHS: Final = re.compile(r"(?i)\bmax_?length\b")
+_KIND_OF_FORMAT: Final = re.compile(r"(?i)response_format|json_schema|json_object|json mode")
 _TOO_SMALL: Final = re.compile(r"(?i)max_tokens or model output limit was reached|with higher max_tokens")
 GENERATION: Final = frozenset({"json_validate_failed", "json_parse_failed", "tool_use_failed"})
 """Codes with which servers reject what their own model wrote: the next reply may be different."""
@@ -69,8 +71,7 @@ def body_of(request: Request) -> bytes:
     if shape.tokens is not None:
         body[shape.tokens] = request.max_tokens
     if shape.mode == "schema":
-        form = request.form
-        schema = {"name": form.name, "schema": dict(form.schema), "strict": True}
+        schema = {"name": request.form.name, "schema": dict(request.schema), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif shape.mode == "object":
         body["response_format"] = {"type": "json_object"}
@@ -238,10 +239,15 @@ def lack_of(request: Request, status: int, message: str) -> Lack | None:
             return name
     if shape.system and _SYSTEM.search(message):
         return "system"
-    if request.model.structured != "auto" or shape.mode == "text" or not _FORMAT.search(message):
-        return None
+    lengths = _LENGTHS.search(message)
     # a worker that broke down over a grammar may manage the next one
-    return "mode" if status < 500 or not_taken or "invalid" in message.casefold() else None
+    lasting = status < 500 or not_taken or "invalid" in message.casefold()
+    if shape.mode == "text" or not lasting or not (lengths or _FORMAT.search(message)):
+        return None
+    if shape.mode == "schema" and shape.lengths and (lengths or not _KIND_OF_FORMAT.search(message)):
+        # what is wrong with a schema is not always said; it may be these bounds, and the schema is worth more
+        return "lengths"
+    return "mode" if request.model.structured == "auto" else None
 
 
 def cut_before_text(status: int, message: str) -> bool:

@@ -61,7 +61,7 @@ def farewells_said() -> None:
     """Wait until every child that was sent away is gone."""
     for thread in threading.enumerate():
         if thread.name.startswith("farewell-"):
-            thread.join(30)
+            thread.join(60)
             assert not thread.is_alive()
 
 

@@ -14,7 +14,7 @@ from tests.golden.running import wolfbus
 from tests.players.table import CONFIGS
 from tests.proving import Proof
 from tests.whole.house import HASTY, play_many
-from wolfbus.config import GameConfig
+from wolfbus.config import Deadlines, GameConfig
 from wolfbus.reading import Question, read
 from wolfbus.vocabulary import KINDS
 
@@ -52,6 +52,10 @@ SILENT = {
 }
 
 
+BRIEF = HASTY.model_copy(update={"deadlines": Deadlines(**dict.fromkeys(Deadlines.model_fields, 1.0))})
+"""Deadlines that a test can wait for and that our own players keep on a busy machine."""
+
+
 def answers(proof: Proof, *brains: str) -> list[Any]:
     """What seats with these brains answered."""
     assert proof.verified, proof.problems
@@ -62,7 +66,7 @@ def answers(proof: Proof, *brains: str) -> list[Any]:
 
 @pytest.mark.parametrize("children", [BAD, SILENT])
 def test_bad_children_cost_their_own_seats_and_nobody_else(tmp_path, children):
-    config = (HASTY if children is SILENT else GameConfig()).model_copy(update={"max_rounds": 2, "debate_turns": 3})
+    config = (BRIEF if children is SILENT else GameConfig()).model_copy(update={"max_rounds": 2, "debate_turns": 3})
     specs = ["exec:" + command(tmp_path, code, name.replace(" ", "_")) for name, code in children.items()]
     (proof,) = play_many(tmp_path, [5], (*specs, *("scripted",) * (8 - len(specs))), config)
     assert {event.outcome for event in answers(proof, "scripted")} == {"accepted"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import dataclasses
+import importlib
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
@@ -171,6 +172,13 @@ def scripted() -> Iterator[ScriptedServer]:
 
 
 server, other, elsewhere = (pytest.fixture(scripted, name=name) for name in ("server", "other", "elsewhere"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded() -> None:
+    """Load the client of servers, which takes seconds on a busy machine, before any deadline runs."""
+    importlib.import_module("openai")
+    importlib.import_module("aiohttp")
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ class ScriptedServer:
         listens: Future[str] = Future()
         self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(listens),), daemon=True)
         self._thread.start()
-        self.url = listens.result(10)
+        self.url = listens.result(60)
 
     def plan(self, *steps: Step, default: Step = OK) -> None:
         self.script, self.default = list(steps), default
@@ -87,7 +87,7 @@ class ScriptedServer:
         """Stop listening and break all connections."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._end.set)
-            self._thread.join(10)
+            self._thread.join(60)
             self._loop.close()
 
     async def _serve(self, listens: Future[str]) -> None:

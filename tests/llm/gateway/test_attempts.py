@@ -136,3 +136,10 @@ def test_a_reply_that_was_cut_off_before_it_said_anything_is_asked_for_once_more
     # half a reply is worth more than none
     mocked.script = [cut, rejected()]
     assert mocked.one(max_tokens=16).finish == "length"
+
+
+def test_a_reply_that_repeats_itself_until_it_is_cut_off_is_not_asked_for_with_more_room(clock: Clock) -> None:
+    loop = '{"thought": "' + "I trust nobody, and nobody trusts me. " * 40
+    mocked = Mocked(clock, ProviderReply(loop, finish="length"))
+    assert mocked.one(max_tokens=16).text == loop
+    assert [request.max_tokens for request in mocked.provider.requests] == [16]

@@ -15,7 +15,7 @@ import pytest
 
 from players.llm.provider import Completion, Endpoint, Model, ProviderReply, Request
 from tests.llm.scripted import URL, ScriptedProvider
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE_S, wait_until
 from wolfbus.errors import GivenUp, PlayerError
 
 from .conftest import OK, Asking, Clock, MakeGateway, Mocked, model_at, question
@@ -128,15 +128,16 @@ def test_another_process_is_told_what_a_probe_found_out(asking: Asking, server: 
 def test_closing_ends_calls_in_flight_at_once(make_gateway: MakeGateway, server: ScriptedServer) -> None:
     server.plan(default=HANG)
     asking = make_gateway()
-    futures = asking.begin(*(question(model_at(server, endpoint={"at_once": 10})) for _ in range(30)))
-    wait_until(lambda: len(server.bodies) == 10, 60)
+    model = model_at(server, endpoint={"at_once": 10})
+    futures = asking.begin(*(question(model, seconds=2 * PATIENCE_S) for _ in range(30)))
+    wait_until(lambda: len(server.bodies) == 10)
     began = time.monotonic()
     asking.gateway.close()
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < PATIENCE_S
     assert all(future.done() for future in futures)
     assert all(job.done() for job in asking.jobs)
     assert not [thread for thread in threading.enumerate() if thread.name == "model-gateway" and thread.is_alive()]
-    wait_until(lambda: server.cancelled == 10, 60)
+    wait_until(lambda: server.cancelled == 10)
     asking.gateway.close()
     assert asking.begin(question(model_at(server)))[0].done() is False
     with pytest.raises(RuntimeError, match="closed"):
@@ -153,7 +154,7 @@ def test_a_job_that_fails_says_so_and_harms_no_other(asking: Asking, caplog: pyt
         done.set()
 
     asking.gateway.start([fail(), work()])
-    assert done.wait(10)
+    assert done.wait(60)
     asking.gateway.close()
     assert "a job of model calls failed" in caplog.text
 

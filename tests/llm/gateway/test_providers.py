@@ -32,14 +32,29 @@ def test_a_provider_of_users_finds_what_it_knows_by_an_earlier_name() -> None:
 @pytest.mark.parametrize("name", ["nothing", "tests.llm.gateway.nothing", "nothing.at.all"])
 def test_a_provider_that_is_not_there_is_named(make_gateway: MakeGateway, name: str) -> None:
     gateway = make_gateway(environment={}).gateway
-    with pytest.raises(PlayerError, match=f'^there is no provider "{name}": no module [a-z.]+$'):
+    with pytest.raises(PlayerError, match=f'^there is no provider "{name}": no such module is installed, or in /.*$'):
         gateway.check([Model(model="x", endpoint=Endpoint(provider=name))])
+
+
+@pytest.mark.parametrize("name", ["lone_parrot", "parrots.lone"])
+def test_a_provider_is_found_in_the_current_directory_with_a_package_or_without(
+    make_gateway: MakeGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    file = tmp_path / f"{name.replace('.', '/')}.py"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("from tests.llm.gateway.toy import open_provider\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for module in ("lone_parrot", "parrots", "parrots.lone"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    gateway = make_gateway(environment={}).gateway
+    gateway.check([Model(model="x", endpoint=Endpoint(provider=name))])
 
 
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("import parrot", "importing parrots.mine failed: ModuleNotFoundError: No module named 'parrot'"),
+        ("import absent_parrot", "importing parrots.mine failed: ModuleNotFoundError: No module named 'absent_parrot'"),
         ("1 / 0", "importing parrots.mine failed: ZeroDivisionError: division by zero"),
         ("raise SystemExit('no key')", "importing parrots.mine failed: SystemExit: no key"),
         (

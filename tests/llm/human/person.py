@@ -87,7 +87,7 @@ def seated(script: Script) -> Iterator[Paper]:
         answerer.start()
         yield paper
         paper.finish()
-        answerer.join(10)
+        answerer.join(60)
 
 
 class Witness(RandomBrain):

@@ -139,6 +139,19 @@ def test_what_arrow_keys_send_is_no_part_of_a_line_and_what_was_understood_is_to
     assert "You bid 7." in seat.paper.text
 
 
+def test_words_are_labelled_before_anybody_hears_them_where_the_rules_ask_for_it(seat: Seat) -> None:
+    seat.type("I saw nothing.\nd omission 0.9 because I did\nBram he is quiet\nh\nBram\n\nWhat?\n\n")
+    said = seat.ask(ask_for("speak"), view_of(label="with")).content
+    assert isinstance(said, Speech)
+    assert said.label == Label(deceptive=True, confidence=0.9, kind="omission", reasoning="I did")
+    vote = seat.ask(ask_for("vote"), view_of(label="with")).content
+    assert isinstance(vote, Ballot)
+    assert (vote.reason, vote.label) == ("he is quiet", Label(deceptive=False, confidence=1.0))
+    without = [seat.ask(ask_for("vote"), view_of(label="with")).content]
+    assert without == [Ballot(target="Bram")]
+    assert "was it meant to deceive?" in seat.paper.text
+
+
 def test_words_that_no_reply_would_hold_are_refused_and_not_lost_on_the_way(seat: Seat) -> None:
     seat.type(f"{'ö' * 200}\n{'ö' * 150}\n")
     assert seat.ask(ask_for("speak"), view_of(max_reply_bytes=1000)).content == Speech(text="ö" * 150)
@@ -157,14 +170,20 @@ def test_at_a_page_half_a_character_leaves_the_thought_readable_and_what_cannot_
     replies: Any = SimpleNamespace(answer=lambda _ask, answer: answers.append(answer))
     # replies as short as the rules allow still hold a few words
     brain.start((ask_for("speak"),), view_of(max_reply_bytes=256), replies)
-    assert requests[0].take({"text": "Hello \ud83d"}, None).startswith("speak: ")
+    assert requests[0].take({"text": "Hello \ud83d"}, None, None).startswith("speak: ")
     assert answers == []
-    assert requests[0].take({"text": "ö" * 60}, None) == "that is too long; 100 bytes are read at most"
-    assert requests[0].take({"text": "Hello 😀"}, "Hm \ud83d") is None
+    assert requests[0].take({"text": "ö" * 60}, None, None) == "that is too long; 100 bytes are read at most"
+    assert requests[0].take({"text": "Hello 😀"}, "Hm \ud83d", None) is None
+    labelled = {"text": "Hello", "label": {"deceptive": False, "confidence": 1, "kind": "none"}}
+    assert requests[0].take(labelled, None, None) is None
+    assert getattr(answers.pop().content, "label", None) == Label(deceptive=False, confidence=1.0)
     brain.start((ask_for("assess_other"),), view_of(max_reply_bytes=256), replies)
     judged = {"deceptive": True, "suspicion": 0.8, "confidence": 0.75, "kind": "misdirection"}
-    assert requests[1].take(judged | {"reasoning": "x" * 100}, None) == "that is too long; 100 bytes are read at most"
-    assert requests[1].take(judged | {"reasoning": "They look away."}, None) is None
+    assert (
+        requests[1].take(judged | {"reasoning": "x" * 100}, None, None)
+        == "that is too long; 100 bytes are read at most"
+    )
+    assert requests[1].take(judged | {"reasoning": "They look away."}, None, None) is None
     judgement = Judgement.model_validate(judged | {"reasoning": "They look away."})
     assert answers == [Answer(Speech(text="Hello 😀"), thought="Hm ?"), Answer(judgement)]
 

@@ -78,9 +78,10 @@ def test_every_format_character_that_python_knows_is_taken_out() -> None:
     "text", [" " * 60_000, "\n " * 30_000, "\u200d" * 20_000, "é\u200d" * 20_000, "\ufe0f" * 20_000]
 )
 def test_long_texts_take_time_by_their_length_only_and_are_cut(text: str) -> None:
-    start = time.perf_counter()
+    began = time.thread_time()
     text_shown, rest = displayed(text)
-    assert time.perf_counter() - start < 0.5
+    # 0.03 s of this thread's own at most; a search that is quadratic in the length takes many seconds
+    assert time.thread_time() - began < 0.5
     assert len(text_shown) <= 2000
     assert not rest or rest.startswith(" [+")
     assert displayed("x" * 2007) == ("x" * 2000, " [+7 characters]")

@@ -127,13 +127,14 @@ def test_most_of_a_games_prompt_text_has_been_sent_before():
     table.play("lines", CONFIGS["paper"], watch=lambda ask, view, _answer: calls(view.me, (ask,), view))
     share = prefix_share(map(whole, calls.prompts))
     assert share is not None
-    assert share > 0.91
+    assert share > 0.9
 
 
 def strict(schema, depth=1):
     """See that a schema is within what servers take in strict mode."""
     assert depth <= 5
-    assert set(schema) <= {"type", "properties", "required", "additionalProperties", "enum", "description"}
+    assert set(schema) <= {"type", "properties", "required", "additionalProperties", "enum", "description", "maxLength"}
+    assert "maxLength" not in schema or "string" in schema["type"]
     if schema["type"] == "object":
         assert schema["additionalProperties"] is False
         assert schema["required"] == list(schema["properties"])
@@ -153,5 +154,5 @@ def test_every_form_is_within_strict_mode_and_offers_null_exactly_where_it_is_le
         if target is not None and not others:
             assert target["enum"] == list(ask.legal)
             assert target["type"] == (["string", "null"] if None in ask.legal else "string")
-            offered = prompt.messages[1].content.rpartition('"target": ')[2].partition(">")[0]
+            offered = prompt.messages[1].content.rpartition('"target": ')[2].partition("\n")[0]
             assert offered.endswith(", null") is (None in ask.legal)

@@ -65,6 +65,34 @@ def test_what_cannot_be_read_is_asked_for_once_more_with_the_fault_named(tmp_pat
     assert "JSON" in again.messages[-1].content
 
 
+def test_a_model_that_repeated_itself_is_told_so_and_not_shown_all_of_it(tmp_path: Path) -> None:
+    sentence = "I trust nobody, and nobody trusts me. "
+    cut = ProviderReply('{"thought": "' + sentence * 60, finish="length")
+    with scripted(lambda request: cut if len(request.messages) == 2 else obliging(request)) as provider:
+        proof = played(tmp_path)
+    assert {event.reading for event in of(proof, "answered")} == {"reasked"}
+    for request in (request for request in provider.requests if len(request.messages) > 2):
+        shown, question = request.messages[-2:]
+        assert shown.content.startswith('{"thought": "I trust nobody')
+        assert shown.content.count(sentence) < 4
+        assert "it repeats itself until it is cut off; be brief" in question.content
+
+
+def test_what_a_model_copies_from_its_prompt_s_form_is_neither_a_statement_nor_a_thought(tmp_path: Path) -> None:
+    def script(request):
+        copied = {**json.loads(obliging(request).text), "thought": "<your private reasoning>"}
+        if "text" in copied and len(request.messages) == 2:
+            copied["text"] = "String of at most 1000 characters, your public statement"
+        return ProviderReply(json.dumps(copied))
+
+    with scripted(script):
+        proof = played(tmp_path)
+    answers = of(proof, "answered")
+    assert {event.reading for event in answers if event.kind == "speak"} == {"reasked"}
+    assert {event.content.text for event in answers if event.kind == "speak"} == {"word"}
+    assert {event.thought for event in answers} == {None}
+
+
 @pytest.mark.parametrize(
     ("reply", "fault", "raw"),
     [
@@ -139,7 +167,7 @@ def test_calls_under_way_are_given_up_when_the_seat_is(tmp_path: Path) -> None:
     with scripted(lambda _request: 60.0) as provider, BrainContext({"m": model}) as brain_context:
         brain = build("llm:m", brain_context)
         brain.start((ask,), SeatView(me="Ada", names=("Ada", "Bo"), config=GameConfig()), Replies())
-        assert begun.wait(10)
+        assert begun.wait(60)
         brain.close()
     assert (provider.open, answered) == (0, [])
 
